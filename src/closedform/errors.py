@@ -1,0 +1,35 @@
+"""Errors and warnings: each says what happened, the value that caused it, and what to do."""
+
+
+class ClosedformError(Exception):
+    """Base of every error that closedform raises on purpose."""
+
+
+class ExpressionError(ClosedformError, ValueError):
+    """An expression is malformed, too large, or has no exact counterpart.
+
+    Attributes
+    ----------
+    position : int or None
+        Where in the text it happened, counted from 0.
+    """
+
+    def __init__(self, message: str, *, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class DomainError(ClosedformError, ValueError):
+    """No usable point was found in the stated domain."""
+
+
+class ShapeError(ClosedformError, ValueError):
+    """An array does not have the shape that the call needs."""
+
+
+class MissingDependencyError(ClosedformError, ImportError):
+    """An optional package is needed; the message is the pip line that installs it."""
+
+
+class ClosedformWarning(UserWarning):
+    """Something deserves attention, and the call went on."""

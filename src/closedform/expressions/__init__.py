@@ -1,0 +1,1 @@
+"""Expressions: the language in which concepts are written."""

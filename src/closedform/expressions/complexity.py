@@ -1,0 +1,104 @@
+"""How complex an expression is, counted on its cheapest spelling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from closedform.expressions.operators import CONSTANT_COST, NAMED_CONSTANTS, OPERATORS, VARIABLE_COST
+from closedform.expressions.tree import Constant, Token, Tree, Variable
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each kind of node costs; the default is the paper's appendix.
+
+    Attributes
+    ----------
+    constant, variable : int
+    operators : mapping of str to int
+        Costs that replace the table's, by operator name.
+
+    Examples
+    --------
+    >>> Costs(operators={"sin": 1}).of("sin")
+    1
+    """
+
+    constant: int = CONSTANT_COST
+    variable: int = VARIABLE_COST
+    operators: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> int:
+        """The cost of an operator."""
+        return self.operators.get(name, OPERATORS[name].cost)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The cost of a subtree, and what its parent must know to spell it otherwise."""
+
+    cost: int
+    number: Fraction | None = None  # its value, if it is a plain number
+    is_constant: bool = False
+    negated: int | None = None  # cost of what is negated, if it is a negation
+
+
+def complexity(tree: Tree, costs: Costs | None = None) -> int:
+    """Sum of the costs of the nodes, each part in its cheapest spelling (x*x, square(x) and x**2 are one thing).
+
+    Examples
+    --------
+    >>> from closedform.expressions.tree import apply, constant, variable
+    >>> x = variable(0)
+    >>> complexity(apply("mul", x, x)), complexity(apply("square", x)), complexity(apply("pow", x, constant(2)))
+    (3, 3, 3)
+    """
+    chosen = Costs() if costs is None else costs
+
+    def leaf(token: Token) -> _Part:
+        if isinstance(token, Variable):
+            return _Part(chosen.variable)
+        number = token.value if isinstance(token, Constant) else Fraction(NAMED_CONSTANTS[token])
+        return _Part(chosen.constant, number, is_constant=True)
+
+    def node(name: str, *parts: _Part) -> _Part:
+        if all(part.is_constant for part in parts):
+            return _Part(min(chosen.constant, chosen.of(name) + sum(part.cost for part in parts)), is_constant=True)
+        return _spell(name, parts, chosen)
+
+    return tree.fold(leaf, node).cost
+
+
+_POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": Fraction(1, 2), "inv": Fraction(-1)}
+
+
+def _spell(name: str, parts: tuple[_Part, ...], costs: Costs) -> _Part:
+    """The cheapest spelling of one operator on its operands."""
+    plain = costs.of(name) + sum(part.cost for part in parts)
+    if name in _POWERS:
+        return _Part(_power(parts[0].cost, _POWERS[name], costs))
+    if name == "pow" and parts[1].number is not None:
+        return _Part(_power(parts[0].cost, parts[1].number, costs))
+    if name == "div" and parts[0].number == 1:
+        return _Part(_power(parts[1].cost, Fraction(-1), costs))
+    if name == "neg" or (name == "mul" and any(part.number == -1 for part in parts)):
+        inner = next(part.cost for part in parts if part.number != -1)
+        return _Part(min(plain, costs.of("neg") + inner), negated=inner)
+    if name in ("add", "sub") and parts[1].negated is not None:
+        opposite = "sub" if name == "add" else "add"
+        return _Part(min(plain, costs.of(opposite) + parts[0].cost + parts[1].negated))
+    return _Part(plain)
+
+
+def _power(base: int, exponent: Fraction, costs: Costs) -> int:
+    """The cheapest way to write a power: as a power, by its own function, or as repeated multiplication."""
+    if exponent == 1:
+        return base
+    spellings = [costs.of("pow") + base + costs.constant]
+    spellings += [costs.of(name) + base for name, value in _POWERS.items() if value == exponent]
+    if exponent == -1:
+        spellings.append(costs.of("div") + costs.constant + base)
+    if exponent.denominator == 1 and exponent >= 2:
+        count = int(exponent)
+        spellings.append(count * base + (count - 1) * costs.of("mul"))
+    return min(spellings)

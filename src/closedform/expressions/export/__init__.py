@@ -1,0 +1,1 @@
+"""Expressions in the form that other programs take: one file per form."""

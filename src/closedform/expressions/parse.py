@@ -1,0 +1,249 @@
+"""Text to expression: an own tokenizer and an operator-precedence parser that never evaluates and never recurses."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from closedform.errors import ExpressionError
+from closedform.expressions.expression import Expression
+from closedform.expressions.operators import FUNCTIONS, NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
+
+MAX_NESTING = 200
+"""Deepest nesting of parentheses, signs and powers that is read."""
+
+MAX_LENGTH = 100_000
+"""Longest text that is read, in characters."""
+
+ALIASES = {"ln": "log", "Abs": "abs", "arctan": "atan"}
+
+_PATTERN = re.compile(
+    r"""\s*(?:
+    (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+  | (?P<name>[^\W\d]\w*)
+  | `(?P<quoted>[^`]+)`
+  | (?P<symbol>\*\*|[-+*/^(),])
+  )""",
+    re.VERBOSE,
+)
+_CALLABLE = FUNCTIONS.keys() | ALIASES.keys()
+_BINARY = {o.symbol: o.name for o in OPERATORS.values() if o.symbol and o.arity == 2} | {"^": "pow"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexeme:
+    kind: str
+    text: str
+    position: int
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An operator, function or parenthesis that waits for its operands."""
+
+    name: str
+    precedence: int
+    position: int
+    arguments: int = 1
+
+
+def parse(text: str, names: Sequence[str] | None = None) -> Expression:
+    """Read an expression.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"x**2 + sin(v)"``. ``^`` and ``**`` both mean power. Names that are no identifiers stand in backticks.
+        Decimal numbers are exact: 0.1 is one tenth.
+    names : sequence of str, optional
+        The inputs, in the order of their columns. Without it, the names that occur, sorted (x2 before x10).
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    ExpressionError
+        If the text is no expression, is nested too deeply, is too long, or holds an unknown name.
+
+    Examples
+    --------
+    >>> energy = parse("v**2/2 + sin(x)", names=["x", "v"])
+    >>> str(energy)
+    'v**2/2 + sin(x)'
+    >>> energy([[0.0, 2.0]])
+    array([2.])
+    """
+    lexemes = list(_tokenize(text))
+    columns = _columns(lexemes, names)
+    return Expression(_Reader(text, columns).read(lexemes), tuple(columns))
+
+
+def names_in(text: str) -> list[str]:
+    """The names of inputs that occur in a text, sorted (x2 before x10).
+
+    Examples
+    --------
+    >>> names_in("x10 + sin(x2) + pi")
+    ['x2', 'x10']
+    """
+    return list(_columns(list(_tokenize(text)), None))
+
+
+def sort_names(names: Sequence[str] | set[str]) -> list[str]:
+    """Sort names as a person would: x2 before x10."""
+    return sorted(names, key=lambda name: [(not s.isdigit(), int(s) if s.isdigit() else 0, s) for s in re.split(r"(\d+)", name)])
+
+
+def _tokenize(text: str) -> Iterator[_Lexeme]:
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"The text has {len(text)} characters; at most {MAX_LENGTH} are read.")
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _PATTERN.match(text, position)
+        if match is None:
+            found = text[position:].lstrip()[0]
+            raise _error(text, position, f"{found!r} is not part of an expression. Names with other signs stand in backticks")
+        kind = match.lastgroup or ""
+        yield _Lexeme(kind, match[kind], match.start(kind))
+        position = match.end()
+
+
+def _columns(lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, int]:
+    if names is None:
+        known = _CALLABLE | NAMED_CONSTANTS.keys()
+        found = {lexeme.text for lexeme in lexemes if lexeme.kind == "quoted"}
+        called = {a.position for a, b in zip(lexemes, lexemes[1:], strict=False) if b.text == "(" and b.kind == "symbol"}
+        for lexeme in lexemes:
+            if lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called:
+                found.add(lexeme.text)
+        names = sort_names(found)
+    if len(set(names)) != len(names):
+        raise ExpressionError(f"Input names must differ; got {list(names)}.")
+    return {name: column for column, name in enumerate(names)}
+
+
+class _Reader:
+    """Dijkstra's shunting yard: operators wait on a stack until their operands are complete."""
+
+    def __init__(self, text: str, columns: dict[str, int]) -> None:
+        self.text = text
+        self.columns = columns
+        self.operands: list[Tree] = []
+        self.pending: list[_Pending] = []
+
+    def read(self, lexemes: list[_Lexeme]) -> Tree:
+        """Build the tree."""
+        expects_operand = True
+        for position, lexeme in enumerate(lexemes):
+            following = lexemes[position + 1] if position + 1 < len(lexemes) else None
+            if expects_operand:
+                expects_operand = self._operand(lexeme, following)
+            else:
+                expects_operand = self._operator(lexeme)
+            if len(self.pending) > 3 * MAX_NESTING:
+                raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
+        if expects_operand:
+            raise _error(self.text, len(self.text), "The text ends where a number, a name or '(' should follow")
+        self._reduce(0)
+        if self.pending:
+            raise _error(self.text, self.pending[-1].position, "This '(' is never closed")
+        return self.operands[0]
+
+    def _operand(self, lexeme: _Lexeme, following: _Lexeme | None) -> bool:
+        """Take a lexeme where an operand must begin; return whether one must still follow."""
+        called = following is not None and following.kind == "symbol" and following.text == "("
+        if lexeme.kind == "number":
+            self.operands.append(self._number(lexeme))
+            return False
+        if lexeme.kind in ("name", "quoted"):
+            if called and lexeme.kind == "name" and (lexeme.text in _CALLABLE or lexeme.text not in self.columns):
+                self._open(self._function(lexeme), lexeme)
+                return True
+            self.operands.append(self._name(lexeme))
+            return False
+        if lexeme.text == "(":
+            if not (self.pending and self.pending[-1].name in FUNCTIONS and self.pending[-1].arguments == 0):
+                self._open("(", lexeme)
+            self.pending[-1].arguments = 1
+            return True
+        if lexeme.text == "-":
+            self.pending.append(_Pending("neg", OPERATORS["neg"].precedence, lexeme.position))
+            return True
+        if lexeme.text == "+":
+            return True
+        raise _error(self.text, lexeme.position, f"{lexeme.text!r} stands where a number, a name or '(' should be")
+
+    def _operator(self, lexeme: _Lexeme) -> bool:
+        """Take a lexeme where an operand has just ended; return whether one must follow."""
+        if lexeme.kind == "symbol" and lexeme.text in _BINARY:
+            name = _BINARY[lexeme.text]
+            strength = OPERATORS[name].precedence
+            self._reduce(strength + 1 if name == "pow" else strength)
+            self.pending.append(_Pending(name, strength, lexeme.position))
+            return True
+        if lexeme.text == ")":
+            self._reduce(0)
+            if not self.pending:
+                raise _error(self.text, lexeme.position, "This ')' closes nothing")
+            bracket = self.pending.pop()
+            if bracket.name != "(":
+                self._finish(bracket)
+            return False
+        if lexeme.text == ",":
+            raise _error(self.text, lexeme.position, "No function takes more than one argument")
+        raise _error(self.text, lexeme.position, f"An operator is missing before {lexeme.text!r}")
+
+    def _open(self, name: str, lexeme: _Lexeme) -> None:
+        depth = sum(1 for entry in self.pending if entry.precedence == 0)
+        if depth >= MAX_NESTING:
+            raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
+        self.pending.append(_Pending(name, 0, lexeme.position, arguments=0))
+
+    def _reduce(self, strength: int) -> None:
+        """Complete the waiting operators that bind at least this strongly, down to the last bracket."""
+        while self.pending and self.pending[-1].precedence >= max(strength, 1):
+            self._finish(self.pending.pop())
+
+    def _finish(self, entry: _Pending) -> None:
+        count = OPERATORS[entry.name].arity
+        operands = self.operands[-count:]
+        del self.operands[-count:]
+        self.operands.append(apply(entry.name, *operands))
+
+    def _number(self, lexeme: _Lexeme) -> Tree:
+        exponent = re.search(r"[eE]([+-]?\d+)$", lexeme.text)
+        if len(lexeme.text) > 400 or (exponent and (len(exponent[1]) > 5 or abs(int(exponent[1])) > 400)):
+            raise _error(self.text, lexeme.position, "A number is out of range; constants lie between 1e-400 and 1e300")
+        return constant(lexeme.text)
+
+    def _function(self, lexeme: _Lexeme) -> str:
+        name = ALIASES.get(lexeme.text, lexeme.text)
+        if name in FUNCTIONS:
+            return name
+        hint = _suggest(lexeme.text, sorted(_CALLABLE))
+        raise _error(self.text, lexeme.position, f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}")
+
+    def _name(self, lexeme: _Lexeme) -> Tree:
+        if lexeme.text in self.columns:
+            return variable(self.columns[lexeme.text])
+        if lexeme.kind == "name" and lexeme.text in NAMED_CONSTANTS:
+            return named_constant(lexeme.text)
+        if lexeme.text in FUNCTIONS:
+            raise _error(self.text, lexeme.position, f"The function {lexeme.text!r} needs an argument in parentheses")
+        hint = _suggest(lexeme.text, list(self.columns))
+        known = ", ".join(self.columns) or "none"
+        raise _error(self.text, lexeme.position, f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}")
+
+
+def _suggest(word: str, known: list[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _error(text: str, position: int, message: str) -> ExpressionError:
+    start = max(0, position - 20)
+    excerpt = text[start : position + 20]
+    return ExpressionError(f"{message} (at character {position}, near {excerpt!r}).", position=position)

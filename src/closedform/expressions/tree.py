@@ -1,0 +1,185 @@
+"""The immutable expression tree, stored flat in postfix order.
+
+Flat means: equality and hashing are those of a tuple, pickling and every traversal are loops, and no depth of nesting can
+exhaust Python's stack. A subtree is a slice.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import TypeVar
+
+from closedform.errors import ExpressionError
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+
+T = TypeVar("T")
+
+MAX_SIZE = 10_000
+"""Largest number of nodes in a tree."""
+
+LARGEST_CONSTANT = Fraction(10) ** 300
+"""Constants lie within this bound, so that each has a finite floating-point value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An exact rational number."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An input, by its column."""
+
+    index: int
+
+
+Token = Constant | Variable | str
+"""A node: a number, an input, or the name of an operator or of a named constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """An expression without names: its nodes in postfix order, operands before their operator.
+
+    Build trees with `constant`, `variable` and `apply`.
+
+    Examples
+    --------
+    >>> apply("add", variable(0), constant(0.5)).size
+    3
+    """
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.tokens)
+
+    @property
+    def root(self) -> Token:
+        """The outermost node."""
+        return self.tokens[-1]
+
+    @property
+    def children(self) -> tuple["Tree", ...]:
+        """The operands of the outermost node."""
+        root = self.tokens[-1]
+        if arity(root) == 0:
+            return ()
+        if arity(root) == 1:
+            return (Tree(self.tokens[:-1]),)
+        split = _start_of_last_operand(self.tokens)
+        return Tree(self.tokens[:split]), Tree(self.tokens[split:-1])
+
+    @property
+    def variables(self) -> frozenset[int]:
+        """Columns of the inputs that occur."""
+        return frozenset(token.index for token in self.tokens if isinstance(token, Variable))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no input occurs."""
+        return not any(isinstance(token, Variable) for token in self.tokens)
+
+    def fold(self, leaf: Callable[[Token], T], node: Callable[..., T]) -> T:
+        """Combine results from the leaves up: ``leaf(token)``, then ``node(name, *operand_results)``."""
+        stack: list[T] = []
+        for token in self.tokens:
+            count = arity(token)
+            if count == 0:
+                stack.append(leaf(token))
+            else:
+                operands = stack[-count:]
+                del stack[-count:]
+                stack.append(node(token, *operands))
+        return stack[0]
+
+
+def arity(token: Token) -> int:
+    """How many operands a node takes."""
+    return OPERATORS[token].arity if isinstance(token, str) and token in OPERATORS else 0
+
+
+def constant(value: Fraction | int | float | str) -> Tree:
+    """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth.
+
+    Raises
+    ------
+    ExpressionError
+        If the number is not finite or its size is above 1e300.
+
+    Examples
+    --------
+    >>> constant(0.1).root
+    Constant(value=Fraction(1, 10))
+    """
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ExpressionError(f"{value} is not a number that an expression can hold; use a finite constant.")
+        value = repr(float(value))
+    exact = Fraction(value)
+    if abs(exact) > LARGEST_CONSTANT:
+        raise ExpressionError("A constant is larger than 1e300, where floating-point numbers end; rescale the inputs.")
+    return Tree((Constant(exact),))
+
+
+def variable(index: int) -> Tree:
+    """The input in a column, counted from 0."""
+    if index < 0:
+        raise ExpressionError(f"Input columns are counted from 0; got {index}.")
+    return Tree((Variable(index),))
+
+
+def named_constant(name: str) -> Tree:
+    """A number with a name, such as pi."""
+    if name not in NAMED_CONSTANTS:
+        raise ExpressionError(f"There is no constant named {name!r}; known: {', '.join(NAMED_CONSTANTS)}.")
+    return Tree((name,))
+
+
+def apply(name: str, *operands: Tree) -> Tree:
+    """An operator on its operands.
+
+    A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3`` have one spelling only.
+
+    Raises
+    ------
+    ExpressionError
+        If the operator is unknown, the number of operands is wrong, or the tree would exceed ``MAX_SIZE`` nodes.
+    """
+    operator = OPERATORS.get(name)
+    if operator is None:
+        raise ExpressionError(f"There is no operator named {name!r}; known: {', '.join(OPERATORS)}.")
+    if len(operands) != operator.arity:
+        raise ExpressionError(f"{name} takes {operator.arity} operand(s); got {len(operands)}.")
+    number = _number(name, operands)
+    if number is not None:
+        return number
+    tokens: tuple[Token, ...] = (*(token for operand in operands for token in operand.tokens), name)
+    if len(tokens) > MAX_SIZE:
+        raise ExpressionError(f"The expression has more than {MAX_SIZE} nodes; write a shorter one.")
+    return Tree(tokens)
+
+
+def _number(name: str, operands: tuple[Tree, ...]) -> Tree | None:
+    values = [operand.root.value for operand in operands if isinstance(operand.root, Constant)]
+    if name == "neg" and len(values) == 1:
+        return Tree((Constant(-values[0]),))
+    if name == "div" and len(values) == 2 and values[1] != 0:
+        quotient = values[0] / values[1]
+        return Tree((Constant(quotient),)) if abs(quotient) <= LARGEST_CONSTANT else None
+    return None
+
+
+def _start_of_last_operand(tokens: tuple[Token, ...]) -> int:
+    """Where the second operand of the last node begins."""
+    missing, position = 1, len(tokens) - 2
+    while True:
+        missing += arity(tokens[position]) - 1
+        if missing == 0:
+            return position
+        position -= 1

@@ -102,7 +102,9 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType({operator.name: operator fo
 FUNCTIONS: Mapping[str, Operator] = MappingProxyType({o.name: o for o in _TABLE if o.symbol is None})
 """The operators that are written as a function call."""
 
-NAMED_CONSTANTS: Mapping[str, str] = MappingProxyType({"pi": "3.14159265358979323846264338327950288419716939937510582097494459"})
+NAMED_CONSTANTS: Mapping[str, str] = MappingProxyType(
+    {"pi": "3.14159265358979323846264338327950288419716939937510582097494459"}
+)
 """Irrational numbers with a name of their own, to more digits than any evaluation uses."""
 
 

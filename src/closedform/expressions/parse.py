@@ -1,5 +1,6 @@
 """Text to expression: an own tokenizer and an operator-precedence parser that never evaluates and never recurses."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -94,7 +95,9 @@ def names_in(text: str) -> list[str]:
 
 def sort_names(names: Sequence[str] | set[str]) -> list[str]:
     """Sort names as a person would: x2 before x10."""
-    return sorted(names, key=lambda name: [(not s.isdigit(), int(s) if s.isdigit() else 0, s) for s in re.split(r"(\d+)", name)])
+    return sorted(
+        names, key=lambda name: [(not s.isdigit(), int(s) if s.isdigit() else 0, s) for s in re.split(r"(\d+)", name)]
+    )
 
 
 def _tokenize(text: str) -> Iterator[_Lexeme]:
@@ -115,7 +118,7 @@ def _columns(lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, i
     if names is None:
         known = _CALLABLE | NAMED_CONSTANTS.keys()
         found = {lexeme.text for lexeme in lexemes if lexeme.kind == "quoted"}
-        called = {a.position for a, b in zip(lexemes, lexemes[1:], strict=False) if b.text == "(" and b.kind == "symbol"}
+        called = {a.position for a, b in itertools.pairwise(lexemes) if b.text == "(" and b.kind == "symbol"}
         for lexeme in lexemes:
             if lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called:
                 found.add(lexeme.text)
@@ -139,10 +142,7 @@ class _Reader:
         expects_operand = True
         for position, lexeme in enumerate(lexemes):
             following = lexemes[position + 1] if position + 1 < len(lexemes) else None
-            if expects_operand:
-                expects_operand = self._operand(lexeme, following)
-            else:
-                expects_operand = self._operator(lexeme)
+            expects_operand = self._operand(lexeme, following) if expects_operand else self._operator(lexeme)
             if len(self.pending) > 3 * MAX_NESTING:
                 raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
         if expects_operand:

@@ -3,6 +3,8 @@
 A block holds few enough points that every node's values stay in the processor's cache, whatever the number of points.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -68,7 +70,7 @@ def constant_tangents(tapes: TapeBatch, points: FloatArray) -> tuple[NDArray[np.
     return nodes, tangents
 
 
-def _arrays(tapes: TapeBatch) -> tuple[np.ndarray, ...]:
+def _arrays(tapes: TapeBatch) -> tuple[Any, Any, Any, Any, Any, Any]:
     return tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts
 
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from closedform.alignment.misalignment import NORMAL_SHARE
 from closedform.arrays import FloatArray
+from closedform.compiled import compiled
 from closedform.errors import ShapeError
 from closedform.expressions.kernel import BLOCK, to_blocks
-from closedform.expressions.sweeps import OPTIONS, backward, forward
+from closedform.expressions.sweeps import backward, forward
 from closedform.expressions.tape import TapeBatch
 
 
@@ -91,7 +91,7 @@ def prepare(
     weights = np.ones(n_points) if weights is None else weights
     if n_points == 0 or weights.sum() <= 0:
         raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
-    concept = frames if tangent is None else np.einsum("...dr,nrk->ndk", tangent, frames)
+    concept = frames if tangent is None else tangent @ frames
     filled = np.zeros((len(to_blocks(points)), BLOCK))
     filled.flat[:n_points] = weights / weights.sum()
     return Comparison(
@@ -117,7 +117,7 @@ def _row_blocks(rows: FloatArray) -> FloatArray:
     return to_blocks(rows.reshape(n_points, m * n_inputs)).reshape(-1, m, n_inputs, BLOCK)
 
 
-@njit(**OPTIONS)
+@compiled
 def _judge(
     codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points, give_up, result
 ):  # fmt: skip
@@ -153,7 +153,7 @@ def _judge(
             result[1, tree] += bad
 
 
-@njit(**OPTIONS)
+@compiled
 def undefined_weight(values, weights, n):
     """Weight of the points at which the value is not finite."""
     weight = 0.0
@@ -162,7 +162,7 @@ def undefined_weight(values, weights, n):
     return weight
 
 
-@njit(**OPTIONS)
+@compiled
 def squared_norm(gradient, scale, n, out):
     """Squared norm of the scaled gradient at each point."""
     for k in range(n):
@@ -174,7 +174,7 @@ def squared_norm(gradient, scale, n, out):
             out[k] += factor * row[k] * row[k]
 
 
-@njit(**OPTIONS)
+@compiled
 def squared_projection(gradient, rows, n, part, out):
     """Squared length of rows times gradient at each point; rows have one entry for all points or one for each."""
     for k in range(n):
@@ -196,7 +196,7 @@ def squared_projection(gradient, rows, n, part, out):
             out[k] += part[k] * part[k]
 
 
-@njit(**OPTIONS)
+@compiled
 def add_up(values, total, norm, aligned, weights, n):
     """Weighted misalignment of a block, and the weight of the points that count 1 because they are bad."""
     lost = 0.0

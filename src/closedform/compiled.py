@@ -20,6 +20,7 @@ HOT_FILES = (
     "expressions/kernel.py",
     "alignment/misalignment.py",
     "alignment/comparison.py",
+    "alignment/constants.py",
 )
 """The files whose text decides what the machine code does."""
 

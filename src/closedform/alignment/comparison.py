@@ -121,36 +121,47 @@ def _row_blocks(rows: FloatArray) -> FloatArray:
 def _judge(
     codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points, give_up, result
 ):  # fmt: skip
-    n_blocks, n_inputs, width = blocks.shape
+    _, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
     gradient = np.empty((n_inputs, width))
-    total = np.empty(width)
-    norm = np.empty(width)
-    aligned = np.empty(width)
-    part = np.empty(width)
-    result[:] = 0.0
+    work = np.empty((4, width))
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
-        length = starts[tree + 1] - start
-        undefined = 0.0
-        for block in range(n_blocks):
-            n = min(width, n_points - block * width)
-            forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
-            undefined += undefined_weight(values[length - 1], weights[block], n)
-            if undefined > give_up:
-                result[:, tree] = 1.0
-                break
-            backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
-            squared_norm(gradient, scale, n, total)
-            squared_projection(gradient, concept[block], n, part, aligned)
-            if tangent.shape[1] > 0:
-                squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
-            else:
-                norm[:n] = total[:n]
-            lost, bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
-            result[0, tree] += lost
-            result[1, tree] += bad
+        result[0, tree], result[1, tree] = judge_tree(
+            codes, first, second, inputs, numbers, start, starts[tree + 1] - start, blocks, concept, tangent, scale, weights,
+            n_points, give_up, values, adjoints, gradient, work,
+        )  # fmt: skip
+
+
+@compiled
+def judge_tree(
+    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
+    values, adjoints, gradient, work,
+):  # fmt: skip
+    """Misalignment of one tree and its share of bad points; the last four arguments are room to work in."""
+    width = blocks.shape[2]
+    total, norm, aligned, part = work[0], work[1], work[2], work[3]
+    lost = 0.0
+    bad = 0.0
+    undefined = 0.0
+    for block in range(blocks.shape[0]):
+        n = min(width, n_points - block * width)
+        forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
+        undefined += undefined_weight(values[length - 1], weights[block], n)
+        if undefined > give_up:
+            return 1.0, 1.0
+        backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+        squared_norm(gradient, scale, n, total)
+        squared_projection(gradient, concept[block], n, part, aligned)
+        if tangent.shape[1] > 0:
+            squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
+        else:
+            norm[:n] = total[:n]
+        block_lost, block_bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
+        lost += block_lost
+        bad += block_bad
+    return lost, bad
 
 
 @compiled

@@ -101,6 +101,8 @@ def _fit(
                     _multiply(gradient, concept[block], n, components[m + 1])
                 _accumulate(coordinates, components, weights[block], values[length - 1], n, count, hessian, slope)
             improved = False
+            new = current
+            new_bad = bad
             for m in range(count):
                 old[m] = numbers[start + nodes[m]]
             for _ in range(4):
@@ -110,7 +112,6 @@ def _fit(
                     numbers[start + nodes[m]] = old[m] + step[m]
                     inside = inside and abs(old[m] + step[m]) <= LARGEST
                 new = 2.0
-                new_bad = bad
                 if inside:
                     new, new_bad = judge_tree(
                         codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,

@@ -74,7 +74,7 @@ def compare_at(point: FloatArray, a: Expression, b: Expression, constraints: Seq
         _, _, rough_sizes = _tangents(point, a, b, constraints, _ROUGH)
     except (ZeroDivisionError, OverflowError, ValueError, TypeError):
         return None
-    zero_a, zero_b = (fine == 0 or fine < rough * _SHRINKS for fine, rough in zip(sizes, rough_sizes, strict=True))
+    zero_a, zero_b = (rough == 0 or fine <= rough * _SHRINKS for fine, rough in zip(sizes, rough_sizes, strict=True))
     if zero_a or zero_b:
         return Direction(value_a, value_b, zero_a, zero_b, None, 0)
     product = _dot(tangents[0], tangents[1])

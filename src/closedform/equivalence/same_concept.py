@@ -155,7 +155,7 @@ class _Question:
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
         scale = self.points.std(axis=0)
-        scale[scale == 0] = 1.0
+        scale = np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
         gradient_a, gradient_b = self.a.gradient(self.points) * scale, self.b.gradient(self.points) * scale
         normals = domains.constraint_gradients(self.constraints, self.points) * scale
         if not self.constraints:
@@ -222,7 +222,7 @@ class _Question:
             return flat
         return self._not_monotone(main) if all(c.is_equation for c in self.constraints) else None
 
-    def _flat_region(self, indices: FloatArray) -> Equivalence | None:
+    def _flat_region(self, indices: np.ndarray) -> Equivalence | None:
         """Two points with zero gradient and one value of one formula, but two of the other; a single flat spot is harmless."""
         found = [(index, compare_at(self.points[index], self.a, self.b, self.constraints)) for index in indices]
         for (_, first), (index, second) in combinations([(i, d) for i, d in found if d is not None], 2):

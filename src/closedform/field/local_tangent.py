@@ -11,7 +11,7 @@ from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
 
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods, so that memory stays bounded
-_SAMPLE = 1000  # points whose neighbourhoods suffice to see whether the data is curved, and how much
+_SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
 _BENDING = 8.0  # how much a variance of the heights by curvature weighs against one by noise; from the figures below
 
 
@@ -75,7 +75,8 @@ def curved_rank(scaled: FloatArray) -> int | None:
     """The dimension of the curved surface that points lie on, or None if they fill their space.
 
     On a curved surface the share of the normal directions shrinks with the neighbourhood. A flat but thin cloud (two inputs
-    of correlation 0.999) shows the opposite, and a bundle of trajectories has dimension 1, where no concept can be read.
+    of correlation 0.999) shows the opposite. Along bundles of trajectories the neighbours are too far for how few they are:
+    four times as many lie within 4**(1/rank) times the distance only if the points spread over a surface of that rank.
     """
     unique = np.unique(scaled, axis=0)
     n_points, n_inputs = unique.shape
@@ -85,11 +86,13 @@ def curved_rank(scaled: FloatArray) -> int | None:
     tree = KDTree(unique)
     sample = unique[np.linspace(0, n_points - 1, min(n_points, _SAMPLE)).astype(int)]
     near, far = (np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small))
+    distances = np.median(tree.query(sample, 4 * small + 1)[0][:, [small, 4 * small]], axis=0)
     rank = gap_rank(near).rank
-    if not 2 <= rank < n_inputs:
+    dimension = np.log(4) / np.log(distances[1] / distances[0])
+    if not 2 <= rank < n_inputs or dimension < 0.7 * rank:
         return None
     share_near, share_far = near[rank] / near[rank - 1], far[rank] / far[rank - 1]
-    return rank if 1.1 * share_near < share_far < 0.6 else None
+    return rank if share_near < 0.3 and 1.1 * share_near < share_far < 0.6 else None
 
 
 def _plane_neighbors(n_inputs: int) -> int:

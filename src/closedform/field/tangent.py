@@ -31,6 +31,8 @@ _FAR = 10.0
 def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Relative singular values (n_inputs,) of the centred, scaled points, and the directions (n_inputs, n_inputs) as columns.
 
+    There must be more points than inputs.
+
     Far points are drawn in along the line to the centre. That keeps every affine relation exactly, and a few outliers can then
     not make all other variation look small.
     """
@@ -39,10 +41,8 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
     reach = _FAR * max(float(np.median(distance)), np.finfo(float).tiny)
     weights = np.minimum(1.0, reach / np.maximum(distance, reach))
     centre = np.average(scaled, axis=0, weights=weights)
-    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=True)[1:]
-    padded = np.zeros(points.shape[1])
-    padded[: len(values)] = values / max(float(values[0]), np.finfo(float).tiny)
-    return padded, directions.T
+    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[1:]
+    return values / max(float(values[0]), np.finfo(float).tiny), directions.T
 
 
 def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT) -> TangentSpace:

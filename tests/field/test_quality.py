@@ -223,6 +223,10 @@ def test_a_redundant_input_is_a_warning_only_while_nothing_accounts_for_it():
     assert free is not None
     assert accounted is not None
     assert (free.severity, accounted.severity) == ("warning", "info")
+    points[:, 2] = points[:, 0] ** 2 + points[:, 1]
+    curved = build(points, smooth(points), tangent="linear").quality.finding("redundant-inputs")
+    assert curved is not None
+    assert curved.severity == "warning"
     assert "x2 is an affine combination of x0" in free.message
 
 

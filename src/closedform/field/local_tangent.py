@@ -24,9 +24,9 @@ def local_tangent(
     neighbourhood that is larger on one side tilts the plane of a curved surface. The rank is chosen once, at the largest gap
     (at least 3 times) of the median local spectrum.
 
-    Largest, 99% and mean angle to the true planes at noise 1e-3, in degrees, over seeds 0 to 2, from
-    ``python benchmarks/tangent_planes.py``: unit sphere 2.9, 1.1, 0.3 with 2,000 points and 2.6, 1.2, 0.4 with 5,000; torus of
-    radii 2 and 1: 7.1, 4.5, 1.1 with 2,000 points and 3.6, 1.7, 0.5 with 5,000.
+    Largest, 99% and mean angle to the true planes in degrees at noise 1e-3, the worst of three seeds, from
+    ``python benchmarks/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000 points and with 5,000; torus of radii 2 and 1:
+    5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5 with 5,000.
 
     Parameters
     ----------
@@ -36,8 +36,7 @@ def local_tangent(
     rank : int, optional
         Dimension of the surface, if it is known.
     n_neighbors : int, optional
-        Neighbours of the quadratic fit; by default three for each of its coefficients. More for noisy points, fewer for a
-        strongly curved surface.
+        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer for a strongly curved surface.
 
     Returns
     -------
@@ -67,6 +66,7 @@ def local_tangent(
         return TangentSpace("local", n_inputs, frozen(np.eye(n_inputs)), frozen(spectrum))
     count = _choose_neighbors(scaled, tree, axes, chosen) if n_neighbors is None else n_neighbors
     if count is not None:
+        axes, _ = _local_axes(scaled, tree, max(count, n_plane))
         axes = _fit(scaled, tree, axes, chosen, max(count, _n_coefficients(chosen) + 1)).axes
     return TangentSpace("local", chosen, frozen(axes[:, :, :chosen]), frozen(spectrum / spectrum[0]))
 

@@ -99,8 +99,8 @@ def choose_tangent(
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the constraints if any are stated, else exact affine constraints that the data satisfies, and warns when
-        the data seems to lie on a curved surface.
+        ``auto`` uses the exact affine constraints that the data satisfies, beside those that are stated. If none are stated it
+        warns when the data seems to lie on a curved surface. ``constraints`` uses the stated ones alone.
     constraints : sequence of str, Expression or callable
         Functions that are constant on the data; see `constraint_tangent`.
     names : sequence of str, optional
@@ -126,8 +126,10 @@ def choose_tangent(
         constraints = (constraints,)
     if constraints and tangent not in ("auto", "constraints"):
         raise FieldError(f"Constraints were stated, but tangent={tangent!r} does not use them; use 'constraints' or 'auto'.")
-    if tangent == "constraints" or (tangent == "auto" and constraints):
+    if tangent == "constraints":
         return constraint_tangent(points, scale, constraints, labels)
+    if tangent == "auto" and constraints:
+        return constraint_tangent(points, scale, [*constraints, *_affine_constraints(points, scale)], labels)
     if tangent == "none":
         return TangentSpace("none", n_inputs)
     if tangent == "linear":
@@ -137,6 +139,16 @@ def choose_tangent(
     if tangent != "auto":
         raise FieldError(f"There is no tangent {tangent!r}; use 'auto', 'none', 'linear', 'local' or 'constraints'.")
     return _automatic(points, scale) if n_points > n_inputs else TangentSpace("none", n_inputs)
+
+
+def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedConstraint]:
+    """Gradients of the affine functions that are constant on the data; constraints that the user also states do no harm."""
+    n_points, n_inputs = points.shape
+    if n_points <= n_inputs:
+        return []
+    spectrum, directions = affine_spectrum(points, scale)
+    normals = (directions / scale[:, None])[:, spectrum <= EXACT]
+    return [lambda at, normal=normal: np.tile(normal, (len(at), 1)) for normal in normals.T]
 
 
 def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:

@@ -67,3 +67,9 @@ def test_errors_say_where(text, position, message):
 def test_a_constraint_must_hold_an_input(text):
     with pytest.raises(ExpressionError, match="No input occurs"):
         parse_constraint(text, ["x"])
+
+
+def test_expressions_are_taken_by_name():
+    level = parse_constraint(parse("y + 2*x"), ["y", "t", "x"])
+    assert level == Constraint(parse("y + 2*x", names=["y", "t", "x"]), is_equation=False)
+    assert parse_constraint(level, ["x", "y"]).function.names == ("x", "y")

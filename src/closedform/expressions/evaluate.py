@@ -64,7 +64,8 @@ def value_and_gradient(tree: Tree, inputs: Sequence[Any], library: Library = NUM
     operands = operand_positions(tree)
     varies = depends_on_inputs(tree)
     adjoints: list[Any] = [None] * tree.size
-    adjoints[-1] = library.number(Fraction(1))
+    if varies[-1]:
+        adjoints[-1] = library.number(Fraction(1))
     gradient: dict[int, Any] = {}
     for position in range(tree.size - 1, -1, -1):
         token, adjoint = tree.tokens[position], adjoints[position]

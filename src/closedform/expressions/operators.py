@@ -61,8 +61,14 @@ CONSTANT_COST = 3
 VARIABLE_COST = 1
 
 _TABLE = (
-    Operator("add", 2, "a + b", ("1.0", "1.0"), ("0.0", "0.0"), lambda s, a, b: a + b, 1, symbol="+", precedence=1, operon="Add"),
-    Operator("sub", 2, "a - b", ("1.0", "-1.0"), ("0.0", "0.0"), lambda s, a, b: a - b, 1, symbol="-", precedence=1, operon="Sub"),
+    Operator(
+        "add", 2, "a + b", ("1.0", "1.0"), ("0.0", "0.0"), lambda s, a, b: a + b, 1,
+        symbol="+", precedence=1, operon="Add",
+    ),
+    Operator(
+        "sub", 2, "a - b", ("1.0", "-1.0"), ("0.0", "0.0"), lambda s, a, b: a - b, 1,
+        symbol="-", precedence=1, operon="Sub",
+    ),
     Operator("mul", 2, "a * b", ("b", "a"), ("db", "da"), lambda s, a, b: a * b, 1, symbol="*", precedence=2, operon="Mul"),
     Operator(
         "div", 2, "a / b", ("1 / b", "-v / b"), ("-db / (b * b)", "-(dv - v * db / b) / b"), lambda s, a, b: a / b, 1,
@@ -81,7 +87,10 @@ _TABLE = (
     ),
     Operator("square", 1, "a * a", ("2 * a",), ("2 * da",), lambda s, a: a**2, 4, operon="Square"),
     Operator("cube", 1, "a * a * a", ("3 * a * a",), ("6 * a * da",), lambda s, a: a**3, 4),
-    Operator("sqrt", 1, "sqrt(a)", ("0.5 / v",), ("-0.5 * dv / (v * v)",), lambda s, a: s.sqrt(a), 4, domain="a > 0", operon="Sqrt"),
+    Operator(
+        "sqrt", 1, "sqrt(a)", ("0.5 / v",), ("-0.5 * dv / (v * v)",), lambda s, a: s.sqrt(a), 4,
+        domain="a > 0", operon="Sqrt",
+    ),
     Operator("abs", 1, "absolute(a)", ("sign(a)",), ("0.0",), lambda s, a: s.Abs(a), 1, domain="a != 0", operon="Abs"),
     Operator("inv", 1, "1 / a", ("-v * v",), ("-2 * v * dv",), lambda s, a: 1 / a, 1, domain="a != 0"),
     Operator("sin", 1, "sin(a)", ("cos(a)",), ("-v * da",), lambda s, a: s.sin(a), 5, operon="Sin"),
@@ -103,7 +112,7 @@ FUNCTIONS: Mapping[str, Operator] = MappingProxyType({o.name: o for o in _TABLE 
 """The operators that are written as a function call."""
 
 NAMED_CONSTANTS: Mapping[str, str] = MappingProxyType(
-    {"pi": "3.14159265358979323846264338327950288419716939937510582097494459"}
+    {"pi": "3.1415926535897932384626433832795028841971693993751058209749445923"}
 )
 """Irrational numbers with a name of their own, to more digits than any evaluation uses."""
 

@@ -1,0 +1,66 @@
+"""``closedform same``: are two formulas the same concept?"""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from closedform.errors import DomainError
+
+Interval = tuple[float, float]
+
+
+def same(
+    first: Annotated[str, typer.Argument(metavar="EXPR1", help="A formula, such as 'v**2/2 + sin(x)'.")],
+    second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another one.")],
+    names: Annotated[str | None, typer.Option(help="The inputs, such as x,v; by default the names that occur.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="What is constant: 'A11 + A22' or 'x**2 + y**2 = 1'. May repeat.")
+    ] = None,
+    domain: Annotated[str | None, typer.Option(help="Interval -2:2 for all inputs, or x=0:1,v=-1:1 by name.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Decide whether two formulas are the same concept: exit code 0 if they are, 1 if they differ.
+
+    Example: closedform same "0.173/(v**2 + x**2)" "v**2/2 + x**2/2"
+    """
+    from closedform.equivalence.same_concept import same_concept
+
+    columns = [name.strip() for name in names.split(",")] if names else None
+    answer = same_concept(first, second, columns, constraints=where or (), domain=read_domain(domain))
+    if as_json:
+        typer.echo(json.dumps(asdict(answer)))
+    else:
+        typer.echo("same" if answer else "different")
+        typer.echo(f"{answer.status}: {answer.reason}")
+        if answer.witness:
+            typer.echo("at " + ", ".join(f"{name} = {value:.6g}" for name, value in answer.witness.items()))
+        if not answer and answer.dependent:
+            typer.echo("One is a function of the other, but not an invertible one on this domain.")
+        typer.echo(f"misalignment {answer.misalignment:.2e}")
+    raise typer.Exit(0 if answer else 1)
+
+
+def read_domain(text: str | None) -> Interval | dict[str, Interval] | None:
+    """Read ``-2:2`` or ``x=0:1,v=-1:1``.
+
+    Examples
+    --------
+    >>> read_domain("x=0:1,v=-1:1")
+    {'x': (0.0, 1.0), 'v': (-1.0, 1.0)}
+    """
+    if text is None:
+        return None
+    try:
+        if "=" not in text:
+            return _interval(text)
+        parts = [part.split("=") for part in text.split(",")]
+        return {name.strip(): _interval(interval) for name, interval in parts}
+    except ValueError as error:
+        raise DomainError(f"The domain {text!r} is not of the form -2:2 or x=0:1,v=-1:1.") from error
+
+
+def _interval(text: str) -> Interval:
+    low, high = text.split(":")
+    return float(low), float(high)

@@ -1,0 +1,1 @@
+"""Equivalence: whether two formulas are the same concept."""

@@ -1,0 +1,262 @@
+"""Whether two formulas are the same concept: one is an invertible function of the other on the domain.
+
+They are when all 2x2 minors of their gradients vanish (modulo stated constants), neither is constant, and the gradients point
+the same way, or opposite ways, on the whole domain. Vanishing minors alone make them dependent, like x and x**2.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.alignment.misalignment import point_misalignment
+from closedform.arrays import FloatArray
+from closedform.equivalence import domain as domains
+from closedform.equivalence.precision import ZERO, compare_at, spread_out
+from closedform.equivalence.proof import parallel_is_proved
+from closedform.expressions.constraint import Constraint, parse_constraint
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import names_in, parse, sort_names
+
+Status = Literal["proved", "numerical", "different"]
+
+PRECISE_POINTS = 25
+"""How many points are compared in 60-digit arithmetic where no proof is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """The answer, with what it rests on. It is true in a boolean context when the concepts are the same.
+
+    Attributes
+    ----------
+    status : str
+        ``proved`` (parallel gradients proved by SymPy), ``numerical`` (parallel to 40 digits at random points), or
+        ``different``.
+    dependent : bool
+        Whether the gradients are parallel everywhere; x and x**2 are dependent and yet different.
+    misalignment : float
+        Mean misalignment between the two on the domain; 0 is parallel everywhere.
+    reason : str
+        Why, in a sentence.
+    witness : mapping of str to float or None
+        A point of the domain that shows a difference.
+    seconds : float
+        Time taken.
+    """
+
+    status: Status
+    dependent: bool
+    misalignment: float
+    reason: str
+    witness: Mapping[str, float] | None
+    seconds: float
+
+    def __bool__(self) -> bool:
+        return self.status != "different"
+
+
+def same_concept(
+    a: str | Expression,
+    b: str | Expression,
+    names: Sequence[str] | None = None,
+    *,
+    constraints: Sequence[str | Expression | Constraint] = (),
+    domain: domains.Domain | None = None,
+    points: ArrayLike | None = None,
+    time_limit: float = 5.0,
+    rng: int | np.random.Generator | None = 0,
+) -> Equivalence:
+    """Decide whether two formulas are the same concept.
+
+    Parameters
+    ----------
+    a, b : str or Expression
+    names : sequence of str, optional
+        The inputs; without it, the names that occur.
+    constraints : sequence, optional
+        Functions that are constant on the data ("A11 + A22"), or equations ("x**2 + y**2 = 1"); they do not count.
+    domain : optional
+        An interval (low, high) for all inputs, a list of intervals, or a mapping from names; [-2, 2] by default.
+    points : array-like, shape (n_points, n_inputs), optional
+        Compare on these points instead.
+    time_limit : float
+        Seconds that SymPy may take.
+    rng : seed or Generator
+        Chooses the points; the default is fixed, so that the answer repeats.
+
+    Returns
+    -------
+    Equivalence
+
+    Raises
+    ------
+    DomainError
+        If the two are nowhere finite together on the domain.
+
+    Examples
+    --------
+    >>> same_concept("0.173/(v**2 + x**2)", "v**2/2 + x**2/2").status
+    'proved'
+    >>> same_concept("x + y", "(x + y)**2").dependent
+    True
+    >>> bool(same_concept("v**2 + exp(x**2)", "v**2 + x**2 + x**4/2"))
+    False
+    """
+    return _Question(a, b, names, constraints).answer(domain, points, time_limit, np.random.default_rng(rng))
+
+
+class _Question:
+    """Two formulas over the same inputs, and the steps to an answer."""
+
+    def __init__(self, a: str | Expression, b: str | Expression, names: Sequence[str] | None, constraints: Sequence) -> None:
+        self.start = time.perf_counter()
+        self.names = list(names) if names is not None else _all_names([a, b, *constraints])
+        self.a, self.b = (e.rename(self.names) if isinstance(e, Expression) else parse(e, self.names) for e in (a, b))
+        self.constraints = [parse_constraint(constraint, self.names) for constraint in constraints]
+        self.points = np.zeros((0, len(self.names)))
+        self.misalignment = 1.0
+
+    def answer(
+        self, domain: domains.Domain | None, points: ArrayLike | None, seconds: float, rng: np.random.Generator
+    ) -> Equivalence:
+        """Reject cheaply first, then prove, then compare at high precision; last, check the direction."""
+        functions = [self.a, self.b]
+        box = domains.read_box(domain, self.names)
+        if points is not None:
+            self.points = domains.given(points, functions)
+        else:
+            self.points = domains.sample(functions, self.constraints, box, rng)
+        residuals = self._residuals()
+        self.misalignment = float(residuals.mean())
+        constant = self._constant()
+        if constant is not None:
+            return constant
+        different = self._not_parallel(residuals)
+        if different is not None:
+            return different
+        proved = parallel_is_proved(self.a, self.b, self.constraints, seconds)
+        if not proved:
+            different = self._not_parallel_precisely()
+            if different is not None:
+                return different
+        if points is None and not self.constraints:
+            self.points = np.concatenate([self.points, domains.edges(functions, self.points, box, rng)])
+        reversal = self._reversal()
+        if reversal is not None:
+            return reversal
+        how = "SymPy proves that the gradients are parallel" if proved else "The gradients are parallel to 40 digits"
+        return self._result("proved" if proved else "numerical", True, f"{how}, and they keep one orientation on the domain.")
+
+    def _gradients(self) -> tuple[FloatArray, FloatArray]:
+        """Both gradients in scaled coordinates, in the tangent space of the constraints."""
+        scale = self.points.std(axis=0)
+        scale[scale == 0] = 1.0
+        gradient_a, gradient_b = self.a.gradient(self.points) * scale, self.b.gradient(self.points) * scale
+        normals = domains.constraint_gradients(self.constraints, self.points) * scale
+        if not self.constraints:
+            return gradient_a, gradient_b
+        tangent = _null_space(normals)
+        return np.einsum("ndr,nd->nr", tangent, gradient_a), np.einsum("ndr,nd->nr", tangent, gradient_b)
+
+    def _residuals(self) -> FloatArray:
+        """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to compare with."""
+        gradient_a, gradient_b = self._gradients()
+        norms = np.linalg.norm(gradient_a, axis=1, keepdims=True)
+        frames = (gradient_a / np.where(norms > 0, norms, 1.0))[:, :, None]
+        return np.where(norms[:, 0] > 0, point_misalignment(gradient_b, frames), 0.0)
+
+    def _constant(self) -> Equivalence | None:
+        found = [compare_at(point, self.a, self.b, self.constraints) for point in spread_out(self.points, 8)]
+        checked = [direction for direction in found if direction is not None]
+        for name, zero in (("first", [d.zero_a for d in checked]), ("second", [d.zero_b for d in checked])):
+            if zero and all(zero):
+                self.misalignment = 1.0
+                return self._result("different", False, f"The {name} formula is constant on the domain.", self.points[0])
+        return None
+
+    def _not_parallel(self, residuals: FloatArray) -> Equivalence | None:
+        """Confirm at high precision the points that look worst in floating point."""
+        for index in np.argsort(residuals)[::-1][:5]:
+            if residuals[index] > 1e-9 and self._sine(self.points[index]) > ZERO:
+                return self._angle_result(index)
+        return None
+
+    def _not_parallel_precisely(self) -> Equivalence | None:
+        chosen = np.linspace(0, len(self.points) - 1, min(PRECISE_POINTS, len(self.points))).astype(int)
+        for index in chosen:
+            if self._sine(self.points[index]) > ZERO:
+                return self._angle_result(index)
+        return None
+
+    def _sine(self, point: FloatArray) -> float:
+        direction = compare_at(point, self.a, self.b, self.constraints)
+        return 0.0 if direction is None or direction.squared_sine is None else direction.squared_sine
+
+    def _angle_result(self, index: int) -> Equivalence:
+        degrees = np.degrees(np.arcsin(min(1.0, float(self._sine(self.points[index])) ** 0.5)))
+        return self._result("different", False, f"The gradients differ by {degrees:.3g} degrees.", self.points[index])
+
+    def _reversal(self) -> Equivalence | None:
+        """A point where the gradients turn from parallel to opposite, or one of them vanishes alone."""
+        tangent_a, tangent_b = self._gradients()
+        with np.errstate(all="ignore"):
+            unit_a = tangent_a / np.linalg.norm(tangent_a, axis=1, keepdims=True)
+            unit_b = tangent_b / np.linalg.norm(tangent_b, axis=1, keepdims=True)
+            cosines = np.einsum("nr,nr->n", unit_a, unit_b)
+        signs = np.where(np.abs(cosines) > 0.5, np.sign(cosines), 0.0)
+        main = 1.0 if signs.sum() >= 0 else -1.0
+        suspects = np.concatenate([np.flatnonzero(signs == -main)[:5], np.flatnonzero(~np.isfinite(cosines))[:5]])
+        for index in suspects.astype(int):
+            direction = compare_at(self.points[index], self.a, self.b, self.constraints)
+            if direction is None:
+                continue
+            if direction.sign == -main:
+                return self._result("different", True, "The gradients turn from parallel to opposite.", self.points[index])
+            if direction.zero_a != direction.zero_b:
+                return self._result("different", True, "One formula is constant where the other is not.", self.points[index])
+        return self._not_monotone(main) if all(c.is_equation for c in self.constraints) else None
+
+    def _not_monotone(self, main: float) -> Equivalence | None:
+        """On a domain of several pieces each may be fine alone, and the values yet run back from piece to piece."""
+        values_a, values_b = self.a(self.points), main * self.b(self.points)
+        order = np.argsort(values_a, kind="stable")
+        highest = np.maximum.accumulate(values_b[order])
+        drops = np.flatnonzero(values_b[order] < highest - 1e-9 * np.abs(highest) - 1e-300)
+        for position in drops[:20]:
+            low = order[: position + 1][np.argmax(values_b[order[: position + 1]])]
+            pair = [compare_at(self.points[i], self.a, self.b, self.constraints) for i in (low, order[position])]
+            if pair[0] is None or pair[1] is None:
+                continue
+            if pair[0].value_a < pair[1].value_a and main * (pair[1].value_b - pair[0].value_b) < 0:
+                reason = "The values are not in one order across the pieces of the domain."
+                return self._result("different", True, reason, self.points[order[position]])
+        return None
+
+    def _result(self, status: Status, dependent: bool, reason: str, point: FloatArray | None = None) -> Equivalence:
+        witness = None if point is None else {name: float(x) for name, x in zip(self.names, point, strict=True)}
+        return Equivalence(status, dependent, self.misalignment, reason, witness, time.perf_counter() - self.start)
+
+
+def _all_names(parts: Sequence[str | Expression | Constraint]) -> list[str]:
+    found: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            names = [name for side in part.replace("==", "=").split("=") for name in names_in(side)]
+        else:
+            names = list((part.function if isinstance(part, Constraint) else part).names)
+        found += [name for name in names if name not in found]
+    return sort_names(found)
+
+
+def _null_space(normals: FloatArray) -> FloatArray:
+    """Orthonormal bases, shape (n_points, n_inputs, r), of what is orthogonal to the normals.
+
+    Where normals depend on each other the basis has fewer useful directions; r is the same for all points.
+    """
+    _, sizes, rows = np.linalg.svd(normals, full_matrices=True)
+    rank = int(np.median((sizes > 1e-9 * sizes.max(axis=1, keepdims=True)).sum(axis=1)))
+    return np.swapaxes(rows[:, rank:, :], 1, 2)

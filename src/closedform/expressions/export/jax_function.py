@@ -1,0 +1,24 @@
+"""A JAX function: differentiable, jittable, vmappable."""
+
+from collections.abc import Callable
+from typing import Any
+
+from closedform.expressions.evaluate import Library, value
+from closedform.expressions.expression import Expression
+from closedform.optional import require
+
+
+def to_jax(expression: Expression) -> Callable[[Any], Any]:
+    """A function from an array (..., n_inputs) to its values (...)."""
+    jnp = require("jax.numpy", extra="jax")
+    names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "sqrt", "absolute", "sign", "power", "floor")
+    functions = {name: getattr(jnp, name) for name in names} | {"atan": jnp.arctan, "choose": jnp.where}
+    library = Library(functions, lambda exact: exact.numerator / exact.denominator)
+
+    def function(points: Any) -> Any:
+        points = jnp.asarray(points)
+        result = value(expression.tree, [points[..., column] for column in range(len(expression.names))], library)
+        return jnp.broadcast_to(jnp.asarray(result, dtype=points.dtype), points.shape[:-1])
+
+    function.__doc__ = f"{expression} of ({', '.join(expression.names)})."
+    return function

@@ -1,0 +1,46 @@
+"""LaTeX source, by SymPy's printer."""
+
+import re
+from fractions import Fraction
+
+import sympy
+
+from closedform.expressions.expression import Expression
+from closedform.expressions.printing import decimal
+from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sympy
+
+_SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}  # fmt: skip
+
+
+def to_latex(expression: Expression) -> str:
+    """LaTeX source without dollar signs; names that are no identifiers are set as text.
+
+    Fitted constants print as decimals of six digits, simple fractions as fractions.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> to_latex(parse("v**2/2 + sin(x_1)"))
+    '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
+    """
+    form = to_sympy(expression)
+    long_numbers = {number: _rounded(number) for number in form.atoms(sympy.Rational) if _is_long(number)}
+    labels = {
+        symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
+        for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
+    }
+    return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
+
+
+def _is_long(number: sympy.Rational) -> bool:
+    return number.q > MAX_DENOMINATOR or len(str(abs(number.p))) > 12
+
+
+def _rounded(number: sympy.Rational) -> sympy.Float:
+    digits = decimal(Fraction(int(number.p), int(number.q)))
+    significant = len(re.sub(r"e.*$|[-.]", "", digits).lstrip("0")) if digits else 6
+    return sympy.Float(number, min(max(significant, 1), 6))

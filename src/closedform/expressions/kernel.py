@@ -1,0 +1,151 @@
+"""Values, input gradients and their change with the constants for whole batches of trees, compiled and block by block.
+
+A block holds few enough points that every node's values stay in the processor's cache, whatever the number of points.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.expressions.sweeps import OPTIONS, backward, forward, tangent_backward, tangent_forward
+from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
+
+BLOCK = 256
+"""Points in a block."""
+
+FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
+"""What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly zero."""
+
+
+def to_blocks(rows: FloatArray) -> FloatArray:
+    """Rows of shape (n_points, m) as blocks of shape (n_blocks, m, BLOCK); the last one is filled up with its last point."""
+    n_points, width = rows.shape
+    n_blocks = -(-n_points // BLOCK)
+    padded = np.empty((n_blocks * BLOCK, width))
+    padded[:n_points] = rows
+    padded[n_points:] = rows[-1]
+    return np.ascontiguousarray(padded.reshape(n_blocks, BLOCK, width).swapaxes(1, 2))
+
+
+def values_and_gradients(tapes: TapeBatch, points: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
+    """Every tree at every point, in one call.
+
+    Parameters
+    ----------
+    tapes : TapeBatch
+    points : ndarray, shape (n_points, n_inputs)
+
+    Returns
+    -------
+    values : ndarray, shape (n_trees, n_points)
+    gradients : ndarray, shape (n_trees, n_points, n_inputs)
+    status : ndarray of int8, shape (n_trees, n_points)
+        FINE, BAD_VALUE, BAD_GRADIENT or ZERO_GRADIENT; nothing that is not finite is hidden.
+    """
+    n_points, n_inputs = points.shape
+    values = np.empty((tapes.n_trees, n_points))
+    gradients = np.empty((tapes.n_trees, n_points, n_inputs))
+    status = np.empty((tapes.n_trees, n_points), dtype=np.int8)
+    if n_points:
+        _fill(*_arrays(tapes), to_blocks(points), n_points, tapes.longest, values, gradients, status)
+    return values, gradients, status
+
+
+def constant_tangents(tapes: TapeBatch, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    """How each tree's input gradient changes with each of its constants.
+
+    Returns
+    -------
+    nodes : ndarray of int64, shape (n_constants,)
+        The constants' positions in the batch.
+    tangents : ndarray, shape (n_constants, n_points, n_inputs)
+    """
+    nodes = np.flatnonzero(tapes.codes == CONSTANT_CODE)
+    tangents = np.empty((len(nodes), *points.shape))
+    if len(points):
+        _fill_tangents(*_arrays(tapes), to_blocks(points), len(points), tapes.longest, nodes, tangents)
+    return nodes, tangents
+
+
+def _arrays(tapes: TapeBatch) -> tuple[Any, Any, Any, Any, Any, Any]:
+    return tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts
+
+
+@njit(**OPTIONS)
+def point_status(value: float, norm: float) -> int:
+    """Classify one point by the tree's value and the squared norm of its gradient."""
+    if not np.isfinite(value):
+        return BAD_VALUE
+    if not np.isfinite(norm):
+        return BAD_GRADIENT
+    return ZERO_GRADIENT if norm == 0.0 else FINE
+
+
+@njit(**OPTIONS)
+def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, values, gradients, status):
+    n_blocks, n_inputs, width = blocks.shape
+    node_values = np.empty((longest, width))
+    adjoints = np.empty((longest, width))
+    gradient = np.empty((n_inputs, width))
+    for block in range(n_blocks):
+        offset = block * width
+        n = min(width, n_points - offset)
+        for tree in range(starts.shape[0] - 1):
+            start = starts[tree]
+            length = starts[tree + 1] - start
+            forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, node_values)
+            backward(codes, first, second, inputs, numbers, start, length, n, node_values, adjoints, gradient)
+            for k in range(n):
+                norm = 0.0
+                for column in range(n_inputs):
+                    norm += gradient[column, k] * gradient[column, k]
+                    gradients[tree, offset + k, column] = gradient[column, k]
+                values[tree, offset + k] = node_values[length - 1, k]
+                status[tree, offset + k] = point_status(node_values[length - 1, k], norm)
+
+
+@njit(**OPTIONS)
+def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, nodes, tangents):
+    n_blocks, n_inputs, width = blocks.shape
+    values = np.empty((longest, width))
+    adjoints = np.empty((longest, width))
+    changes = np.empty((longest, width))
+    adjoint_changes = np.empty((longest, width))
+    gradient = np.empty((n_inputs, width))
+    for block in range(n_blocks):
+        offset = block * width
+        n = min(width, n_points - offset)
+        tree = -1
+        start = length = 0
+        for m in range(nodes.shape[0]):
+            while nodes[m] >= starts[tree + 1]:
+                tree += 1
+                start = starts[tree]
+                length = starts[tree + 1] - start
+                if nodes[m] < starts[tree + 1]:
+                    forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
+                    backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+            which = nodes[m] - start
+            tangent_forward(codes, first, second, inputs, start, length, blocks[block], n, which, values, changes)
+            tangent_backward(
+                codes,
+                first,
+                second,
+                inputs,
+                numbers,
+                start,
+                length,
+                n,
+                which,
+                values,
+                adjoints,
+                changes,
+                adjoint_changes,
+                gradient,
+            )
+            for k in range(n):
+                for column in range(n_inputs):
+                    tangents[m, offset + k, column] = gradient[column, k]

@@ -1,0 +1,120 @@
+"""Tapes: trees as the plain arrays that compiled loops read, one tree or thousands in one batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.tree import Constant, Tree, Variable
+
+CONSTANT_CODE = 0
+VARIABLE_CODE = 1
+CODES = {name: code for code, name in enumerate(OPERATORS, start=2)}
+"""The operators' codes on a tape, in the table's order; 0 is a constant and 1 an input."""
+
+_FIXED_POWERS = {Fraction(2): "square", Fraction(3): "cube", Fraction(-1): "inv", Fraction(1, 2): "sqrt"}
+
+
+@dataclass(frozen=True, slots=True)
+class TapeBatch:
+    """Many trees, their nodes one after the other in postfix order.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_trees + 1,)
+        Where each tree's nodes begin; tree t holds the nodes ``starts[t]`` to ``starts[t + 1] - 1``.
+    codes : ndarray of int16, shape (n_nodes,)
+        What each node is.
+    first, second : ndarray of int32, shape (n_nodes,)
+        Positions of the operands, counted from the tree's own start.
+    inputs : ndarray of int32, shape (n_nodes,)
+        The column, for an input.
+    numbers : ndarray of float64, shape (n_nodes,)
+        The value of a constant, or the weight of an input (1 for trees of ours).
+    """
+
+    starts: NDArray[np.int64]
+    codes: NDArray[np.int16]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    inputs: NDArray[np.int32]
+    numbers: FloatArray
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return len(self.starts) - 1
+
+    @property
+    def longest(self) -> int:
+        """Number of nodes of the longest tree."""
+        return int(np.diff(self.starts).max(initial=1))
+
+    def with_numbers(self, numbers: FloatArray) -> "TapeBatch":
+        """The same trees with other constants."""
+        return replace(self, numbers=np.ascontiguousarray(numbers, dtype=np.float64))
+
+
+def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
+    """Write trees on tapes. Powers with the exponents 2, 3, -1 and 1/2 become the operator that they are.
+
+    Examples
+    --------
+    >>> from closedform.expressions.tree import apply, constant, variable
+    >>> compile_tapes([apply("pow", variable(0), constant(2))]).codes.tolist() == [VARIABLE_CODE, CODES["square"]]
+    True
+    """
+    columns: list[tuple[int, int, int, int, float]] = []
+    starts = [0]
+    for tree in trees:
+        columns += _nodes(tree)
+        starts.append(len(columns))
+    codes, first, second, inputs, numbers = zip(*columns, strict=True) if columns else ((), (), (), (), ())
+    return TapeBatch(
+        starts=np.array(starts, dtype=np.int64),
+        codes=np.array(codes, dtype=np.int16),
+        first=np.array(first, dtype=np.int32),
+        second=np.array(second, dtype=np.int32),
+        inputs=np.array(inputs, dtype=np.int32),
+        numbers=np.array(numbers, dtype=np.float64),
+    )
+
+
+def _nodes(tree: Tree) -> list[tuple[int, int, int, int, float]]:
+    operands = operand_positions(tree)
+    dropped, operator_at = _fixed_powers(tree, operands)
+    nodes: list[tuple[int, int, int, int, float]] = []
+    place: dict[int, int] = {}
+    for position, token in enumerate(tree.tokens):
+        if position in dropped:
+            continue
+        place[position] = len(nodes)
+        if isinstance(token, Variable):
+            nodes.append((VARIABLE_CODE, 0, 0, token.index, 1.0))
+        elif isinstance(token, Constant):
+            nodes.append((CONSTANT_CODE, 0, 0, 0, token.value.numerator / token.value.denominator))
+        elif token in NAMED_CONSTANTS:
+            nodes.append((CONSTANT_CODE, 0, 0, 0, float(NAMED_CONSTANTS[token])))
+        else:
+            kept = [place[child] for child in operands[position] if child not in dropped]
+            nodes.append((CODES[operator_at.get(position, token)], kept[0], kept[-1], 0, 0.0))
+    return nodes
+
+
+def _fixed_powers(tree: Tree, operands: list[tuple[int, ...]]) -> tuple[set[int], dict[int, str]]:
+    """The exponents that need no node of their own, and the operators that take the place of their powers."""
+    dropped: set[int] = set()
+    operator_at: dict[int, str] = {}
+    for position, token in enumerate(tree.tokens):
+        if token == "pow":
+            exponent = tree.tokens[operands[position][1]]
+            name = _FIXED_POWERS.get(exponent.value) if isinstance(exponent, Constant) else None
+            if name is not None:
+                dropped.add(operands[position][1])
+                operator_at[position] = name
+    return dropped, operator_at

@@ -186,7 +186,7 @@ def _replace(base: Neuron, **fields: Any) -> Neuron:
 
 
 def _direction(vector: Any, base: Neuron) -> FloatArray:
-    values = vector.detach().cpu() if hasattr(vector, "detach") else vector
+    values = vector.detach().double().cpu().numpy() if hasattr(vector, "detach") else vector
     try:
         direction = frozen(values)
     except (TypeError, ValueError) as error:

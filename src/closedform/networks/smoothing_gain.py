@@ -121,7 +121,7 @@ def _local_linear(scale: FloatArray) -> Fit:
         neighbours = min(3 * (points.shape[1] + 1), len(places))
 
         def predict(wanted: FloatArray) -> FloatArray:
-            _, nearest = tree.query(wanted / scale, k=neighbours)
+            nearest = np.asarray(tree.query(wanted / scale, k=neighbours)[1]).reshape(len(wanted), neighbours)
             found = np.empty((len(wanted), *targets.shape[1:]))
             for row, near in enumerate(nearest):
                 design = np.column_stack([np.ones(neighbours), places[near] - wanted[row] / scale])

@@ -1,12 +1,15 @@
-"""Everything about a torch network that extraction must leave as it was, as bytes and plain values."""
+"""Fixtures: everything about a torch network that extraction must leave as it was, as bytes and plain values."""
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
+
+Unchanged = Callable[[torch.nn.Module], AbstractContextManager[None]]
 
 HOOKS = (
     "_forward_hooks",
@@ -23,7 +26,7 @@ def _bytes(tensor: torch.Tensor | None) -> bytes | None:
     return None if tensor is None else tensor.detach().clone().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
 
 
-def state_of(model: torch.nn.Module) -> dict[str, Any]:
+def _state_of(model: torch.nn.Module) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         state[f"parameter {name}"] = (id(parameter), _bytes(parameter), parameter.requires_grad, parameter.dtype)
@@ -42,7 +45,7 @@ def state_of(model: torch.nn.Module) -> dict[str, Any]:
     return state
 
 
-def make_lived_in(model: torch.nn.Module) -> torch.nn.Module:
+def _make_lived_in(model: torch.nn.Module) -> torch.nn.Module:
     """A network as users have it: in training mode, with gradients, a frozen weight and a hook of their own."""
     model.train()
     for place, (_, parameter) in enumerate(model.named_parameters()):
@@ -53,12 +56,23 @@ def make_lived_in(model: torch.nn.Module) -> torch.nn.Module:
 
 
 @contextmanager
-def unchanged(model: torch.nn.Module) -> Iterator[None]:
-    before = state_of(model)
+def _unchanged(model: torch.nn.Module) -> Iterator[None]:
+    before = _state_of(model)
     try:
         yield
     finally:
-        after = state_of(model)
+        after = _state_of(model)
         assert before.keys() == after.keys()
         for key, value in before.items():
             assert after[key] == value, key
+
+
+@pytest.fixture
+def unchanged() -> Unchanged:
+    """A block after which a network, and every random state, must be the same bit for bit."""
+    return _unchanged
+
+
+@pytest.fixture
+def make_lived_in() -> Callable[[torch.nn.Module], torch.nn.Module]:
+    return _make_lived_in

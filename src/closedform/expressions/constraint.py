@@ -1,47 +1,88 @@
-"""Constraints: functions that are stated to be constant over the data, such as a trace or a norm."""
+"""Constraints: functions that are stated to be constant, and equations, read from text."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
-from closedform.expressions.parse import parse
-from closedform.expressions.tree import apply
+from closedform.expressions.parse import names_in, parse, sort_names
+from closedform.expressions.tree import apply, constant
+
+_BACKTICKED = re.compile(r"`[^`]*`")
+_EQUALS = re.compile(r"==?")
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A function that is constant on the data.
+    """A function that keeps its value on the data.
 
     Attributes
     ----------
     function : Expression
-        For an equation the left side minus the right side.
+        The function; for an equation the left side minus the right side.
     is_equation : bool
-        Whether its value is known (0); otherwise it is constant, at a level that is not stated.
+        Whether the value itself is stated, which then is 0. Otherwise the function is constant at an unknown level.
     """
 
     function: Expression
     is_equation: bool
 
 
-def parse_constraint(constraint: "str | Expression | Constraint", names: Sequence[str]) -> Constraint:
-    """Read ``"x**2 + y**2 = 1"`` as an equation and ``"A11 + A22"`` as a function at some constant level.
+def parse_constraint(constraint: "str | Expression | Constraint", names: Sequence[str] | None = None) -> Constraint:
+    """Read a constraint: an expression that is constant, or an equation with ``=`` or ``==``.
+
+    Parameters
+    ----------
+    constraint : str, Expression or Constraint
+        Such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
+    names : sequence of str, optional
+        The inputs, in the order of their columns. Without it, the names that occur, sorted.
+
+    Returns
+    -------
+    Constraint
+
+    Raises
+    ------
+    ExpressionError
+        If the text is no expression or equation, if no input occurs in it, or if one occurs that is not among the names.
 
     Examples
     --------
-    >>> parse_constraint("x**2 + y**2 = 1", ["x", "y"])
-    Constraint(function=Expression('x**2 + y**2 - 1', names=[x, y]), is_equation=True)
+    >>> circle = parse_constraint("x**2 + y**2 = 1", names=["x", "y"])
+    >>> str(circle.function), circle.is_equation
+    ('x**2 + y**2 - 1', True)
     """
-    if isinstance(constraint, Constraint):
-        return Constraint(constraint.function.rename(names), constraint.is_equation)
-    if isinstance(constraint, Expression):
-        return Constraint(constraint.rename(names), is_equation=False)
-    sides = constraint.replace("==", "=").split("=")
-    if len(sides) > 2:
-        raise ExpressionError(f"A constraint has one '=' at most; got {constraint!r}.")
-    left = parse(sides[0], names)
-    if len(sides) == 1:
-        return Constraint(left, is_equation=False)
-    right = parse(sides[1], names)
-    return Constraint(Expression(apply("sub", left.tree, right.tree), left.names), is_equation=True)
+    if isinstance(constraint, str):
+        parsed = _read(constraint, names)
+    else:
+        given = constraint if isinstance(constraint, Constraint) else Constraint(constraint, is_equation=False)
+        parsed = given if names is None else Constraint(given.function.rename(names), given.is_equation)
+    if parsed.function.tree.is_constant:
+        raise ExpressionError(f"No input occurs in the constraint '{constraint}'; name the function that is constant.")
+    return parsed
+
+
+def _read(text: str, names: Sequence[str] | None) -> Constraint:
+    # A quoted name may hold any sign, so signs are looked for in a copy of the same length without such names.
+    bare = _BACKTICKED.sub(lambda match: "_" * len(match[0]), text)
+    order = re.search(r"[<>!]", bare)
+    if order is not None:
+        raise ExpressionError(
+            f"'{text}' is no equation: constraints are equations or constant functions, {order[0]!r} is not read. "
+            "Filter the points instead.",
+            position=order.start(),
+        )
+    signs = list(_EQUALS.finditer(bare))
+    if len(signs) > 1:
+        raise ExpressionError(f"'{text}' holds more than one '='; pass one constraint for each.", position=signs[1].start())
+    if not signs:
+        return Constraint(parse(text, names), is_equation=False)
+    # Spaces in place of the left side keep positions in error messages those of the whole text.
+    left, right = text[: signs[0].start()], " " * signs[0].end() + text[signs[0].end() :]
+    columns = sort_names({*names_in(left), *names_in(right)}) if names is None else list(names)
+    sides = parse(left, columns), parse(right, columns)
+    if sides[1].tree == constant(0):
+        return Constraint(sides[0], is_equation=True)
+    return Constraint(Expression(apply("sub", sides[0].tree, sides[1].tree), tuple(columns)), is_equation=True)

@@ -1,0 +1,1 @@
+"""Gradient fields: points, directions, tangent spaces, and the truth about their quality."""

@@ -1,0 +1,238 @@
+"""GradientField: points and the directions in which latents change there, which is all that a search needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.arrays import FloatArray, frozen
+from closedform.errors import ShapeError
+from closedform.field.arguments import checked_arrays, checked_latents, checked_names, checked_weights
+from closedform.field.errors import FieldError
+from closedform.field.quality import Quality, assess
+from closedform.field.rank import row_spaces
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientField:
+    """Points, and at each an orthonormal basis of the directions in which the latents change.
+
+    Make one with `from_arrays` or with `closedform.extract_field`. Arrays are read-only.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n_points, n_inputs)
+        In the user's coordinates.
+    directions : ndarray, shape (n_points, n_inputs, rank)
+        Orthonormal over inputs, in the user's coordinates, and inside the data's tangent space. For one latent the unit
+        gradient.
+    frames : ndarray, shape (n_points, tangent.rank, rank)
+        The same in scaled tangent coordinates, orthonormal there: what every comparison uses.
+    latents : ndarray, shape (n_points, n_latents), or None
+        Values of the latents.
+    weights : ndarray, shape (n_points,)
+        0 where the gradient is zero, not finite or of lower rank; the direction there means nothing.
+    names : tuple of str
+        The inputs.
+    scale : ndarray, shape (n_inputs,)
+        Robust spread of each input.
+    tangent : TangentSpace
+        Where the data varies.
+    quality : Quality
+        What was measured about the field, with its findings. A subset keeps that of the whole field.
+    notes : tuple of str
+        What the extraction has to say.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    >>> field = GradientField.from_arrays(points, 2 * points, names=["x", "v"])
+    >>> field.rank, field.tangent.kind, field.quality.findings
+    (1, 'none', ())
+    >>> bool(np.allclose(field.directions[0, :, 0], points[0] / np.linalg.norm(points[0])))
+    True
+    """
+
+    points: FloatArray
+    directions: FloatArray
+    frames: FloatArray
+    latents: FloatArray | None
+    weights: FloatArray
+    names: tuple[str, ...]
+    scale: FloatArray
+    tangent: TangentSpace
+    quality: Quality
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n_points, n_inputs = self.points.shape
+        rank = self.directions.shape[-1]
+        expected = {
+            "directions": (n_points, n_inputs, rank),
+            "frames": (n_points, self.tangent.rank, rank),
+            "weights": (n_points,),
+            "names": (n_inputs,),
+            "scale": (n_inputs,),
+        }
+        for name, shape in expected.items():
+            found = np.shape(getattr(self, name))
+            if found != shape:
+                raise ShapeError(f"The field's {name} have shape {found}; with these points they need {shape}.")
+        if self.latents is not None and (self.latents.ndim != 2 or len(self.latents) != n_points):
+            raise ShapeError(f"Latents have shape {self.latents.shape}; pass ({n_points}, n_latents).")
+        basis = self.tangent.basis
+        if basis is not None and basis.ndim == 3 and len(basis) != n_points:
+            raise ShapeError(f"Tangent spaces are given at {len(basis)} points; the field has {n_points}.")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points: ArrayLike,
+        gradients: ArrayLike,
+        *,
+        latents: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        tangent: str | TangentSpace = "auto",
+        constraints: Sequence[StatedConstraint] = (),
+        weights: ArrayLike | None = None,
+        notes: Sequence[str] = (),
+    ) -> "GradientField":
+        """Build a field of gradients, however they were computed.
+
+        Parameters
+        ----------
+        points : array_like, shape (n_points, n_inputs)
+            Finite numbers.
+        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
+            Gradients of one latent, or Jacobians of several, in the points' coordinates. What is not finite gets weight 0.
+        latents : array_like, shape (n_points,) or (n_points, n_latents), optional
+            Values of the latents.
+        names : sequence of str, optional
+            The inputs; x0, x1 and so on by default.
+        tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
+            The data's tangent space; see `closedform.field.tangent.choose_tangent`.
+        constraints : sequence of str, Expression or callable
+            Functions that are constant on the data, such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
+        weights : array_like, shape (n_points,), optional
+            How much each point counts; 1 by default.
+        notes : sequence of str
+            Sentences to keep with the field.
+
+        Returns
+        -------
+        GradientField
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit each other.
+        FieldError
+            If points are not finite or all the same, names or weights are unusable, or the tangent space cannot be found.
+
+        Warns
+        -----
+        ClosedformWarning
+            If the data seems to lie on a curved surface, or a stated constraint does not hold.
+        """
+        array, jacobians = checked_arrays(points, gradients)
+        labels = checked_names(names, array.shape[1])
+        given = checked_weights(weights, len(array))
+        values = checked_latents(latents, len(array), jacobians.shape[2])
+        scale = robust_spread(array)
+        if isinstance(tangent, TangentSpace):
+            if constraints:
+                raise FieldError(
+                    "Constraints were stated beside a ready tangent space; build it with them, or pass one of both."
+                )
+            space = tangent
+        else:
+            space = choose_tangent(array, scale, tangent, constraints, labels)
+        with np.errstate(all="ignore"):
+            coordinates = space.coordinates(jacobians, scale)
+            ambient_norms = np.linalg.norm(jacobians * scale[:, None], axis=(1, 2))
+        counted = given > 0 if space.is_defined is None else (given > 0) & space.is_defined
+        rows = row_spaces(coordinates, ambient_norms, counted)
+        kept = np.where(counted & rows.is_usable, given, 0.0)
+        quality = assess(array, labels, scale, space, rows, kept)
+        return cls(
+            points=frozen(array),
+            directions=frozen(_directions(rows.frames, space, scale)),
+            frames=frozen(rows.frames),
+            latents=values,
+            weights=frozen(kept),
+            names=labels,
+            scale=frozen(scale),
+            tangent=space,
+            quality=quality,
+            notes=tuple(notes),
+        )
+
+    @property
+    def rank(self) -> int:
+        """Independent directions at each point."""
+        return self.directions.shape[2]
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, those of weight 0 included."""
+        return len(self.points)
+
+    def project(self, gradients: ArrayLike) -> FloatArray:
+        """Restrict gradients at the field's points to the scaled tangent space, where `frames` are.
+
+        Parameters
+        ----------
+        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_inputs, m)
+            In the user's coordinates.
+
+        Returns
+        -------
+        ndarray, shape (n_points, tangent.rank) or (n_points, tangent.rank, m)
+        """
+        return self.tangent.coordinates(gradients, self.scale)
+
+    def subset(self, indices: ArrayLike) -> "GradientField":
+        """The field at some of its points, by index or by a boolean mask; scale, rank and quality stay those of the whole."""
+        chosen = np.asarray(indices)
+        return GradientField(
+            points=frozen(self.points[chosen]),
+            directions=frozen(self.directions[chosen]),
+            frames=frozen(self.frames[chosen]),
+            latents=None if self.latents is None else frozen(self.latents[chosen]),
+            weights=frozen(self.weights[chosen]),
+            names=self.names,
+            scale=self.scale,
+            tangent=self.tangent.subset(chosen),
+            quality=self.quality,
+            notes=self.notes,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the field as a versioned ``.npz``; `closedform.load_field` reads it."""
+        from closedform.field.storage import save_field
+
+        save_field(self, path)
+
+    def __repr__(self) -> str:
+        n_points, n_inputs, rank = self.directions.shape
+        return f"GradientField({n_points} points, {n_inputs} inputs, rank {rank}, tangent {self.tangent.kind})"
+
+
+def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:
+    """Directions in the user's coordinates that agree with the frames on every tangent vector.
+
+    Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a covector with the coordinates F,
+    and what is left of it on the orthonormalised tangent vectors scale * T is the same covector on the data.
+    """
+    covectors = tangent.ambient(frames) / scale[:, None]
+    if tangent.basis is not None:
+        vectors = np.linalg.qr(tangent.basis * scale[:, None])[0]
+        covectors = vectors @ (np.swapaxes(vectors, -1, -2) @ covectors)
+    # Lengths are made alike first: with extreme units they would otherwise decide what is rounded away.
+    covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
+    orthonormal, triangle = np.linalg.qr(covectors)
+    return orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]

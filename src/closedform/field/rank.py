@@ -1,0 +1,140 @@
+"""The rank of a field: how many independent directions a set of latents really has at a point."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from closedform.arrays import FloatArray
+
+LEAST_GAP = 3.0
+"""A spectrum is cut at its largest gap, if that is at least this factor."""
+
+_AMBIGUOUS = (2.0, 6.0)
+# Networks compute in single precision: smaller singular values are rounding, and their ratios mean nothing.
+_ROUNDING = 1e-6
+_UPPER = 0.9
+_LOW = 1e-2
+_ZERO = 1e-30
+_ROUNDED_AWAY = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class GapRank:
+    """Where a spectrum is cut.
+
+    Attributes
+    ----------
+    rank : int
+        How many values count.
+    gap : float
+        The largest ratio of two neighbours in the spectrum; 1 if there are no two.
+    is_ambiguous : bool
+        Whether the gap is near the least one (2 to 6 times), or another gap is nearly as large.
+    """
+
+    rank: int
+    gap: float
+    is_ambiguous: bool
+
+
+def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
+    """Cut a descending spectrum at its largest gap; without a gap of the least size every value counts.
+
+    Examples
+    --------
+    >>> gap_rank([1.0, 0.8, 0.01])
+    GapRank(rank=2, gap=80.0, is_ambiguous=False)
+    >>> gap_rank([1.0, 0.8, 0.5]).rank
+    3
+    """
+    values = np.asarray(spectrum, dtype=np.float64)
+    if len(values) < 2 or values[0] <= 0:
+        return GapRank(len(values), 1.0, is_ambiguous=False)
+    relative = np.maximum(values / values[0], _ROUNDING)
+    gaps = relative[:-1] / relative[1:]
+    position = int(np.argmax(gaps))
+    gap = float(gaps[position])
+    others = np.delete(gaps, position)
+    rival = len(others) > 0 and others.max() >= max(least, gap / 2)
+    ambiguous = bool(_AMBIGUOUS[0] <= gap <= _AMBIGUOUS[1] or rival)
+    return GapRank(position + 1 if gap >= least else len(values), gap, ambiguous)
+
+
+@dataclass(frozen=True, slots=True)
+class RowSpaces:
+    """The row spaces of Jacobians, all of one rank.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (n_points, n_coordinates, rank)
+        An orthonormal basis at each point; unit vectors where the point is not usable.
+    spectrum : ndarray
+        Pooled singular values, relative to the largest one of each point.
+    cut : GapRank
+        The rank and how clear it is.
+    is_finite, is_zero, is_low : ndarray of bool, shape (n_points,)
+        Points with finite gradients, points without a gradient, and points of lower rank.
+    norms : ndarray, shape (n_points,)
+        Norms of the Jacobians; 0 where they are not finite.
+    n_latents : int
+        How many latents there were.
+    """
+
+    frames: FloatArray
+    spectrum: FloatArray
+    cut: GapRank
+    is_finite: NDArray[np.bool_]
+    is_zero: NDArray[np.bool_]
+    is_low: NDArray[np.bool_]
+    norms: FloatArray
+    n_latents: int
+
+    @property
+    def is_usable(self) -> NDArray[np.bool_]:
+        """Points whose basis is that of the latents."""
+        return self.is_finite & ~self.is_zero & ~self.is_low
+
+
+def row_spaces(coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArray[np.bool_]) -> RowSpaces:
+    """Bases of the row spaces of Jacobians at one common rank.
+
+    The pooled spectrum is the upper decile over points of the singular values, each point's divided by its largest: a rank
+    that only a part of the points shows (rectified latents are flat elsewhere) is seen, and up to a tenth of bad points is not.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n_points, n_coordinates, n_latents)
+        Gradients of the latents in scaled tangent coordinates.
+    ambient_norms : ndarray, shape (n_points,)
+        Norms of the Jacobians before they were restricted to the tangent space; what is left of rounding only counts as 0.
+    usable : ndarray of bool, shape (n_points,)
+        Points that may count; the others only get a basis.
+    """
+    n_points, n_coordinates, n_latents = coordinates.shape
+    is_finite = np.isfinite(ambient_norms)
+    norms = np.zeros(n_points)
+    norms[is_finite] = np.linalg.norm(coordinates[is_finite], axis=(1, 2))
+    largest = norms[usable].max(initial=0.0)
+    is_zero = is_finite & (norms <= np.maximum(_ZERO * largest, _ROUNDED_AWAY * ambient_norms))
+    alive = usable & is_finite & ~is_zero
+    n_values = min(n_coordinates, n_latents)
+    bases = np.tile(np.eye(n_coordinates, n_values), (n_points, 1, 1))
+    relative = np.zeros((n_points, n_values))
+    if alive.any():
+        left, values, right = np.linalg.svd(coordinates[alive] / norms[alive, None, None], full_matrices=False)
+        bases[alive] = left * _signs(right)[:, None, :]
+        relative[alive] = values / values[:, :1]
+    spectrum = np.quantile(relative[alive], _UPPER, axis=0) if alive.any() else np.zeros(n_values)
+    # A dead set of latents has no spectrum to cut; one direction is the least that a field can hold.
+    cut = gap_rank(spectrum) if alive.any() else GapRank(1, 1.0, is_ambiguous=False)
+    is_low = alive & (relative[:, cut.rank - 1] < _LOW * spectrum[cut.rank - 1])
+    frames = bases[:, :, : cut.rank]
+    frames[is_low | ~alive] = np.eye(n_coordinates, cut.rank)
+    return RowSpaces(frames, spectrum, cut, is_finite, is_zero, is_low, norms, n_latents)
+
+
+def _signs(right: FloatArray) -> FloatArray:
+    """Signs that make each basis vector point along its main latent, so that one neuron keeps the sign of its gradient."""
+    main = np.abs(right).argmax(axis=2)
+    return np.where(np.take_along_axis(right, main[:, :, None], axis=2)[:, :, 0] < 0, -1.0, 1.0)

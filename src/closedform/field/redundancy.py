@@ -1,0 +1,112 @@
+"""Inputs that say nothing new on the data: constant ones, affine combinations, and functions of the others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.spatial import KDTree
+
+from closedform.arrays import FloatArray
+from closedform.field.tangent import EXACT, affine_spectrum
+
+_SAMPLE = 300  # points at which an input is predicted from the others
+_UNEXPLAINED = 1e-3  # share of an input's variance that may be left if it is a function of the others
+_MOST_INPUTS = 32  # with more, neighbours are too far to predict anything, and the look takes long
+
+
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """An input that others determine on the data.
+
+    Attributes
+    ----------
+    name : str
+        The input.
+    others : tuple of str
+        The inputs that it follows from.
+    is_affine : bool
+        Whether it is an affine combination of them, or some other function.
+    """
+
+    name: str
+    others: tuple[str, ...]
+    is_affine: bool
+
+
+def constant_inputs(points: FloatArray) -> list[int]:
+    """Columns that do not vary beyond rounding."""
+    largest = np.abs(points).max(axis=0)
+    return [int(column) for column in np.flatnonzero(np.ptp(points, axis=0) <= 1e-12 * largest)]
+
+
+def redundant_inputs(points: FloatArray, scale: FloatArray, names: Sequence[str]) -> tuple[Redundancy, ...]:
+    """Find inputs that are affine combinations, or other functions, of the other inputs on the data.
+
+    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to 32 inputs: an input counts
+    if a local linear prediction from the others leaves less than 1e-3 of its variance, at points left out of it.
+
+    Examples
+    --------
+    >>> x, y = np.random.default_rng(0).uniform(-1, 1, (2, 400))
+    >>> redundant_inputs(np.stack([x, y, 1 - x], axis=1), np.ones(3), ["x", "y", "z"])
+    (Redundancy(name='z', others=('x',), is_affine=True),)
+    """
+    varying = [column for column in range(points.shape[1]) if column not in constant_inputs(points)]
+    if len(points) <= len(varying) or len(varying) < 2:
+        return ()
+    chosen, spread, labels = points[:, varying], scale[varying], [names[column] for column in varying]
+    affine = _affine(chosen, spread, labels)
+    follows = {redundancy.name for redundancy in affine}
+    free = [column for column, label in enumerate(labels) if label not in follows]
+    functions = _functions(chosen[:, free] / spread[free], [labels[column] for column in free])
+    return (*affine, *functions)
+
+
+def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Redundancy]:
+    spectrum, directions = affine_spectrum(points, scale)
+    normals = directions[:, spectrum <= EXACT]
+    n_relations = normals.shape[1]
+    if n_relations == 0:
+        return []
+    # Pivoting solves the relations for the inputs that occur most strongly in them; the later column wins a tie, because
+    # people list what they vary first.
+    order = np.arange(len(names))[::-1]
+    pivots = np.asarray(qr(np.round(normals[order].T, 9), mode="r", pivoting=True)[-1])
+    solved = order[pivots[:n_relations]]
+    kept = [column for column in range(len(names)) if column not in solved]
+    coefficients = np.linalg.lstsq(normals[solved].T, normals[kept].T, rcond=None)[0]
+    found = []
+    for row, column in zip(coefficients, solved, strict=True):
+        others = tuple(names[kept[index]] for index in np.flatnonzero(np.abs(row) > 1e-3 * np.abs(row).max(initial=0.0)))
+        found.append((int(column), Redundancy(names[column], others, is_affine=True)))
+    return [redundancy for _, redundancy in sorted(found, key=lambda pair: pair[0])]
+
+
+def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
+    unique = np.unique(scaled, axis=0)
+    n_inputs, count = len(names), 3 * len(names)
+    if not 2 <= n_inputs <= _MOST_INPUTS or len(unique) < max(50, 4 * count):
+        return []
+    sample = np.linspace(0, len(unique) - 1, min(len(unique), _SAMPLE)).astype(int)
+    variances = unique.var(axis=0)
+    found: list[Redundancy] = []
+    others = list(range(n_inputs))
+    for column in reversed(range(n_inputs)):
+        predictors = [other for other in others if other != column]
+        if predictors and _unexplained(unique, sample, column, predictors, count) < _UNEXPLAINED * variances[column]:
+            found.append(Redundancy(names[column], tuple(names[other] for other in predictors), is_affine=False))
+            others = predictors
+    return found[::-1]
+
+
+def _unexplained(points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int) -> float:
+    """Mean squared error of predicting a column at sampled points from their neighbours in the predictors alone."""
+    inputs = points[:, predictors]
+    neighbors = KDTree(inputs).query(inputs[sample], count + 1)[1]
+    steps, values = inputs[neighbors] - inputs[sample, None, :], points[neighbors, column]
+    own = neighbors == sample[:, None]
+    weights = np.where(own, 0.0, 1.0)[:, :, None]
+    design = np.concatenate([np.ones_like(steps[:, :, :1]), steps], axis=2) * weights
+    coefficients = np.linalg.pinv(design, rcond=1e-8) @ (values[:, :, None] * weights)
+    return float(((coefficients[:, 0, 0] - points[sample, column]) ** 2).mean())

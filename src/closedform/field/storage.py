@@ -1,0 +1,143 @@
+"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read back."""
+
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import frozen
+from closedform.errors import ClosedformError
+from closedform.field.errors import FieldError
+from closedform.field.findings import Finding
+from closedform.field.gradient_field import GradientField
+from closedform.field.quality import Quality
+from closedform.field.redundancy import Redundancy
+from closedform.field.tangent_space import TangentSpace
+
+FORMAT = "closedform-field"
+SCHEMA = 1
+"""Version of the layout; a reader refuses newer ones."""
+
+
+def save_field(field: GradientField, path: str | Path) -> None:
+    """Write a field.
+
+    Parameters
+    ----------
+    field : GradientField
+    path : str or Path
+        The file, conventionally ``.npz``; it is replaced if it exists.
+    """
+    arrays: dict[str, np.ndarray] = {
+        "points": field.points,
+        "directions": field.directions,
+        "frames": field.frames,
+        "weights": field.weights,
+        "scale": field.scale,
+        "tangent_spectrum": field.tangent.spectrum,
+    }
+    optional = {
+        "latents": field.latents,
+        "tangent_basis": field.tangent.basis,
+        "tangent_is_defined": field.tangent.is_defined,
+    }
+    arrays |= {name: array for name, array in optional.items() if array is not None}
+    header = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "names": field.names,
+        "notes": field.notes,
+        "tangent": {"kind": field.tangent.kind, "rank": field.tangent.rank, "local_rank": field.tangent.local_rank},
+        "quality": asdict(field.quality),
+    }
+    # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null characters.
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot refuse to pickle.
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def load_field(path: str | Path) -> GradientField:
+    """Read a field that was written by `save_field`.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    GradientField
+
+    Raises
+    ------
+    FieldError
+        If the file is no field, is damaged, or was written by a newer version.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     GradientField.from_arrays(points, 2 * points).save(f"{folder}/field.npz")
+    ...     load_field(f"{folder}/field.npz")
+    GradientField(200 points, 2 inputs, rank 1, tangent none)
+    """
+    header, arrays = _read(Path(path))
+    try:
+        return _build(header, arrays)
+    except (KeyError, TypeError, ValueError, ClosedformError) as error:
+        raise FieldError(f"The field in '{path}' is damaged ({error}); write it again with field.save.") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the arrays, once the file is known to be a field that this version reads."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes())
+        is_field = header["format"] == FORMAT
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise FieldError(f"'{path}' is no gradient field ({error}); pass a file that field.save wrote.") from error
+    if not is_field:
+        raise FieldError(f"'{path}' holds {header['format']!r}, not a gradient field; pass a file that field.save wrote.")
+    schema = header.get("schema")
+    if not isinstance(schema, int) or schema > SCHEMA:
+        raise FieldError(f"'{path}' has schema {schema}, and this version reads up to {SCHEMA}; upgrade closedform.")
+    return header, arrays
+
+
+def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientField:
+    def optional(name: str) -> Any:
+        return frozen(arrays[name]) if name in arrays else None
+
+    defined = arrays.get("tangent_is_defined")
+    if defined is not None:
+        defined = defined.astype(bool)
+        defined.flags.writeable = False
+    kind, rank, local_rank = (header["tangent"][key] for key in ("kind", "rank", "local_rank"))
+    return GradientField(
+        points=frozen(arrays["points"]),
+        directions=frozen(arrays["directions"]),
+        frames=frozen(arrays["frames"]),
+        latents=optional("latents"),
+        weights=frozen(arrays["weights"]),
+        names=tuple(header["names"]),
+        scale=frozen(arrays["scale"]),
+        tangent=TangentSpace(kind, rank, optional("tangent_basis"), frozen(arrays["tangent_spectrum"]), defined, local_rank),
+        quality=_quality(header["quality"]),
+        notes=tuple(header["notes"]),
+    )
+
+
+def _quality(data: dict[str, Any]) -> Quality:
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    plain["findings"] = tuple(Finding(**finding) for finding in data["findings"])
+    plain["redundant"] = tuple(Redundancy(**{**item, "others": tuple(item["others"])}) for item in data["redundant"])
+    return Quality(**plain)

@@ -1,0 +1,153 @@
+"""Which tangent space: exact affine constraints found in the data, or the one that the user asks for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.arrays import FloatArray, frozen
+from closedform.field.attention import warn
+from closedform.field.constraint_tangent import StatedConstraint, constraint_tangent
+from closedform.field.errors import FieldError
+from closedform.field.local_tangent import curved_rank, local_tangent
+from closedform.field.tangent_space import TangentSpace
+
+__all__ = [
+    "StatedConstraint",
+    "TangentSpace",
+    "affine_spectrum",
+    "choose_tangent",
+    "constraint_tangent",
+    "linear_tangent",
+    "local_tangent",
+]
+
+EXACT = 1e-5
+"""Directions in which the data varies less than this, relative to its largest variation, are affine constraints."""
+
+_FAR = 10.0
+
+
+def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Relative singular values (n_inputs,) of the centred, scaled points, and the directions (n_inputs, n_inputs) as columns.
+
+    Far points are drawn in along the line to the centre. That keeps every affine relation exactly, and a few outliers can then
+    not make all other variation look small.
+    """
+    scaled = points / scale
+    distance = np.linalg.norm(scaled - np.median(scaled, axis=0), axis=1)
+    reach = _FAR * max(float(np.median(distance)), np.finfo(float).tiny)
+    weights = np.minimum(1.0, reach / np.maximum(distance, reach))
+    centre = np.average(scaled, axis=0, weights=weights)
+    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=True)[1:]
+    padded = np.zeros(points.shape[1])
+    padded[: len(values)] = values / max(float(values[0]), np.finfo(float).tiny)
+    return padded, directions.T
+
+
+def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT) -> TangentSpace:
+    """One tangent space for all points: the directions in which the data varies at all.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_points, n_inputs)
+    scale : ndarray, shape (n_inputs,)
+        The spread of each input.
+    tolerance : float
+        Variation, relative to the largest, that counts as none.
+
+    Returns
+    -------
+    TangentSpace
+
+    Raises
+    ------
+    FieldError
+        If there are no more points than inputs, or all points are the same.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 20)
+    >>> linear_tangent(np.stack([x, x**2, 1 - x], axis=1), np.ones(3)).rank
+    2
+    """
+    n_points, n_inputs = points.shape
+    if n_points <= n_inputs:
+        raise FieldError(
+            f"{n_points} points in {n_inputs} inputs always satisfy affine constraints; pass more points or tangent='none'."
+        )
+    spectrum, directions = affine_spectrum(points, scale)
+    rank = int((spectrum > tolerance).sum())
+    if rank == 0 or np.ptp(points, axis=0).max() == 0:
+        raise FieldError(f"All {n_points} points are the same, so that no direction can be read; pass points that vary.")
+    basis = np.eye(n_inputs) if rank == n_inputs else directions[:, :rank]
+    return TangentSpace("linear", rank, frozen(basis), frozen(spectrum))
+
+
+def choose_tangent(
+    points: FloatArray,
+    scale: FloatArray,
+    tangent: str = "auto",
+    constraints: Sequence[StatedConstraint] = (),
+    names: Sequence[str] | None = None,
+) -> TangentSpace:
+    """The tangent space that was asked for, or the one that fits the data.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_points, n_inputs)
+    scale : ndarray, shape (n_inputs,)
+        The spread of each input.
+    tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
+        ``auto`` uses the constraints if any are stated, else exact affine constraints that the data satisfies, and warns when
+        the data seems to lie on a curved surface.
+    constraints : sequence of str, Expression or callable
+        Functions that are constant on the data; see `constraint_tangent`.
+    names : sequence of str, optional
+        The inputs; x0, x1 and so on by default.
+
+    Returns
+    -------
+    TangentSpace
+
+    Raises
+    ------
+    FieldError
+        If the name is unknown, does not go with constraints, or the space cannot be found.
+
+    Warns
+    -----
+    ClosedformWarning
+        If ``auto`` finds curved data of lower dimension, or a stated constraint does not hold.
+    """
+    n_points, n_inputs = points.shape
+    labels = [f"x{column}" for column in range(n_inputs)] if names is None else names
+    if isinstance(constraints, str):
+        constraints = (constraints,)
+    if constraints and tangent not in ("auto", "constraints"):
+        raise FieldError(f"Constraints were stated, but tangent={tangent!r} does not use them; use 'constraints' or 'auto'.")
+    if tangent == "constraints" or (tangent == "auto" and constraints):
+        return constraint_tangent(points, scale, constraints, labels)
+    if tangent == "none":
+        return TangentSpace("none", n_inputs)
+    if tangent == "linear":
+        return linear_tangent(points, scale)
+    if tangent == "local":
+        return local_tangent(points, scale)
+    if tangent != "auto":
+        raise FieldError(f"There is no tangent {tangent!r}; use 'auto', 'none', 'linear', 'local' or 'constraints'.")
+    return _automatic(points, scale) if n_points > n_inputs else TangentSpace("none", n_inputs)
+
+
+def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
+    linear = linear_tangent(points, scale)
+    flat = TangentSpace("none", linear.rank, spectrum=linear.spectrum) if linear.rank == points.shape[1] else linear
+    local_rank = curved_rank((points / scale) @ linear.basis if linear.basis is not None else points / scale)
+    if local_rank is None:
+        return flat
+    warn(
+        f"The points seem to lie on a curved surface of dimension {local_rank} in {linear.rank} dimensions; the network's "
+        "gradient is arbitrary across it. "
+        "Pass tangent='local', or better state the constraint, as in constraints=['x**2 + y**2 = 1']."
+    )
+    return replace(flat, local_rank=local_rank)

@@ -1,0 +1,125 @@
+"""Tangent spaces of the data, and the one projection that every comparison goes through."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from closedform.arrays import FloatArray, frozen
+from closedform.errors import ShapeError
+from closedform.field.errors import FieldError
+
+Kind = Literal["none", "linear", "local", "constraints"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TangentSpace:
+    """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their spread).
+
+    Attributes
+    ----------
+    kind : str
+        ``none``, ``linear``, ``local`` or ``constraints``.
+    rank : int
+        Dimension of the space.
+    basis : ndarray or None
+        None for kind ``none``; shape (n_inputs, rank) for one space, (n_points, n_inputs, rank) for one at each point.
+    spectrum : ndarray
+        What the rank was read off: singular values of the data (``none``, ``linear``), pooled local ones (``local``), or those
+        of the constraints' gradients, relative to the largest.
+    is_defined : ndarray of bool, shape (n_points,), or None
+        Where the space is known: constraints may have no gradient at some points. None means everywhere.
+    local_rank : int or None
+        The rank that the local spectrum shows, if it was looked at and the data lies on a curved surface of lower dimension.
+    """
+
+    kind: Kind
+    rank: int
+    basis: FloatArray | None = None
+    spectrum: FloatArray = field(default_factory=lambda: frozen([]))
+    is_defined: NDArray[np.bool_] | None = None
+    local_rank: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("none", "linear", "local", "constraints"):
+            raise FieldError(f"There is no tangent kind {self.kind!r}; use none, linear, local or constraints.")
+        if (self.basis is None) != (self.kind == "none"):
+            raise FieldError(f"A tangent space of kind {self.kind!r} {'needs a' if self.basis is None else 'has no'} basis.")
+        if self.basis is not None and (self.basis.ndim not in (2, 3) or self.basis.shape[-1] != self.rank):
+            raise ShapeError(f"The basis has shape {self.basis.shape}; its last axis must have the rank, {self.rank}.")
+
+    @property
+    def is_global(self) -> bool:
+        """Whether one space serves every point."""
+        return self.basis is None or self.basis.ndim == 2
+
+    def coordinates(self, covectors: ArrayLike, scale: FloatArray) -> FloatArray:
+        """Restrict covectors (gradients) to the tangent space: T^T (scale * covector).
+
+        Parameters
+        ----------
+        covectors : array_like, shape (n_points, n_inputs) or (n_points, n_inputs, m)
+            In the user's coordinates.
+        scale : ndarray, shape (n_inputs,)
+            The spread of each input.
+
+        Returns
+        -------
+        ndarray, shape (n_points, rank) or (n_points, rank, m)
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit.
+
+        Examples
+        --------
+        >>> space = TangentSpace("linear", 1, np.array([[0.6], [0.8]]))
+        >>> space.coordinates([[1.0, 0.0]], np.array([10.0, 1.0]))
+        array([[6.]])
+        """
+        array = np.asarray(covectors, dtype=np.float64)
+        n_inputs = self.rank if self.basis is None else self.basis.shape[-2]
+        if array.ndim not in (2, 3) or array.shape[1] != n_inputs:
+            raise ShapeError(f"Covectors have shape {array.shape}; pass (n_points, {n_inputs}) or (n_points, {n_inputs}, m).")
+        if self.basis is not None and not self.is_global and len(self.basis) != len(array):
+            raise ShapeError(f"There are {len(array)} covectors, and tangent spaces at {len(self.basis)} points; pass as many.")
+        scaled = array * (scale if array.ndim == 2 else scale[:, None])
+        if self.basis is None:
+            return scaled
+        if array.ndim == 3:
+            return np.swapaxes(self.basis, -1, -2) @ scaled
+        return scaled @ self.basis if self.is_global else np.einsum("ndr,nd->nr", self.basis, scaled)
+
+    def displacements(self, coordinates: ArrayLike, scale: FloatArray) -> FloatArray:
+        """Steps inside the tangent space, in the user's coordinates: scale * (T c).
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (n_points, rank)
+        scale : ndarray, shape (n_inputs,)
+
+        Returns
+        -------
+        ndarray, shape (n_points, n_inputs)
+        """
+        array = np.asarray(coordinates, dtype=np.float64)
+        return self.ambient(array[:, :, None])[:, :, 0] * scale
+
+    def ambient(self, frames: FloatArray) -> FloatArray:
+        """Vectors of the tangent space, (n_points, rank, m), as scaled vectors of shape (n_points, n_inputs, m)."""
+        return frames if self.basis is None else self.basis @ frames
+
+    def subset(self, indices: ArrayLike) -> "TangentSpace":
+        """The tangent spaces at some of the points."""
+        chosen = np.asarray(indices)
+        basis = self.basis if self.basis is None or self.is_global else _readonly(self.basis[chosen])
+        defined = None if self.is_defined is None else _readonly(self.is_defined[chosen])
+        return TangentSpace(self.kind, self.rank, basis, self.spectrum, defined, self.local_rank)
+
+
+def _readonly(array: np.ndarray) -> np.ndarray:
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy

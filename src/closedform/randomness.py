@@ -1,0 +1,40 @@
+"""Randomness enters through one door: a seed, a Generator or nothing becomes one NumPy Generator."""
+
+import numpy as np
+
+from closedform.errors import ClosedformError
+
+
+class SeedError(ClosedformError, TypeError):
+    """A value is neither a seed, nor a Generator, nor None."""
+
+
+def as_generator(rng: int | np.random.SeedSequence | np.random.Generator | None = None) -> np.random.Generator:
+    """Make a Generator of a seed; a Generator passes through, so that its stream goes on.
+
+    Parameters
+    ----------
+    rng : int, SeedSequence, Generator or None
+        None draws a fresh seed from the operating system.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    SeedError
+        If it is anything else, or a negative number.
+
+    Examples
+    --------
+    >>> int(as_generator(7).integers(100)) == int(as_generator(7).integers(100))
+    True
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    # True is an integer to Python, but nobody means it as a seed.
+    is_seed = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
+    if rng is None or is_seed or isinstance(rng, np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    raise SeedError(f"rng is {rng!r}; pass a seed (an integer, 0 or larger), a numpy.random.Generator, or None.")

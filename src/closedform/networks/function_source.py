@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.field.scaling import robust_spread
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import call_method, is_estimator, method_note, method_of
@@ -14,7 +15,6 @@ from closedform.networks.options import Options
 from closedform.networks.picking import entry_of, pick
 from closedform.networks.rows import Rows
 from closedform.networks.samples import Samples
-from closedform.networks.spread import robust_spread
 from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
 
 ROUGH = 1e-2

@@ -7,9 +7,10 @@ curved, by an amount that grows with the square of the radius, so the radius sta
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.errors import ShapeError
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import TangentSpace
 from closedform.networks.samples import Samples, Source
-from closedform.networks.spread import robust_spread
+from closedform.randomness import as_generator
 
 MAX_RADIUS = 0.05
 """Largest radius, as a share of the spread of each input."""
@@ -23,7 +24,7 @@ def smooth_samples(
     draws: int = 16,
     rng: int | np.random.Generator | None = None,
     scale: FloatArray | None = None,
-    basis: FloatArray | None = None,
+    tangent: TangentSpace | None = None,
 ) -> Samples:
     """Average the Jacobian over a Gaussian ball around each point.
 
@@ -41,8 +42,8 @@ def smooth_samples(
         Seed.
     scale : ndarray, shape (n_inputs,), optional
         Spread of each input; default: the robust spread of the points.
-    basis : ndarray, shape (n_inputs, rank) or (n_points, n_inputs, rank), optional
-        Orthonormal basis of the data's tangent space, in inputs divided by their scale. Draws then stay inside it.
+    tangent : TangentSpace, optional
+        Where the data varies; draws stay inside it. Default: everywhere.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def smooth_samples(
     ValueError
         If the radius or the number of draws is out of range.
     ShapeError
-        If the basis does not fit the points.
+        If the tangent space does not fit the points.
 
     Examples
     --------
@@ -70,31 +71,19 @@ def smooth_samples(
         raise ValueError(f"draws={draws}: draws come in pairs, so an even number of at least 2 is needed.")
     points = samples.points
     scale = robust_spread(points) if scale is None else scale
-    generator = np.random.default_rng(rng)
+    space = TangentSpace("none", points.shape[1]) if tangent is None else tangent
+    generator = as_generator(rng)
     pairs = draws // 2
     mean = np.zeros(samples.jacobians.shape)
     squares = np.zeros(samples.jacobians.shape)
     for pair in range(1, pairs + 1):
-        step = _step(generator, points, radius, scale, basis)
+        step = radius * space.displacements(generator.normal(size=(len(points), space.rank)), scale)
         both = (source.evaluate(points + step).jacobians + source.evaluate(points - step).jacobians) / 2
         # Welford's update: the variance of close numbers, without cancellation.
         change = both - mean
         mean += change / pair
         squares += change * (both - mean)
     errors = np.sqrt(squares / max(pairs - 1, 1) / pairs)
-    inside = " inside the tangent space" if basis is not None else ""
+    inside = " inside the tangent space" if space.kind != "none" else ""
     note = f"Gradients are means over {draws} draws{inside}, of radius {radius:g} of the spread of each input."
     return Samples(points, mean, samples.latents, (*samples.notes, note), errors=errors, names=samples.names)
-
-
-def _step(
-    generator: np.random.Generator, points: FloatArray, radius: float, scale: FloatArray, basis: FloatArray | None
-) -> FloatArray:
-    """Gaussian steps in the user's coordinates, shape (n_points, n_inputs)."""
-    count, n_inputs = points.shape
-    if basis is None:
-        return radius * scale * generator.normal(size=(count, n_inputs))
-    if basis.shape[-2] != n_inputs or basis.ndim not in (2, 3) or (basis.ndim == 3 and len(basis) != count):
-        raise ShapeError(f"The basis has shape {basis.shape}; ({n_inputs}, rank) or ({count}, {n_inputs}, rank) is needed.")
-    coordinates = generator.normal(size=(count, basis.shape[-1], 1))
-    return radius * scale * (basis @ coordinates)[:, :, 0]

@@ -8,6 +8,8 @@ from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
+from closedform.field.tangent_space import TangentSpace
+from closedform.randomness import as_generator
 
 Predict = Callable[[FloatArray], FloatArray]
 Fit = Callable[[FloatArray, FloatArray], Predict]
@@ -41,7 +43,7 @@ def smoothing_gain(
     smoothed: FloatArray,
     *,
     scale: FloatArray,
-    basis: FloatArray | None = None,
+    tangent: TangentSpace | None = None,
     fit: Fit | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> SmoothingGain:
@@ -57,8 +59,8 @@ def smoothing_gain(
         Jacobians.
     scale : ndarray, shape (n_inputs,)
         Spread of each input.
-    basis : ndarray, shape (n_inputs, rank) or (n_points, n_inputs, rank), optional
-        Tangent space in scaled inputs, in which directions are compared.
+    tangent : TangentSpace, optional
+        Where the data varies; directions are compared inside it. Default: everywhere.
     fit : callable, optional
         ``fit(points, jacobians)`` returns a function from points to Jacobians, such as the gradient of a fitted formula.
         Default: a local linear model over the nearest points.
@@ -79,29 +81,28 @@ def smoothing_gain(
     if len(points) < 10 * FOLDS:
         raise ShapeError(f"{len(points)} points are too few to hold some out; at least {10 * FOLDS} are needed.")
     chosen = fit if fit is not None else _local_linear(scale)
-    fold = np.random.default_rng(rng).permutation(len(points)) % FOLDS
+    space = TangentSpace("none", points.shape[1]) if tangent is None else tangent
+    fold = as_generator(rng).permutation(len(points)) % FOLDS
     scores: dict[str, list[FloatArray]] = {"raw": [], "smoothed": []}
     for part in range(FOLDS):
         held = np.flatnonzero(fold == part)
         kept = np.flatnonzero(fold != part)
-        tangent = basis[held] if basis is not None and basis.ndim == 3 else basis
         for name, jacobians in (("raw", raw), ("smoothed", smoothed)):
             foretold = chosen(points[kept], jacobians[kept])(points[held])
-            scores[name].append(_misalignment(foretold, raw[held], scale, tangent))
+            scores[name].append(_misalignment(foretold, raw[held], scale, space.subset(held)))
     return SmoothingGain(*(float(np.nanmean(np.concatenate(scores[name]))) for name in ("raw", "smoothed")))
 
 
-def _misalignment(found: FloatArray, truth: FloatArray, scale: FloatArray, basis: FloatArray | None) -> FloatArray:
+def _misalignment(found: FloatArray, truth: FloatArray, scale: FloatArray, space: TangentSpace) -> FloatArray:
     """1 - the mean squared cosine between the row spaces at each point; nan where the true one is not defined."""
-    first, second = _frames(found, scale, basis), _frames(truth, scale, basis)
+    first, second = _frames(found, scale, space), _frames(truth, scale, space)
     overlap = (np.einsum("nrk,nrl->nkl", first, second) ** 2).sum(axis=(1, 2)) / first.shape[2]
     return np.where(np.isfinite(second).all(axis=(1, 2)), np.where(np.isfinite(overlap), 1 - overlap, 1.0), np.nan)
 
 
-def _frames(jacobians: FloatArray, scale: FloatArray, basis: FloatArray | None) -> FloatArray:
+def _frames(jacobians: FloatArray, scale: FloatArray, space: TangentSpace) -> FloatArray:
     """Orthonormal bases of the row spaces in tangent coordinates, shape (n_points, rank, n_latents); nan where undefined."""
-    columns = np.swapaxes(jacobians * scale, 1, 2)
-    columns = columns if basis is None else np.swapaxes(basis, -1, -2) @ columns
+    columns = space.coordinates(np.swapaxes(jacobians, 1, 2), scale)
     usable = np.isfinite(columns).all(axis=(1, 2)) & (np.linalg.norm(columns, axis=1).min(axis=1) > 0)
     frames = np.full(columns.shape, np.nan)
     frames[usable] = np.linalg.qr(columns[usable])[0]

@@ -11,6 +11,7 @@ from closedform.networks.options import Kind, OptionKeywords, make_options
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import Samples, Source
 from closedform.networks.wrt import arguments
+from closedform.randomness import as_generator
 
 MAX_POINTS = 5000
 """Points that are taken by default: a few thousand directions decide a concept."""
@@ -84,7 +85,7 @@ def open_source(
     >>> source.points.shape
     (3, 2)
     """
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     chosen = make_options(options)
     neurons = parse_neurons(neuron)
     kind = chosen.kind if chosen.kind != "auto" else _obvious_kind(model, inputs)

@@ -197,7 +197,8 @@ def _direction(vector: Any, base: Neuron) -> FloatArray:
 
 
 def _index(entries: Sequence[Any], selector: Any) -> Index:
-    index = tuple(_number(entry) for entry in entries)
+    flat = [place for entry in entries for place in (entry if isinstance(entry, tuple) else (entry,))]
+    index = tuple(_number(place) for place in flat)
     for entry in index:
         if isinstance(entry, str) and entry not in (*REDUCTIONS, EVERY):
             close = get_close_matches(entry, REDUCTIONS, n=1)

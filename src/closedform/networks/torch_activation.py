@@ -46,6 +46,8 @@ _RESHAPING = frozenset(
 # fmt: on
 """Functions that move numbers and do not change them."""
 
+_TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
@@ -111,7 +113,7 @@ class SquashingWatch(TorchFunctionMode):
         if name in SQUASHING:
             return self._squash(SQUASHING[name], func, args, kwargs, in_place=name.endswith("_"))
         result = func(*args, **kwargs)
-        if name in _RESHAPING and args and isinstance(args[0], torch.Tensor):
+        if (name in _RESHAPING or func in _TRANSPOSED) and args and isinstance(args[0], torch.Tensor):
             self._follow(func, args, kwargs, result)
         return result
 

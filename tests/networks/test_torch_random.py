@@ -1,0 +1,37 @@
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from closedform.networks.torch_random import Draws, random_state_kept
+
+
+def test_all_states_come_back_after_an_error() -> None:
+    own = torch.Generator().manual_seed(1)
+    before = torch.get_rng_state(), own.get_state(), repr(np.random.get_state()), random.getstate()  # noqa: NPY002
+
+    with pytest.raises(RuntimeError, match="inside"), random_state_kept(3, [own, None]):
+        torch.rand(3), torch.rand(3, generator=own), np.random.rand(), random.random()  # noqa: NPY002
+        raise RuntimeError("inside")
+
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert torch.equal(own.get_state(), before[1])
+    assert repr(np.random.get_state()) == before[2]  # noqa: NPY002
+    assert random.getstate() == before[3]
+
+
+def test_the_block_sees_the_seed() -> None:
+    drawn = []
+    for _ in range(2):
+        with random_state_kept(11):
+            drawn.append((torch.rand(1).item(), np.random.rand(), random.random()))  # noqa: NPY002
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("draw", [lambda: torch.rand(1), lambda: np.random.rand(), lambda: random.random(), lambda: None])
+def test_draws_are_noticed(draw: object) -> None:
+    with random_state_kept(0):
+        watch = Draws()
+        result = draw() if callable(draw) else None
+        assert watch.any() == (result is not None)

@@ -63,9 +63,12 @@ def test_whatever_a_forward_pass_changes_is_put_back(training: bool, unchanged: 
 def test_everything_is_put_back_after_an_error(unchanged: Unchanged, make_lived_in: Any) -> None:
     model = make_lived_in(Meddling())
 
-    with unchanged(model), pytest.raises(KeyboardInterrupt), untouched(model, seed=0):
+    def run_and_fail() -> None:
         model(torch.ones(4, 3))
         raise KeyboardInterrupt
+
+    with unchanged(model), pytest.raises(KeyboardInterrupt), untouched(model, seed=0):
+        run_and_fail()
 
 
 def test_hooks_of_the_user_can_still_be_removed() -> None:
@@ -114,7 +117,7 @@ def test_layers_without_shapes_are_refused() -> None:
 
 
 def test_scripted_modules_keep_their_mode() -> None:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
         scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)))
     scripted.train()
 

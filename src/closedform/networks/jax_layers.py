@@ -148,7 +148,8 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _check(model: Any, named: list[Neuron], kind: type) -> None:
     for neuron in named:
-        if neuron.layer != "output" and not callable(_walk(model, neuron.layer)):
+        layer = _walk(model, neuron.layer)
+        if neuron.layer != "output" and not (isinstance(layer, kind) and callable(layer)):
             raise unknown_layer(neuron, sorted(_layers(model, kind, "", set())))
 
 

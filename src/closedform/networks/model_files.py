@@ -102,9 +102,12 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            if not hasattr(archive, "files") or "inputs" not in archive.files:
-                found = ", ".join(getattr(archive, "files", ())) or "nothing"
+        opened = np.load(file, allow_pickle=False)
+        if isinstance(opened, np.ndarray):
+            raise ValueError("it is a single array without a name")
+        with opened as archive:
+            if "inputs" not in archive.files:
+                found = ", ".join(archive.files) or "nothing"
                 raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
             inputs = archive["inputs"]
             names = archive["names"] if "names" in archive.files else None

@@ -46,7 +46,7 @@ _RESHAPING = frozenset(
 # fmt: on
 """Functions that move numbers and do not change them."""
 
-_TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)
+_TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,54 +1,62 @@
-"""Time of the compiled judge: batches of random trees, against a reference kernel and against the number of inputs.
+"""Time of the compiled judge on random trees, against a reference kernel and against the number of inputs.
 
-    python benchmarks/kernel_speed.py [--reference PATH/gradient_kernel.py]
+    python benchmarks/kernel_speed.py --reference PATH/gradient_kernel.py
 
-The reference is a module with ``loss_batch(op, feat, val, lens, X, G, signfree, out, ar)`` and ``ARITY``; both run in turn in
-one process, and the ratio of the medians is what counts.
+The reference is a module with ``loss_batch(op, feat, val, lens, X, G, signfree, out, ar)`` and ``ARITY``; all run in turn in
+one process, and the ratio of the medians is what counts. Random trees come in two kinds: as drawn (most of them are not
+finite somewhere) and clean (finite at all points). The reference gives up a tree at its first value that is not finite;
+``give_up=0`` does the same, ``give_up=1`` judges every point.
 """
 
 import argparse
-import importlib.util
+import importlib
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from closedform.alignment.comparison import prepare
-from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Constant, Tree, Variable, apply, constant, variable
+from closedform.alignment.comparison import Comparison, prepare
+from closedform.expressions.tape import TapeBatch, compile_tapes
+from closedform.expressions.tree import Constant, Tree, Variable
+from closedform.testing.random_trees import random_tree
 
-REFERENCE_CODES = {"add": 2, "sub": 3, "mul": 4, "div": 5, "square": 6, "sqrt": 7, "sin": 8, "exp": 9}
-
-
-def random_tree(rng: np.random.Generator, size: int, n_inputs: int) -> Tree:
-    """A random tree of exactly this many nodes over the reference's operators."""
-    if size == 1:
-        return variable(int(rng.integers(n_inputs))) if rng.random() < 0.8 else constant(round(float(rng.normal()), 3))
-    if size == 2 or rng.random() < 0.3:
-        return apply(str(rng.choice(["square", "sqrt", "sin", "exp"])), random_tree(rng, size - 1, n_inputs))
-    left = int(rng.integers(1, size - 1))
-    operands = random_tree(rng, left, n_inputs), random_tree(rng, size - 1 - left, n_inputs)
-    return apply(str(rng.choice(["add", "sub", "mul", "div"])), *operands)
+CODES = {"add": 2, "sub": 3, "mul": 4, "div": 5, "square": 6, "sqrt": 7, "sin": 8, "exp": 9}
+COUNT, SIZE, N_POINTS = 1000, 20, 256
 
 
-def batch(seed: int, n_inputs: int, count: int = 1000, size: int = 20) -> list[Tree]:
-    """Trees of one size; those that fold to fewer nodes are drawn again."""
-    rng = np.random.default_rng(seed)
+def field(n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random points and unit directions."""
+    rng = np.random.default_rng(1)
+    directions = rng.normal(size=(N_POINTS, n_inputs))
+    return rng.normal(size=(N_POINTS, n_inputs)), directions / np.linalg.norm(directions, axis=1, keepdims=True)
+
+
+def draw(accept: Callable[[Tree], bool]) -> list[Tree]:
+    """Random trees of exactly SIZE nodes over four inputs."""
+    rng = np.random.default_rng(7)
     trees: list[Tree] = []
-    while len(trees) < count:
-        tree = random_tree(rng, size, n_inputs)
-        if tree.size == size:
+    while len(trees) < COUNT:
+        tree = random_tree(rng, SIZE, 4, tuple(CODES))
+        if tree.size == SIZE and accept(tree):
             trees.append(tree)
     return trees
 
 
-def reference_arrays(trees: list[Tree]) -> tuple[np.ndarray, ...]:
-    """The same trees as the reference writes them."""
-    size = max(tree.size for tree in trees)
-    op, feat = np.zeros((len(trees), size), np.int8), np.zeros((len(trees), size), np.int16)
-    val, lens = np.zeros((len(trees), size)), np.array([tree.size for tree in trees])
+def judge(comparison: Comparison, tapes: TapeBatch, give_up: float) -> Callable[[], Any]:
+    """A call to time."""
+    return lambda: comparison.misalignments(tapes, give_up=give_up)
+
+
+def reference_call(path: Path, trees: list[Tree], out: np.ndarray) -> Callable[[], Any]:
+    """The same trees through the reference kernel."""
+    sys.path.insert(0, str(path.parent))
+    module = importlib.import_module(path.stem)
+    op, feat = np.zeros((COUNT, SIZE), np.int8), np.zeros((COUNT, SIZE), np.int16)
+    val, lens = np.zeros((COUNT, SIZE)), np.full(COUNT, SIZE)
     for row, tree in enumerate(trees):
         for i, token in enumerate(tree.tokens):
             if isinstance(token, Variable):
@@ -56,69 +64,49 @@ def reference_arrays(trees: list[Tree]) -> tuple[np.ndarray, ...]:
             elif isinstance(token, Constant):
                 val[row, i] = float(token.value)
             else:
-                op[row, i] = REFERENCE_CODES[token]
-    return op, feat, val, lens
-
-
-def seconds(call, repeats: int = 1) -> float:
-    """Time of one call."""
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
+                op[row, i] = CODES[token]
+    points, directions = (np.ascontiguousarray(array.T) for array in field(4))
+    return lambda: module.loss_batch(op, feat, val, lens, points, directions, True, out, module.ARITY)
 
 
 def main() -> None:
-    """Print microseconds for each tree and the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print microseconds for each tree, and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reference", type=Path)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=25)
     options = parser.parse_args()
-    rng = np.random.default_rng(1)
-    calls = {}
-    checks = {}
-    for n_inputs in (4, 16):
-        points = rng.normal(size=(256, n_inputs))
-        directions = rng.normal(size=(256, n_inputs))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        # The same trees for both widths: only the first four inputs occur, so the work in the tree is the same.
-        trees = batch(7, 4)
+    comparisons = {n: prepare(field(n)[0], field(n)[1][:, :, None]) for n in (4, 16)}
+
+    def is_clean(tree: Tree) -> bool:
+        return comparisons[4].misalignments(compile_tapes([tree]))[1][0] == 0
+
+    kinds = {"clean": draw(is_clean), "as drawn": draw(lambda tree: True)}
+    calls: dict[str, Callable[[], Any]] = {}
+    for kind, trees in kinds.items():
         tapes = compile_tapes(trees)
-        comparison = prepare(points, directions[:, :, None])
-        calls[f"closedform, {n_inputs} inputs"] = lambda c=comparison, t=tapes: c.misalignments(t)
-        if n_inputs == 4:
-            checks["closedform"] = comparison.misalignments(tapes)
-            if options.reference:
-                sys.path.insert(0, str(options.reference.parent))
-                spec = importlib.util.spec_from_file_location("gradient_kernel", options.reference)
-                assert spec is not None
-                assert spec.loader is not None
-                reference = importlib.util.module_from_spec(spec)
-                spec.loader.exec_module(reference)
-                op, feat, val, lens = reference_arrays(trees)
-                x, g = np.ascontiguousarray(points.T), np.ascontiguousarray(directions.T)
-                out = np.empty(len(trees))
-                calls["reference, 4 inputs"] = lambda: reference.loss_batch(
-                    op, feat, val, lens, x, g, True, out, reference.ARITY
-                )
-                calls["reference, 4 inputs"]()
-                checks["reference"] = (out.copy(),)
-    for call in calls.values():
-        call()
-    if "reference" in checks:
-        ours, theirs = checks["closedform"][0], checks["reference"][0]
-        clean = (checks["closedform"][1] == 0) & np.isfinite(theirs)
-        print(f"same misalignment on {clean.sum()} clean trees, largest difference {np.abs(ours - theirs)[clean].max():.1e}")
-    times = {name: [] for name in calls}
-    for _ in range(options.rounds):
+        calls[f"{kind}, give_up=1"] = judge(comparisons[4], tapes, 1.0)
+        calls[f"{kind}, give_up=0"] = judge(comparisons[4], tapes, 0.0)
+        if options.reference:
+            out = np.empty(COUNT)
+            calls[f"{kind}, reference"] = reference_call(options.reference, trees, out)
+            calls[f"{kind}, reference"]()
+            found, bad = comparisons[4].misalignments(tapes)
+            fine = (bad == 0) & np.isfinite(out)
+            print(f"{kind}: {fine.sum()} trees finite everywhere, largest difference {np.abs(found - out)[fine].max():.1e}")
+    calls["clean, 16 inputs"] = judge(comparisons[16], compile_tapes(kinds["clean"]), 1.0)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for round_ in range(options.rounds + 1):
         for name, call in calls.items():
-            times[name].append(seconds(call) / 1000 * 1e6)
+            start = time.perf_counter()
+            call()
+            if round_:
+                times[name].append((time.perf_counter() - start) / COUNT * 1e6)
     medians = {name: statistics.median(values) for name, values in times.items()}
     for name, value in medians.items():
-        print(f"{name:24s} {value:7.2f} us per tree (20 nodes, 256 points)")
-    if options.reference:
-        print(f"closedform / reference: {medians['closedform, 4 inputs'] / medians['reference, 4 inputs']:.2f}")
-    print(f"16 inputs / 4 inputs:   {medians['closedform, 16 inputs'] / medians['closedform, 4 inputs']:.2f}")
+        kind = name.split(",")[0]
+        ratio = f"  {value / medians[f'{kind}, reference']:.2f} of the reference" if options.reference else ""
+        print(f"{name:24s} {value:7.2f} us per tree{ratio}")
+    print(f"16 inputs against 4: {medians['clean, 16 inputs'] / medians['clean, give_up=1']:.2f}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,14 @@ class DomainError(ClosedformError, ValueError):
     """No usable point was found in the stated domain."""
 
 
+class BudgetError(ClosedformError, ValueError):
+    """A search has no limit, or one that is not positive."""
+
+
+class SpaceError(ClosedformError, ValueError):
+    """A search space names something that does not exist."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

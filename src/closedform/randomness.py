@@ -9,7 +9,7 @@ class SeedError(ClosedformError, TypeError):
     """A value is neither a seed, nor a Generator, nor None."""
 
 
-def as_generator(rng: int | np.random.SeedSequence | np.random.Generator | None = None) -> np.random.Generator:
+def as_generator(rng: int | np.integer | np.random.SeedSequence | np.random.Generator | None = None) -> np.random.Generator:
     """Make a Generator of a seed; a Generator passes through, so that its stream goes on.
 
     Parameters
@@ -36,5 +36,5 @@ def as_generator(rng: int | np.random.SeedSequence | np.random.Generator | None 
     # True is an integer to Python, but nobody means it as a seed.
     is_seed = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
     if rng is None or is_seed or isinstance(rng, np.random.SeedSequence):
-        return np.random.default_rng(rng)
+        return np.random.default_rng(int(rng) if isinstance(rng, np.integer) else rng)
     raise SeedError(f"rng is {rng!r}; pass a seed (an integer, 0 or larger), a numpy.random.Generator, or None.")

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from closedform.alignment.misalignment import NORMAL_SHARE
 from closedform.arrays import FloatArray
+from closedform.compiled import compiled
 from closedform.errors import ShapeError
 from closedform.expressions.kernel import BLOCK, to_blocks
-from closedform.expressions.sweeps import OPTIONS, backward, forward
+from closedform.expressions.sweeps import backward, forward
 from closedform.expressions.tape import TapeBatch
 
 
@@ -91,7 +91,7 @@ def prepare(
     weights = np.ones(n_points) if weights is None else weights
     if n_points == 0 or weights.sum() <= 0:
         raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
-    concept = frames if tangent is None else np.einsum("...dr,nrk->ndk", tangent, frames)
+    concept = frames if tangent is None else tangent @ frames
     filled = np.zeros((len(to_blocks(points)), BLOCK))
     filled.flat[:n_points] = weights / weights.sum()
     return Comparison(
@@ -117,43 +117,54 @@ def _row_blocks(rows: FloatArray) -> FloatArray:
     return to_blocks(rows.reshape(n_points, m * n_inputs)).reshape(-1, m, n_inputs, BLOCK)
 
 
-@njit(**OPTIONS)
+@compiled
 def _judge(
     codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points, give_up, result
 ):  # fmt: skip
-    n_blocks, n_inputs, width = blocks.shape
+    _, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
     gradient = np.empty((n_inputs, width))
-    total = np.empty(width)
-    norm = np.empty(width)
-    aligned = np.empty(width)
-    part = np.empty(width)
-    result[:] = 0.0
+    work = np.empty((4, width))
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
-        length = starts[tree + 1] - start
-        undefined = 0.0
-        for block in range(n_blocks):
-            n = min(width, n_points - block * width)
-            forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
-            undefined += undefined_weight(values[length - 1], weights[block], n)
-            if undefined > give_up:
-                result[:, tree] = 1.0
-                break
-            backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
-            squared_norm(gradient, scale, n, total)
-            squared_projection(gradient, concept[block], n, part, aligned)
-            if tangent.shape[1] > 0:
-                squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
-            else:
-                norm[:n] = total[:n]
-            lost, bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
-            result[0, tree] += lost
-            result[1, tree] += bad
+        result[0, tree], result[1, tree] = judge_tree(
+            codes, first, second, inputs, numbers, start, starts[tree + 1] - start, blocks, concept, tangent, scale, weights,
+            n_points, give_up, values, adjoints, gradient, work,
+        )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@compiled
+def judge_tree(
+    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
+    values, adjoints, gradient, work,
+):  # fmt: skip
+    """Misalignment of one tree and its share of bad points; the last four arguments are room to work in."""
+    width = blocks.shape[2]
+    total, norm, aligned, part = work[0], work[1], work[2], work[3]
+    lost = 0.0
+    bad = 0.0
+    undefined = 0.0
+    for block in range(blocks.shape[0]):
+        n = min(width, n_points - block * width)
+        forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
+        undefined += undefined_weight(values[length - 1], weights[block], n)
+        if undefined > give_up:
+            return 1.0, 1.0
+        backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+        squared_norm(gradient, scale, n, total)
+        squared_projection(gradient, concept[block], n, part, aligned)
+        if tangent.shape[1] > 0:
+            squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
+        else:
+            norm[:n] = total[:n]
+        block_lost, block_bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
+        lost += block_lost
+        bad += block_bad
+    return lost, bad
+
+
+@compiled
 def undefined_weight(values, weights, n):
     """Weight of the points at which the value is not finite."""
     weight = 0.0
@@ -162,7 +173,7 @@ def undefined_weight(values, weights, n):
     return weight
 
 
-@njit(**OPTIONS)
+@compiled
 def squared_norm(gradient, scale, n, out):
     """Squared norm of the scaled gradient at each point."""
     for k in range(n):
@@ -174,7 +185,7 @@ def squared_norm(gradient, scale, n, out):
             out[k] += factor * row[k] * row[k]
 
 
-@njit(**OPTIONS)
+@compiled
 def squared_projection(gradient, rows, n, part, out):
     """Squared length of rows times gradient at each point; rows have one entry for all points or one for each."""
     for k in range(n):
@@ -196,7 +207,7 @@ def squared_projection(gradient, rows, n, part, out):
             out[k] += part[k] * part[k]
 
 
-@njit(**OPTIONS)
+@compiled
 def add_up(values, total, norm, aligned, weights, n):
     """Weighted misalignment of a block, and the weight of the points that count 1 because they are bad."""
     lost = 0.0

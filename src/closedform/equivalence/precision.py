@@ -1,34 +1,55 @@
-"""Gradients compared in 60-digit arithmetic at single points: what floating-point numbers cannot decide."""
+"""Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
-import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.evaluate import Library, value_and_gradient
 from closedform.expressions.expression import Expression
 
-DIGITS = 60
-"""Working precision; 50 digits are asked for, and the rest absorbs cancellation."""
+DIGITS, MORE_DIGITS = 60, 90
+"""Two working precisions: what shrinks from one to the other is rounding, not a gradient."""
 
 
-def _library() -> tuple[Any, Library]:
-    context = mpmath.MPContext()
-    context.dps = DIGITS
-    names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "atan", "sqrt", "sign", "power", "floor")
-    functions = {name: getattr(context, name) for name in names}
-    functions |= {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
-    return context, Library(functions, lambda exact: context.mpf(exact.numerator) / exact.denominator)
+class _Arithmetic:
+    """Real arithmetic at one precision."""
+
+    def __init__(self, digits: int) -> None:
+        self.context: Any = mpmath.MPContext()
+        self.context.dps = digits
+        names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "atan", "sqrt", "sign", "power", "floor")
+        functions = {name: getattr(self.context, name) for name in names}
+        functions |= {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
+        self.library = Library(functions, lambda exact: self.context.mpf(exact.numerator) / exact.denominator)
+
+    def value_and_gradient(self, expression: Expression, inputs: list[Any]) -> tuple[Any, list[Any]]:
+        value, columns = value_and_gradient(expression.tree, inputs, self.library)
+        gradient = [columns.get(index, self.context.mpf(0)) for index in range(len(inputs))]
+        if any(isinstance(x, self.context.mpc) or not self.context.isfinite(x) for x in [value, *gradient]):
+            raise ValueError("not real and finite")
+        return value, gradient
+
+    def onto_surface(self, inputs: list[Any], equations: Sequence[Expression]) -> list[Any]:
+        """Newton steps that double the correct digits until the equations hold at full precision."""
+        for _ in range(9 if equations else 0):
+            results = [self.value_and_gradient(equation, inputs) for equation in equations]
+            slopes = self.context.matrix([gradient for _, gradient in results])
+            values = self.context.matrix([value for value, _ in results])
+            step = slopes.T * self.context.lu_solve(slopes * slopes.T, values)
+            inputs = [x - step[index] for index, x in enumerate(inputs)]
+            if max(abs(x) for x in step) < self.context.mpf(10) ** (5 - self.context.dps):
+                break
+        return inputs
 
 
-_CONTEXT, _LIBRARY = _library()
+_ROUGH, _FINE = _Arithmetic(DIGITS), _Arithmetic(MORE_DIGITS)
 
-ZERO = _CONTEXT.mpf(10) ** -40
-"""A squared sine below this is zero; constants that differ in their 18th digit already give more."""
+ZERO = _FINE.context.mpf(10) ** -80
+"""A squared sine below this is zero: the gradients are parallel to 40 digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,49 +70,39 @@ class Direction:
 def compare_at(point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint]) -> Direction | None:
     """Compare two gradients at a point, after moving it onto the surface; None where something is not real or finite."""
     try:
-        inputs = [_CONTEXT.mpf(float(coordinate)) for coordinate in point]
-        inputs = _onto_surface(inputs, [c.function for c in constraints if c.is_equation])
-        value_a, gradient_a = _gradient(a, inputs)
-        value_b, gradient_b = _gradient(b, inputs)
-        normals = [_gradient(constraint.function, inputs)[1] for constraint in constraints]
+        (value_a, value_b), tangents, sizes = _tangents(point, a, b, constraints, _FINE)
+        _, _, rough_sizes = _tangents(point, a, b, constraints, _ROUGH)
     except (ZeroDivisionError, OverflowError, ValueError, TypeError):
         return None
-    basis: list[list[Any]] = []
-    for normal in normals:
-        rest = _without(normal, basis)
-        if not _vanishes(rest, normal):
-            length = _CONTEXT.sqrt(_dot(rest, rest))
-            basis.append([x / length for x in rest])
-    tangent_a, tangent_b = _without(gradient_a, basis), _without(gradient_b, basis)
-    zero_a, zero_b = _vanishes(tangent_a, gradient_a), _vanishes(tangent_b, gradient_b)
+    zero_a, zero_b = (rough == 0 or fine <= rough * _SHRINKS for fine, rough in zip(sizes, rough_sizes, strict=True))
     if zero_a or zero_b:
         return Direction(value_a, value_b, zero_a, zero_b, None, 0)
-    product = _dot(tangent_a, tangent_b)
-    factor = product / _dot(tangent_a, tangent_a)
-    rest = [y - factor * x for x, y in zip(tangent_a, tangent_b, strict=True)]
-    sine = _dot(rest, rest) / _dot(tangent_b, tangent_b)
-    return Direction(value_a, value_b, False, False, sine, 1 if product > 0 else -1)
+    product = _dot(tangents[0], tangents[1])
+    factor = product / sizes[0]
+    rest = [y - factor * x for x, y in zip(*tangents, strict=True)]
+    return Direction(value_a, value_b, False, False, _dot(rest, rest) / sizes[1], 1 if product > 0 else -1)
 
 
-def _gradient(expression: Expression, inputs: list[Any]) -> tuple[Any, list[Any]]:
-    value, columns = value_and_gradient(expression.tree, inputs, _LIBRARY)
-    gradient = [columns.get(index, _CONTEXT.mpf(0)) for index in range(len(inputs))]
-    if any(isinstance(x, _CONTEXT.mpc) or not _CONTEXT.isfinite(x) for x in [value, *gradient]):
-        raise ValueError("not real and finite")
-    return value, gradient
+_SHRINKS = _FINE.context.mpf(10) ** -40
 
 
-def _onto_surface(inputs: list[Any], equations: Sequence[Expression]) -> list[Any]:
-    """Newton steps that double the correct digits until the equations hold at full precision."""
-    for _ in range(8 if equations else 0):
-        results = [_gradient(equation, inputs) for equation in equations]
-        slopes = _CONTEXT.matrix([gradient for _, gradient in results])
-        values = _CONTEXT.matrix([value for value, _ in results])
-        step = slopes.T * _CONTEXT.lu_solve(slopes * slopes.T, values)
-        inputs = [x - step[index] for index, x in enumerate(inputs)]
-        if max(abs(x) for x in step) < _CONTEXT.mpf(10) ** -(DIGITS - 5):
-            break
-    return inputs
+def _tangents(
+    point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint], arithmetic: _Arithmetic
+) -> tuple[list[Any], list[list[Any]], list[Any]]:
+    """Values, gradients in the constraints' tangent space, and the gradients' squared lengths."""
+    inputs = [arithmetic.context.mpf(float(coordinate)) for coordinate in point]
+    inputs = arithmetic.onto_surface(inputs, [c.function for c in constraints if c.is_equation])
+    results = [arithmetic.value_and_gradient(expression, inputs) for expression in (a, b)]
+    basis: list[list[Any]] = []
+    for constraint in constraints:
+        normal = arithmetic.value_and_gradient(constraint.function, inputs)[1]
+        rest = _without(normal, basis)
+        size = _dot(rest, rest)
+        if size > _SHRINKS * _dot(normal, normal):
+            length = arithmetic.context.sqrt(size)
+            basis.append([x / length for x in rest])
+    tangents = [_without(gradient, basis) for _, gradient in results]
+    return [value for value, _ in results], tangents, [_dot(tangent, tangent) for tangent in tangents]
 
 
 def _without(vector: list[Any], basis: list[list[Any]]) -> list[Any]:
@@ -101,15 +112,5 @@ def _without(vector: list[Any], basis: list[list[Any]]) -> list[Any]:
     return vector
 
 
-def _vanishes(rest: list[Any], whole: list[Any]) -> bool:
-    size = _dot(whole, whole)
-    return bool(size == 0 or _dot(rest, rest) < ZERO * size)
-
-
 def _dot(x: list[Any], y: list[Any]) -> Any:
-    return _CONTEXT.fsum(a * b for a, b in zip(x, y, strict=True))
-
-
-def spread_out(points: FloatArray, count: int) -> FloatArray:
-    """A few of the points, taken at even steps."""
-    return points[np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)]
+    return _FINE.context.fsum(a * b for a, b in zip(x, y, strict=True))

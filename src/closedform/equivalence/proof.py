@@ -16,6 +16,10 @@ MAX_EXPONENT = 200
 """Expressions with larger whole exponents are not expanded."""
 
 
+LARGEST_NUMBER = 10_000
+"""Forms with larger numerators or denominators are not simplified by all means."""
+
+
 def parallel_is_proved(a: Expression, b: Expression, constraints: Sequence[Constraint], seconds: float) -> bool:
     """Whether SymPy proves within a time limit that the gradients are parallel; False says nothing."""
     try:
@@ -89,6 +93,9 @@ def _vanishes(form: Any, ideal: Any | None) -> bool:
     if ideal is not None:
         numerator = sympy.expand(sympy.fraction(sympy.together(form))[0])
         return numerator == 0 or (numerator.is_polynomial(*ideal.gens) and ideal.reduce(numerator)[1] == 0)
+    # SymPy's last resort combines logarithms, and so writes out powers of the size of these numbers.
+    if any(max(abs(number.p), number.q) > LARGEST_NUMBER for number in form.atoms(sympy.Rational)):
+        return False
     return sympy.simplify(form) == 0
 
 

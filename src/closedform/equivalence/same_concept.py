@@ -7,6 +7,7 @@ the same way, or opposite ways, on the whole domain. Vanishing minors alone make
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
 from closedform.equivalence import domain as domains
-from closedform.equivalence.precision import ZERO, compare_at, spread_out
+from closedform.equivalence.precision import ZERO, compare_at
 from closedform.equivalence.proof import parallel_is_proved
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
@@ -24,7 +25,7 @@ from closedform.expressions.parse import names_in, parse, sort_names
 Status = Literal["proved", "numerical", "different"]
 
 PRECISE_POINTS = 25
-"""How many points are compared in 60-digit arithmetic where no proof is found."""
+"""How many points are compared in 90-digit arithmetic where no proof is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ class _Question:
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
         scale = self.points.std(axis=0)
-        scale[scale == 0] = 1.0
+        scale = np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
         gradient_a, gradient_b = self.a.gradient(self.points) * scale, self.b.gradient(self.points) * scale
         normals = domains.constraint_gradients(self.constraints, self.points) * scale
         if not self.constraints:
@@ -170,18 +171,21 @@ class _Question:
         return np.where(norms[:, 0] > 0, point_misalignment(gradient_b, frames), 0.0)
 
     def _constant(self) -> Equivalence | None:
-        found = [compare_at(point, self.a, self.b, self.constraints) for point in spread_out(self.points, 8)]
-        checked = [direction for direction in found if direction is not None]
-        for name, zero in (("first", [d.zero_a for d in checked]), ("second", [d.zero_b for d in checked])):
-            if zero and all(zero):
+        """Look where a gradient is largest in floating point: if it is zero there, it is zero."""
+        for name, function, gradient in zip(("first", "second"), (self.a, self.b), self._gradients(), strict=True):
+            largest = np.argsort(np.linalg.norm(gradient, axis=1))[::-1][:8]
+            found = [compare_at(self.points[index], function, function, self.constraints) for index in largest]
+            if all(direction.zero_a for direction in found if direction is not None) and any(found):
                 self.misalignment = 1.0
-                return self._result("different", False, f"The {name} formula is constant on the domain.", self.points[0])
+                return self._result("different", True, f"The {name} formula is constant on the domain.", self.points[0])
         return None
 
     def _not_parallel(self, residuals: FloatArray) -> Equivalence | None:
         """Confirm at high precision the points that look worst in floating point."""
-        for index in np.argsort(residuals)[::-1][:5]:
-            if residuals[index] > 1e-9 and self._sine(self.points[index]) > ZERO:
+        lengths = [np.linalg.norm(gradient, axis=1) for gradient in self._gradients()]
+        comparable = np.where((lengths[0] > 0) & (lengths[1] > 0), residuals, 0.0)
+        for index in np.argsort(comparable)[::-1][:5]:
+            if comparable[index] > 1e-9 and self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
 
@@ -201,7 +205,7 @@ class _Question:
         return self._result("different", False, f"The gradients differ by {degrees:.3g} degrees.", self.points[index])
 
     def _reversal(self) -> Equivalence | None:
-        """A point where the gradients turn from parallel to opposite, or one of them vanishes alone."""
+        """A point where the gradients turn from parallel to opposite, or a region where one of them vanishes alone."""
         tangent_a, tangent_b = self._gradients()
         with np.errstate(all="ignore"):
             unit_a = tangent_a / np.linalg.norm(tangent_a, axis=1, keepdims=True)
@@ -209,16 +213,24 @@ class _Question:
             cosines = np.einsum("nr,nr->n", unit_a, unit_b)
         signs = np.where(np.abs(cosines) > 0.5, np.sign(cosines), 0.0)
         main = 1.0 if signs.sum() >= 0 else -1.0
-        suspects = np.concatenate([np.flatnonzero(signs == -main)[:5], np.flatnonzero(~np.isfinite(cosines))[:5]])
-        for index in suspects.astype(int):
+        for index in np.flatnonzero(signs == -main)[:5]:
             direction = compare_at(self.points[index], self.a, self.b, self.constraints)
-            if direction is None:
-                continue
-            if direction.sign == -main:
+            if direction is not None and direction.sign == -main:
                 return self._result("different", True, "The gradients turn from parallel to opposite.", self.points[index])
-            if direction.zero_a != direction.zero_b:
-                return self._result("different", True, "One formula is constant where the other is not.", self.points[index])
+        flat = self._flat_region(np.flatnonzero(~np.isfinite(cosines))[:40])
+        if flat is not None:
+            return flat
         return self._not_monotone(main) if all(c.is_equation for c in self.constraints) else None
+
+    def _flat_region(self, indices: np.ndarray) -> Equivalence | None:
+        """Two points with zero gradient and one value of one formula, but two of the other; a single flat spot is harmless."""
+        found = [(index, compare_at(self.points[index], self.a, self.b, self.constraints)) for index in indices]
+        for (_, first), (index, second) in combinations([(i, d) for i, d in found if d is not None], 2):
+            zero_a, zero_b = first.zero_a and second.zero_a, first.zero_b and second.zero_b
+            same_a, same_b = first.value_a == second.value_a, first.value_b == second.value_b
+            if (zero_b and same_b and not same_a) or (zero_a and same_a and not same_b):
+                return self._result("different", True, "One formula is constant where the other is not.", self.points[index])
+        return None
 
     def _not_monotone(self, main: float) -> Equivalence | None:
         """On a domain of several pieces each may be fine alone, and the values yet run back from piece to piece."""

@@ -1,7 +1,7 @@
 """How complex an expression is, counted on its cheapest spelling."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from closedform.expressions.operators import CONSTANT_COST, NAMED_CONSTANTS, OPERATORS, VARIABLE_COST
@@ -38,6 +38,7 @@ class _Part:
     """The cost of a subtree, and what its parent must know to spell it otherwise."""
 
     cost: int
+    key: int = 0  # structural hash, to see x*x as a square
     number: Fraction | None = None  # its value, if it is a plain number
     is_constant: bool = False
     negated: int | None = None  # cost of what is negated, if it is a negation
@@ -57,14 +58,16 @@ def complexity(tree: Tree, costs: Costs | None = None) -> int:
 
     def leaf(token: Token) -> _Part:
         if isinstance(token, Variable):
-            return _Part(chosen.variable)
+            return _Part(chosen.variable, hash(token))
         number = token.value if isinstance(token, Constant) else Fraction(NAMED_CONSTANTS[token])
-        return _Part(chosen.constant, number, is_constant=True)
+        return _Part(chosen.constant, hash(token), number, is_constant=True)
 
     def node(name: str, *parts: _Part) -> _Part:
+        key = hash((name, *(part.key for part in parts)))
         if all(part.is_constant for part in parts):
-            return _Part(min(chosen.constant, chosen.of(name) + sum(part.cost for part in parts)), is_constant=True)
-        return _spell(name, parts, chosen)
+            cost = chosen.of(name) + sum(part.cost for part in parts)
+            return _Part(min(chosen.constant, cost), key, is_constant=True)
+        return replace(_spell(name, parts, chosen), key=key)
 
     return tree.fold(leaf, node).cost
 
@@ -79,6 +82,8 @@ def _spell(name: str, parts: tuple[_Part, ...], costs: Costs) -> _Part:
         return _Part(_power(parts[0].cost, _POWERS[name], costs))
     if name == "pow" and parts[1].number is not None:
         return _Part(_power(parts[0].cost, parts[1].number, costs))
+    if name == "mul" and parts[0].key == parts[1].key:
+        return _Part(_power(parts[0].cost, Fraction(2), costs))
     if name == "div" and parts[0].number == 1:
         return _Part(_power(parts[1].cost, Fraction(-1), costs))
     if name == "neg" or (name == "mul" and any(part.number == -1 for part in parts)):

@@ -84,10 +84,10 @@ class Expression:
         return Expression(Tree(tokens), tuple(names))
 
     def sympy(self) -> "sympy.Expr":
-        """The SymPy expression, with real symbols and exact rational numbers."""
+        """The SymPy expression, with real symbols and exact rational numbers (long exponents are floats)."""
         from closedform.expressions.sympy_bridge import to_sympy
 
-        return to_sympy(self)
+        return to_sympy(self, exact=False)
 
     def latex(self) -> str:
         """LaTeX source, without dollar signs."""

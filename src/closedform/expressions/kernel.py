@@ -6,11 +6,11 @@ A block holds few enough points that every node's values stay in the processor's
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.sweeps import OPTIONS, backward, forward, tangent_backward, tangent_forward
+from closedform.compiled import compiled
+from closedform.expressions.sweeps import backward, forward, tangent_backward, tangent_forward
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 
 BLOCK = 256
@@ -74,7 +74,7 @@ def _arrays(tapes: TapeBatch) -> tuple[Any, Any, Any, Any, Any, Any]:
     return tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts
 
 
-@njit(**OPTIONS)
+@compiled
 def point_status(value: float, norm: float) -> int:
     """Classify one point by the tree's value and the squared norm of its gradient."""
     if not np.isfinite(value):
@@ -84,7 +84,7 @@ def point_status(value: float, norm: float) -> int:
     return ZERO_GRADIENT if norm == 0.0 else FINE
 
 
-@njit(**OPTIONS)
+@compiled
 def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, values, gradients, status):
     n_blocks, n_inputs, width = blocks.shape
     node_values = np.empty((longest, width))
@@ -107,7 +107,7 @@ def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longe
                 status[tree, offset + k] = point_status(node_values[length - 1, k], norm)
 
 
-@njit(**OPTIONS)
+@compiled
 def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, nodes, tangents):
     n_blocks, n_inputs, width = blocks.shape
     values = np.empty((longest, width))

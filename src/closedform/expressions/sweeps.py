@@ -1,7 +1,7 @@
 """The sweeps over one tape, written from the operator table and compiled by numba.
 
 For every operator a sweep has one branch with the table's own formula. The text is compiled under this file's name, so that
-numba keeps the machine code on disk, keyed by the bytecode.
+numba finds a place on disk for the machine code.
 
 All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``) or input and a column for
 each point, of which the first ``n`` count.
@@ -14,16 +14,9 @@ from typing import Any
 
 from numba import njit
 
+from closedform.compiled import compiled
 from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tape import CODES
-
-# No nnan and no ninf: values that are not finite must stay visible.
-OPTIONS: dict[str, Any] = {
-    "fastmath": {"nsz", "arcp", "contract", "afn", "reassoc"},
-    "error_model": "numpy",
-    "nogil": True,
-    "cache": True,
-}
 
 
 @njit
@@ -153,7 +146,7 @@ def _compiled(header: str, rows: dict[str, str], statements: Callable[[Operator]
     name = header.split("(")[0].split()[-1]
     namespace = dict(_NAMESPACE, __name__=__name__)
     exec(compile("".join(parts), __file__, "exec"), namespace)
-    return njit(**OPTIONS)(namespace[name])
+    return compiled(namespace[name])
 
 
 def _adjoint_statements(operator: Operator) -> list[str]:

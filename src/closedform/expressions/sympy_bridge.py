@@ -14,6 +14,9 @@ from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, 
 MAX_POWER_BITS = 20_000
 """A power of numbers whose exact value needs more bits than this is not computed."""
 
+MAX_EXPONENT = 1000
+"""Exponents with a larger numerator or denominator do not go through SymPy as fractions."""
+
 MAX_DENOMINATOR = 64
 """Fractions with a larger denominator are written as one number, not as a division."""
 
@@ -26,13 +29,19 @@ def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
     return [sympy.Symbol(name, real=True) for name in names]
 
 
-def to_sympy(expression: Expression) -> sympy.Expr:
+def to_sympy(expression: Expression, *, exact: bool = True) -> sympy.Expr:
     """The SymPy form of an expression: real symbols, exact rational numbers.
+
+    Parameters
+    ----------
+    expression : Expression
+    exact : bool
+        Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they become floats.
 
     Raises
     ------
     ExpressionError
-        If a power of numbers is too large to be written exactly, or the expression is nested too deeply for SymPy.
+        If a power is too large, or the expression is nested too deeply for SymPy.
 
     Examples
     --------
@@ -51,7 +60,7 @@ def to_sympy(expression: Expression) -> sympy.Expr:
 
     def node(name: str, *operands: Any) -> Any:
         if name == "pow":
-            _refuse_large_power(*operands)
+            return operands[0] ** _exponent(operands[0], operands[1], exact)
         return OPERATORS[name].sympy(sympy, *operands)
 
     try:
@@ -202,13 +211,19 @@ def _times(factors: list[Tree]) -> Tree:
     return product
 
 
-def _refuse_large_power(base: Any, exponent: Any) -> None:
-    if not (base.is_number and exponent.is_number):
-        return
-    bits = max(int(base.p).bit_length(), int(base.q).bit_length()) if base.is_Rational else 64
-    size = abs(exponent.p) // exponent.q if exponent.is_Rational else 0
-    if bits * size > MAX_POWER_BITS:
-        raise ExpressionError("A power of numbers is too large to be computed exactly; write its value as a decimal number.")
+def _exponent(base: Any, exponent: Any, exact: bool) -> Any:
+    """An exponent that SymPy can bear: it would write out 2**(0.123456789) as a root of a number of millions of digits."""
+    if not exponent.is_Rational or (
+        abs(exponent.p) <= MAX_EXPONENT and exponent.q <= MAX_EXPONENT and not _is_large(base, exponent)
+    ):
+        return exponent
+    if exact or (base.is_number and _is_large(base, exponent)):
+        raise ExpressionError(f"The power with exponent {exponent} is too large for exact algebra; write a shorter exponent.")
+    return sympy.Float(exponent, 17)
+
+
+def _is_large(base: Any, exponent: Any) -> bool:
+    return bool(base.is_Rational and max(int(base.p).bit_length(), int(base.q).bit_length()) * abs(exponent) > MAX_POWER_BITS)
 
 
 def _sum_aware_fold(tree: Tree, leaf: Any, node: Any) -> Any:

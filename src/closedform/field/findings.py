@@ -181,15 +181,18 @@ def _redundant_inputs(quality: "Quality") -> Finding | None:
         f"{found.name} is {'an affine combination' if found.is_affine else 'a function'} of {', '.join(found.others)}"
         for found in quality.redundant
     ]
-    handled = quality.tangent_kind != "none"
-    advice = (
-        "The tangent space accounts for it; the same concept has several spellings."
-        if handled
-        else "Pass tangent='linear', 'local' or the constraint, or leave these inputs out."
-    )
     data = {found.name: list(found.others) for found in quality.redundant}
-    message = f"On the data {'; '.join(parts)}. {advice}"
-    return Finding("redundant-inputs", "info" if handled else "warning", message, data)
+    severity, advice = _redundancy_advice(quality)
+    return Finding("redundant-inputs", severity, f"On the data {'; '.join(parts)}. {advice}", data)
+
+
+def _redundancy_advice(quality: "Quality") -> tuple[Severity, str]:
+    is_affine = all(found.is_affine for found in quality.redundant)
+    if quality.tangent_kind == "local" or (quality.tangent_kind == "linear" and is_affine):
+        return "info", "The tangent space accounts for it; the same concept has several spellings."
+    if quality.tangent_kind == "constraints":
+        return "info", "The same concept has several spellings; make sure that the stated constraints cover it."
+    return "warning", "Pass tangent='auto' or 'local', state the constraint, or leave these inputs out."
 
 
 def _duplicated_points(quality: "Quality") -> Finding | None:

@@ -11,7 +11,7 @@ from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
 
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods, so that memory stays bounded
-_SAMPLE = 1000  # points whose neighbourhoods suffice to see whether the data is curved, and how much
+_SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
 _BENDING = 8.0  # how much a variance of the heights by curvature weighs against one by noise; from the figures below
 
 
@@ -24,9 +24,9 @@ def local_tangent(
     neighbourhood that is larger on one side tilts the plane of a curved surface. The rank is chosen once, at the largest gap
     (at least 3 times) of the median local spectrum.
 
-    Largest, 99% and mean angle to the true planes at noise 1e-3, in degrees, over seeds 0 to 2, from
-    ``python benchmarks/tangent_planes.py``: unit sphere 2.9, 1.1, 0.3 with 2,000 points and 2.6, 1.2, 0.4 with 5,000; torus of
-    radii 2 and 1: 7.1, 4.5, 1.1 with 2,000 points and 3.6, 1.7, 0.5 with 5,000.
+    Largest, 99% and mean angle to the true planes in degrees at noise 1e-3, the worst of three seeds, from
+    ``python benchmarks/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000 points and with 5,000; torus of radii 2 and 1:
+    5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5 with 5,000.
 
     Parameters
     ----------
@@ -36,8 +36,7 @@ def local_tangent(
     rank : int, optional
         Dimension of the surface, if it is known.
     n_neighbors : int, optional
-        Neighbours of the quadratic fit; by default three for each of its coefficients. More for noisy points, fewer for a
-        strongly curved surface.
+        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer for a strongly curved surface.
 
     Returns
     -------
@@ -67,6 +66,7 @@ def local_tangent(
         return TangentSpace("local", n_inputs, frozen(np.eye(n_inputs)), frozen(spectrum))
     count = _choose_neighbors(scaled, tree, axes, chosen) if n_neighbors is None else n_neighbors
     if count is not None:
+        axes, _ = _local_axes(scaled, tree, max(count, n_plane))
         axes = _fit(scaled, tree, axes, chosen, max(count, _n_coefficients(chosen) + 1)).axes
     return TangentSpace("local", chosen, frozen(axes[:, :, :chosen]), frozen(spectrum / spectrum[0]))
 
@@ -75,7 +75,8 @@ def curved_rank(scaled: FloatArray) -> int | None:
     """The dimension of the curved surface that points lie on, or None if they fill their space.
 
     On a curved surface the share of the normal directions shrinks with the neighbourhood. A flat but thin cloud (two inputs
-    of correlation 0.999) shows the opposite, and a bundle of trajectories has dimension 1, where no concept can be read.
+    of correlation 0.999) shows the opposite. Along bundles of trajectories the neighbours are too far for how few they are:
+    four times as many lie within 4**(1/rank) times the distance only if the points spread over a surface of that rank.
     """
     unique = np.unique(scaled, axis=0)
     n_points, n_inputs = unique.shape
@@ -85,11 +86,13 @@ def curved_rank(scaled: FloatArray) -> int | None:
     tree = KDTree(unique)
     sample = unique[np.linspace(0, n_points - 1, min(n_points, _SAMPLE)).astype(int)]
     near, far = (np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small))
+    distances = np.median(tree.query(sample, 4 * small + 1)[0][:, [small, 4 * small]], axis=0)
     rank = gap_rank(near).rank
-    if not 2 <= rank < n_inputs:
+    dimension = np.log(4) / np.log(distances[1] / distances[0])
+    if not 2 <= rank < n_inputs or dimension < 0.7 * rank:
         return None
     share_near, share_far = near[rank] / near[rank - 1], far[rank] / far[rank - 1]
-    return rank if 1.1 * share_near < share_far < 0.6 else None
+    return rank if share_near < 0.3 and 1.1 * share_near < share_far < 0.6 else None
 
 
 def _plane_neighbors(n_inputs: int) -> int:

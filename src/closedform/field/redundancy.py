@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 from closedform.field.tangent import EXACT, affine_spectrum
 
-_SAMPLE = 300  # points at which an input is predicted from the others
+_SAMPLE = 100  # points at which an input is predicted from the others
 _UNEXPLAINED = 1e-3  # share of an input's variance that may be left if it is a function of the others
-_MOST_INPUTS = 32  # with more, neighbours are too far to predict anything, and the look takes long
+_MOST_INPUTS = 16  # with more, neighbours are too far to predict anything, and the look takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def constant_inputs(points: FloatArray) -> list[int]:
 def redundant_inputs(points: FloatArray, scale: FloatArray, names: Sequence[str]) -> tuple[Redundancy, ...]:
     """Find inputs that are affine combinations, or other functions, of the other inputs on the data.
 
-    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to 32 inputs: an input counts
+    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to 16 inputs: an input counts
     if a local linear prediction from the others leaves less than 1e-3 of its variance, at points left out of it.
 
     Examples
@@ -66,21 +65,30 @@ def redundant_inputs(points: FloatArray, scale: FloatArray, names: Sequence[str]
 def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Redundancy]:
     spectrum, directions = affine_spectrum(points, scale)
     normals = directions[:, spectrum <= EXACT]
-    n_relations = normals.shape[1]
-    if n_relations == 0:
+    if normals.shape[1] == 0:
         return []
-    # Pivoting solves the relations for the inputs that occur most strongly in them; the later column wins a tie, because
-    # people list what they vary first.
-    order = np.arange(len(names))[::-1]
-    pivots = np.asarray(qr(np.round(normals[order].T, 9), mode="r", pivoting=True)[-1])
-    solved = order[pivots[:n_relations]]
+    solved = _last_independent_rows(normals)
     kept = [column for column in range(len(names)) if column not in solved]
     coefficients = np.linalg.lstsq(normals[solved].T, normals[kept].T, rcond=None)[0]
     found = []
     for row, column in zip(coefficients, solved, strict=True):
         others = tuple(names[kept[index]] for index in np.flatnonzero(np.abs(row) > 1e-3 * np.abs(row).max(initial=0.0)))
-        found.append((int(column), Redundancy(names[column], others, is_affine=True)))
-    return [redundancy for _, redundancy in sorted(found, key=lambda pair: pair[0])]
+        found.append(Redundancy(names[column], others, is_affine=True))
+    return found
+
+
+def _last_independent_rows(normals: FloatArray) -> list[int]:
+    """As many rows as there are columns, the last ones that are clearly independent: people list what they vary first."""
+    chosen: list[int] = []
+    basis = np.zeros((0, normals.shape[1]))
+    for least in (0.05, 1e-9):
+        for row in reversed(range(len(normals))):
+            left = normals[row] - basis.T @ (basis @ normals[row])
+            length = np.linalg.norm(left)
+            if row not in chosen and len(chosen) < normals.shape[1] and length > least:
+                chosen.append(row)
+                basis = np.vstack([basis, left / length])
+    return sorted(chosen)
 
 
 def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:

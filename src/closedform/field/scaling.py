@@ -10,7 +10,6 @@ NORMAL_IQR = 1.3489795003921634
 """Interquartile range of a normal distribution of spread 1, so that the two measures agree on it."""
 
 _ROUNDING = 1e-12
-_VANISHING = 1e-6
 
 
 def robust_spread(points: ArrayLike) -> FloatArray:
@@ -48,5 +47,6 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     relative = array / largest
     low, high = np.percentile(relative, [25, 75], axis=0)
     interquartile, deviation = (high - low) / NORMAL_IQR, relative.std(axis=0)
-    spread = np.where(interquartile > _VANISHING * deviation, interquartile, deviation) * largest
+    vanishes = interquartile <= _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    spread = np.where(vanishes, deviation, interquartile) * largest
     return np.where((deviation > _ROUNDING) & (spread > 0), spread, 1.0)

@@ -31,6 +31,8 @@ _FAR = 10.0
 def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Relative singular values (n_inputs,) of the centred, scaled points, and the directions (n_inputs, n_inputs) as columns.
 
+    There must be more points than inputs.
+
     Far points are drawn in along the line to the centre. That keeps every affine relation exactly, and a few outliers can then
     not make all other variation look small.
     """
@@ -39,10 +41,8 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
     reach = _FAR * max(float(np.median(distance)), np.finfo(float).tiny)
     weights = np.minimum(1.0, reach / np.maximum(distance, reach))
     centre = np.average(scaled, axis=0, weights=weights)
-    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=True)[1:]
-    padded = np.zeros(points.shape[1])
-    padded[: len(values)] = values / max(float(values[0]), np.finfo(float).tiny)
-    return padded, directions.T
+    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[1:]
+    return values / max(float(values[0]), np.finfo(float).tiny), directions.T
 
 
 def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT) -> TangentSpace:
@@ -99,8 +99,8 @@ def choose_tangent(
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the constraints if any are stated, else exact affine constraints that the data satisfies, and warns when
-        the data seems to lie on a curved surface.
+        ``auto`` uses the exact affine constraints that the data satisfies, beside those that are stated. If none are stated it
+        warns when the data seems to lie on a curved surface. ``constraints`` uses the stated ones alone.
     constraints : sequence of str, Expression or callable
         Functions that are constant on the data; see `constraint_tangent`.
     names : sequence of str, optional
@@ -126,8 +126,10 @@ def choose_tangent(
         constraints = (constraints,)
     if constraints and tangent not in ("auto", "constraints"):
         raise FieldError(f"Constraints were stated, but tangent={tangent!r} does not use them; use 'constraints' or 'auto'.")
-    if tangent == "constraints" or (tangent == "auto" and constraints):
+    if tangent == "constraints":
         return constraint_tangent(points, scale, constraints, labels)
+    if tangent == "auto" and constraints:
+        return constraint_tangent(points, scale, [*constraints, *_affine_constraints(points, scale)], labels)
     if tangent == "none":
         return TangentSpace("none", n_inputs)
     if tangent == "linear":
@@ -137,6 +139,16 @@ def choose_tangent(
     if tangent != "auto":
         raise FieldError(f"There is no tangent {tangent!r}; use 'auto', 'none', 'linear', 'local' or 'constraints'.")
     return _automatic(points, scale) if n_points > n_inputs else TangentSpace("none", n_inputs)
+
+
+def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedConstraint]:
+    """Gradients of the affine functions that are constant on the data; constraints that the user also states do no harm."""
+    n_points, n_inputs = points.shape
+    if n_points <= n_inputs:
+        return []
+    spectrum, directions = affine_spectrum(points, scale)
+    normals = (directions / scale[:, None])[:, spectrum <= EXACT]
+    return [lambda at, normal=normal: np.tile(normal, (len(at), 1)) for normal in normals.T]
 
 
 def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:

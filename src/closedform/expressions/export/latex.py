@@ -2,9 +2,11 @@
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
+from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.printing import decimal
 from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sympy
@@ -26,21 +28,25 @@ def to_latex(expression: Expression) -> str:
     >>> to_latex(parse("v**2/2 + sin(x_1)"))
     '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
     """
-    form = to_sympy(expression)
-    long_numbers = {number: _rounded(number) for number in form.atoms(sympy.Rational) if _is_long(number)}
+    form = to_sympy(expression, exact=False)
+    long_numbers = {number: _rounded(number) for number in form.atoms(sympy.Rational, sympy.Float) if _is_long(number)}
     labels = {
         symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
         for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     }
-    return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
+    try:
+        return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
+    except RecursionError as error:
+        raise ExpressionError("The expression is nested too deeply to be typeset; write it flatter.") from error
 
 
-def _is_long(number: sympy.Rational) -> bool:
-    return number.q > MAX_DENOMINATOR or len(str(abs(number.p))) > 12
+def _is_long(number: Any) -> bool:
+    return number.is_Float or number.q > MAX_DENOMINATOR or len(str(abs(number.p))) > 12
 
 
-def _rounded(number: sympy.Rational) -> sympy.Float:
-    digits = decimal(Fraction(int(number.p), int(number.q)))
+def _rounded(number: Any) -> sympy.Float:
+    """At most six digits, and no more than the number has."""
+    digits = decimal(Fraction(int(number.p), int(number.q))) if number.is_Rational else None
     significant = len(re.sub(r"e.*$|[-.]", "", digits).lstrip("0")) if digits else 6
     return sympy.Float(number, min(max(significant, 1), 6))

@@ -1,0 +1,240 @@
+"""Levenberg-Marquardt on the constants of many trees, compiled: the constants that minimise the misalignment.
+
+With u the tangential gradient of a tree and Q the field's directions, the residual at a point is r = (1 - Q Q^T) u/|u|, whose
+squared length is the misalignment there. Its change with a constant follows from that of the gradient (``sweeps``); all inner
+products that the normal equations need are formed from Q^T u and u alone.
+"""
+
+import numpy as np
+
+from closedform.alignment.comparison import Comparison, judge_tree
+from closedform.alignment.misalignment import NORMAL_SHARE
+from closedform.arrays import FloatArray
+from closedform.compiled import compiled
+from closedform.expressions.sweeps import backward, forward, tangent_backward, tangent_forward
+from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
+
+MAX_CONSTANTS = 10
+"""Constants of a tree that are fitted; the others stay."""
+
+LARGEST = 1e3
+"""Constants do not leave this range: limit forms such as 1e6*(1 + 1e-6*x) are no concepts."""
+
+
+def fit_constants(
+    comparison: Comparison, tapes: TapeBatch, iterations: np.ndarray, *, give_up: float = 1.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit the constants of chosen trees and judge all of them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    tapes : TapeBatch
+    iterations : ndarray of int, shape (n_trees,)
+        Steps for each tree; 0 leaves its constants alone.
+    give_up : float
+        As in `Comparison.misalignments`.
+
+    Returns
+    -------
+    numbers : ndarray, shape (n_nodes,)
+        The tapes' numbers with the fitted constants in their places.
+    misalignments, bad_shares : ndarray, shape (n_trees,)
+    """
+    numbers = tapes.numbers.copy()
+    result = np.empty((2, tapes.n_trees))
+    _fit(
+        tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
+        comparison.blocks, comparison.concept, comparison.tangent, comparison.scale, comparison.weights, comparison.n_points,
+        np.asarray(iterations, dtype=np.int64), give_up, result,
+    )  # fmt: skip
+    return numbers, result[0], result[1]
+
+
+@compiled
+def _fit(
+    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points,
+    iterations, give_up, result,
+):  # fmt: skip
+    _, n_inputs, width = blocks.shape
+    values = np.empty((longest, width))
+    adjoints = np.empty((longest, width))
+    changes = np.empty((longest, width))
+    adjoint_changes = np.empty((longest, width))
+    gradient = np.empty((n_inputs, width))
+    work = np.empty((4, width))
+    n_tangent = tangent.shape[1] if tangent.shape[1] > 0 else n_inputs
+    coordinates = np.empty((MAX_CONSTANTS + 1, n_tangent, width))
+    components = np.empty((MAX_CONSTANTS + 1, concept.shape[1], width))
+    nodes = np.empty(MAX_CONSTANTS, np.int64)
+    old = np.empty(MAX_CONSTANTS)
+    for tree in range(starts.shape[0] - 1):
+        start = starts[tree]
+        length = starts[tree + 1] - start
+        current, bad = judge_tree(
+            codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
+            values, adjoints, gradient, work,
+        )  # fmt: skip
+        count = 0
+        for i in range(length):
+            if codes[start + i] == CONSTANT_CODE and count < MAX_CONSTANTS:
+                nodes[count] = i
+                count += 1
+        damping = 1e-3
+        for _ in range(iterations[tree] if count > 0 and bad < 0.5 else 0):
+            hessian = np.zeros((count, count))
+            slope = np.zeros(count)
+            for block in range(blocks.shape[0]):
+                n = min(width, n_points - block * width)
+                forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
+                backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+                rows = tangent[block if tangent.shape[0] > 1 else 0]
+                _apply(gradient, rows, scale, n, coordinates[0])
+                _multiply(gradient, concept[block], n, components[0])
+                for m in range(count):
+                    tangent_forward(codes, first, second, inputs, start, length, blocks[block], n, nodes[m], values, changes)
+                    tangent_backward(
+                        codes, first, second, inputs, numbers, start, length, n, nodes[m],
+                        values, adjoints, changes, adjoint_changes, gradient,
+                    )  # fmt: skip
+                    _apply(gradient, rows, scale, n, coordinates[m + 1])
+                    _multiply(gradient, concept[block], n, components[m + 1])
+                _accumulate(coordinates, components, weights[block], values[length - 1], n, count, hessian, slope)
+            improved = False
+            new = current
+            new_bad = bad
+            for m in range(count):
+                old[m] = numbers[start + nodes[m]]
+            for _ in range(4):
+                step = _solve(hessian, slope, damping)
+                inside = True
+                for m in range(count):
+                    numbers[start + nodes[m]] = old[m] + step[m]
+                    inside = inside and abs(old[m] + step[m]) <= LARGEST
+                new = 2.0
+                if inside:
+                    new, new_bad = judge_tree(
+                        codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,
+                        n_points, give_up, values, adjoints, gradient, work,
+                    )  # fmt: skip
+                if new < current:
+                    improved = True
+                    break
+                damping = max(damping * 10.0, 1e-3)
+            if not improved:
+                for m in range(count):
+                    numbers[start + nodes[m]] = old[m]
+                break
+            gain = (current - new) / current
+            current, bad = new, new_bad
+            damping = max(damping * 0.1, 1e-9)
+            if gain < 1e-4 or current < 1e-14:
+                break
+        result[0, tree] = current
+        result[1, tree] = bad
+
+
+@compiled
+def _apply(gradient, rows, scale, n, out):
+    """Tangential coordinates of a gradient; without a tangent space the scaled gradient itself."""
+    if rows.shape[0] > 0:
+        _multiply(gradient, rows, n, out)
+    else:
+        for column in range(gradient.shape[0]):
+            for k in range(n):
+                out[column, k] = scale[column] * gradient[column, k]
+
+
+@compiled
+def _multiply(gradient, rows, n, out):
+    """Rows times gradient at each point; rows have one entry for all points or one for each."""
+    for m in range(rows.shape[0]):
+        for k in range(n):
+            out[m, k] = 0.0
+        for column in range(gradient.shape[0]):
+            if rows.shape[2] == 1:
+                factor = rows[m, column, 0]
+                for k in range(n):
+                    out[m, k] += factor * gradient[column, k]
+            else:
+                for k in range(n):
+                    out[m, k] += rows[m, column, k] * gradient[column, k]
+
+
+@compiled
+def _accumulate(coordinates, components, weights, values, n, count, hessian, slope):
+    """Add a block to the normal equations."""
+    n_tangent = coordinates.shape[1]
+    rank = components.shape[1]
+    along = np.empty(count)
+    for k in range(n):
+        norm = 0.0
+        for t in range(n_tangent):
+            norm += coordinates[0, t, k] * coordinates[0, t, k]
+        if not (norm > 0.0 and norm < 1e200 and values[k] - values[k] == 0.0) or weights[k] == 0.0:
+            continue
+        share = 0.0
+        for q in range(rank):
+            share += components[0, q, k] * components[0, q, k]
+        if not share <= norm * (1.0 + NORMAL_SHARE):
+            share = norm
+        finite = True
+        for a in range(count):
+            product = 0.0
+            for t in range(n_tangent):
+                product += coordinates[0, t, k] * coordinates[a + 1, t, k]
+            along[a] = product / norm
+            finite = finite and abs(product) < 1e150
+        if not finite:
+            continue
+        weight = weights[k] / norm
+        for a in range(count):
+            inner = 0.0
+            for q in range(rank):
+                inner += components[0, q, k] * (components[a + 1, q, k] - components[0, q, k] * along[a])
+            slope[a] += weight * inner
+            for b in range(a + 1):
+                full = 0.0
+                for t in range(n_tangent):
+                    full += coordinates[a + 1, t, k] * coordinates[b + 1, t, k]
+                full -= along[a] * along[b] * norm
+                for q in range(rank):
+                    part_a = components[a + 1, q, k] - components[0, q, k] * along[a]
+                    part_b = components[b + 1, q, k] - components[0, q, k] * along[b]
+                    full -= part_a * part_b
+                hessian[a, b] += weight * full
+                if a != b:
+                    hessian[b, a] += weight * full
+
+
+@compiled
+def _solve(hessian, slope, damping):
+    """The damped step; zero where the equations give none."""
+    count = slope.shape[0]
+    matrix = hessian.copy()
+    for a in range(count):
+        matrix[a, a] = hessian[a, a] * (1.0 + damping) + 1e-12
+    lower = np.zeros((count, count))
+    for a in range(count):
+        for b in range(a + 1):
+            total = matrix[a, b]
+            for c in range(b):
+                total -= lower[a, c] * lower[b, c]
+            if a == b:
+                if not total > 1e-18:
+                    return np.zeros(count)
+                lower[a, a] = np.sqrt(total)
+            else:
+                lower[a, b] = total / lower[b, b]
+    step = np.zeros(count)
+    for a in range(count):
+        total = slope[a]
+        for b in range(a):
+            total -= lower[a, b] * step[b]
+        step[a] = total / lower[a, a]
+    for a in range(count - 1, -1, -1):
+        total = step[a]
+        for b in range(a + 1, count):
+            total -= lower[b, a] * step[b]
+        step[a] = total / lower[a, a]
+    return step

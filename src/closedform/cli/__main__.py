@@ -1,0 +1,5 @@
+"""``python -m closedform.cli``."""
+
+from closedform.cli.app import main
+
+main()

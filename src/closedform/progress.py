@@ -1,0 +1,52 @@
+"""Progress: an object that is passed in and told how far a long step is. The default tells nobody."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How far a step is.
+
+    Attributes
+    ----------
+    step : str
+        What is being done.
+    done : float
+        Share of the budget that is used, 0 to 1.
+    seconds_left : float or None
+        Estimate, None if unknown.
+    details : tuple of (str, str)
+        Lines to show, such as a complexity with its best expression; the latest only.
+    rate : float or None
+        Evaluations per second.
+    """
+
+    step: str
+    done: float
+    seconds_left: float | None = None
+    details: tuple[tuple[str, str], ...] = ()
+    rate: float | None = None
+
+
+class Progress(Protocol):
+    """Whoever wants to know."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Take the latest news; called a few times a second at most."""
+        ...
+
+    def close(self) -> None:
+        """The step is over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """Tells nobody."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,94 @@
+"""Budget: how long a search may take, in seconds, in evaluations, or until a target is met."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+from closedform.errors import BudgetError
+
+StopReason = Literal["time", "evaluations", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of a search; whichever is met first ends it.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Time, after compilation. Results then depend on the machine's speed.
+    evaluations : int or None
+        Number of candidate expressions judged. Results are then the same for the same seed.
+    target : float or None
+        A misalignment that is good enough to stop at.
+
+    Examples
+    --------
+    >>> Budget(evaluations=1000)
+    Budget(seconds=None, evaluations=1000, target=None)
+    """
+
+    seconds: float | None = None
+    evaluations: int | None = None
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "evaluations", "target"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise BudgetError(f"The budget's {name} must be positive; got {value}.")
+        if self.seconds is None and self.evaluations is None:
+            raise BudgetError("A budget needs a limit: pass seconds or evaluations.")
+
+    def start(self) -> "Clock":
+        """Begin to count."""
+        return Clock(self)
+
+    def share(self, fraction: float) -> "Budget":
+        """A part of the budget, with the same target."""
+        seconds = None if self.seconds is None else self.seconds * fraction
+        evaluations = None if self.evaluations is None else max(1, round(self.evaluations * fraction))
+        return Budget(seconds, evaluations, self.target)
+
+
+@dataclass(slots=True)
+class Clock:
+    """Counts what a search has used."""
+
+    budget: Budget
+    started: float = field(default_factory=time.perf_counter)
+    evaluations: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def used(self) -> float:
+        """Share of the budget that is used up; 1 or more when it is over."""
+        shares = [0.0]
+        if self.budget.seconds is not None:
+            shares.append(self.seconds / self.budget.seconds)
+        if self.budget.evaluations is not None:
+            shares.append(self.evaluations / self.budget.evaluations)
+        return max(shares)
+
+    def stop_reason(self, best: float = 1.0) -> StopReason | None:
+        """Why to stop now, given the lowest misalignment so far; None to go on."""
+        if self.budget.target is not None and best <= self.budget.target:
+            return "target"
+        if self.budget.evaluations is not None and self.evaluations >= self.budget.evaluations:
+            return "evaluations"
+        if self.budget.seconds is not None and self.seconds >= self.budget.seconds:
+            return "time"
+        return None
+
+    def remaining(self) -> Budget:
+        """What is left, at least a sliver."""
+        seconds, evaluations = self.budget.seconds, self.budget.evaluations
+        return Budget(
+            None if seconds is None else max(seconds - self.seconds, 1e-3),
+            None if evaluations is None else max(evaluations - self.evaluations, 1),
+            self.budget.target,
+        )

@@ -1,0 +1,1 @@
+"""Shipped test kit: what an extension of closedform can check itself with."""

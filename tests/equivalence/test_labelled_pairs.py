@@ -1,0 +1,150 @@
+"""The table of labelled pairs: every answer right, none slow, and most of the same ones proved."""
+
+import logging
+import multiprocessing
+import time
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.pool import Pool
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from closedform import Equivalence, same_concept
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 10.0
+"""No pair may take longer."""
+
+PROVED_SHARE = 0.85
+"""So many of the pairs that are the same must be proved."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One row: two formulas, how they are compared, and the label."""
+
+    id: str
+    label: str
+    a: str
+    b: str
+    names: list[str] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def same(self) -> bool:
+        return self.label == "same"
+
+    @property
+    def dependent(self) -> bool:
+        return self.label != "different"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered, None if nothing in time, and how long it took by the wall clock."""
+
+    equivalence: Equivalence | None
+    seconds: float
+
+    @property
+    def status(self) -> str:
+        return "none" if self.equivalence is None else self.equivalence.status
+
+
+class Worker:
+    """A process that answers; one that hangs in compiled code can only be ended from outside."""
+
+    def __init__(self) -> None:
+        self.pool = self._start()
+
+    def ask(self, pair: Pair) -> Answer:
+        start = time.perf_counter()
+        waiting = self.pool.apply_async(same_concept, (pair.a, pair.b, pair.names), pair.options)
+        try:
+            return Answer(waiting.get(SECONDS), time.perf_counter() - start)
+        except multiprocessing.TimeoutError:
+            seconds = time.perf_counter() - start
+            self.pool.terminate()
+            self.pool = self._start()
+            return Answer(None, seconds)
+
+    @staticmethod
+    def _start() -> Pool:
+        pool = multiprocessing.get_context("spawn").Pool(1, initializer=warnings.simplefilter, initargs=("error",))
+        pool.apply(same_concept, ("x*y", "2*x*y"))  # imports and compiles, which no pair is charged for
+        return pool
+
+
+def _read_table() -> list[Pair]:
+    table = tomllib.loads(Path(__file__).with_name("labelled_pairs.toml").read_text(encoding="utf-8"))
+    return [
+        Pair(f"{topic}/{label}/{row['id']}", label, row["a"], row["b"], row.get("names"), _options(row))
+        for topic, lists in table.items()
+        for label, rows in lists.items()
+        for row in rows
+    ]
+
+
+def _options(row: dict[str, Any]) -> dict[str, Any]:
+    options = {key: row[key] for key in ("constraints", "points") if key in row}
+    domain = row.get("domain")
+    if isinstance(domain, dict):
+        options["domain"] = {name: tuple(interval) for name, interval in domain.items()}
+    elif domain is not None:
+        options["domain"] = tuple(domain)
+    return options
+
+
+PAIRS = _read_table()
+SAME = [pair for pair in PAIRS if pair.same]
+
+
+@pytest.fixture(scope="session")
+def answer() -> Iterator[Callable[[Pair], Answer]]:
+    """Answers, each computed once in a session."""
+    worker = Worker()
+    known: dict[str, Answer] = {}
+
+    def ask(pair: Pair) -> Answer:
+        if pair.id not in known:
+            known[pair.id] = worker.ask(pair)
+        return known[pair.id]
+
+    yield ask
+    worker.pool.terminate()
+    worker.pool.join()
+
+
+def test_the_table_is_large_and_balanced() -> None:
+    assert {pair.label for pair in PAIRS} == {"same", "dependent", "different"}
+    assert len({pair.id for pair in PAIRS}) == len(PAIRS) >= 220
+    assert len({(pair.a, pair.b, str(pair.names), str(pair.options)) for pair in PAIRS}) >= 220
+    assert len(SAME) >= 110
+    assert len(SAME) >= 0.5 * len(PAIRS)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.id)
+def test_label(pair: Pair, answer: Callable[[Pair], Answer]) -> None:
+    found = answer(pair).equivalence
+    assert found is not None, f"no answer in {SECONDS} s"
+    assert bool(found) == pair.same, found.reason
+    assert found.dependent == pair.dependent, found.reason
+    assert (found.witness is None) == pair.same
+    assert 0.0 <= found.misalignment <= 1.0
+
+
+def test_most_of_the_same_pairs_are_proved(
+    answer: Callable[[Pair], Answer], record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    """The counts go to the log (``--log-cli-level=INFO``) and to the JUnit file."""
+    unproved = [f"{pair.id}: {answer(pair).status}" for pair in SAME if answer(pair).status != "proved"]
+    proved = len(SAME) - len(unproved)
+    logger.info("%d pairs, %d the same, %d of them proved; not: %s", len(PAIRS), len(SAME), proved, unproved)
+    for name, count in (("pairs", len(PAIRS)), ("same", len(SAME)), ("proved", proved)):
+        record_testsuite_property(name, count)
+    assert proved >= PROVED_SHARE * len(SAME), f"{proved} of {len(SAME)} proved; not: {unproved}"

@@ -1,0 +1,29 @@
+import subprocess
+import sys
+import time
+
+import closedform as cf
+
+
+def test_public_names_are_pinned():
+    assert cf.__all__ == ["Equivalence", "Expression", "__version__", "parse", "same_concept"]
+    assert dir(cf) == sorted(cf.__all__)
+    for name in cf.__all__:
+        assert getattr(cf, name) is not None
+
+
+def test_import_is_light():
+    heavy = ["torch", "matplotlib", "jax", "distributed", "sympy", "pandas", "sklearn", "numba", "pyoperon", "scipy", "mpmath"]
+    code = f"import closedform, sys; print([name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_import_is_quick():
+    code = "import closedform"
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1.0

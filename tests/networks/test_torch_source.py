@@ -296,3 +296,23 @@ def test_even_batches_avoid_a_batch_of_one() -> None:
     extract_samples(Squeezing(), POINTS, 0, batch_size=19)
 
     assert min(sizes) > 1
+
+
+@pytest.mark.parametrize("where", ["whole", "in place", "inside"])
+@pytest.mark.parametrize("precision", ["auto", "native"])
+def test_compiled_networks_that_ran_before_show_their_layers(where: str, precision: Any, unchanged: Unchanged) -> None:
+    model = network()
+    expected = extract_samples(model, POINTS, "0:3").jacobians
+    used: Any = model
+    if where == "whole":
+        used = torch.compile(model, backend="eager")
+    elif where == "in place":
+        model.compile(backend="eager")
+    else:
+        used = nn.Sequential(torch.compile(model, backend="eager"), nn.Identity())  # pyright: ignore[reportArgumentType]
+    used(torch.zeros(4, 3))
+
+    with unchanged(used):
+        found = extract_samples(used, POINTS, "0.0:3" if where == "inside" else "0:3", precision=precision)
+
+    np.testing.assert_allclose(found.jacobians, expected, rtol=1e-6)

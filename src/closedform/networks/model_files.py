@@ -77,7 +77,7 @@ def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allo
         return _built(file, builder, lambda: _state_dict(file)) if builder or not allow_pickle else _unpickled(file)
     if ending == ".onnx":
         raise ModelFileError(
-            f"{file.name}: ONNX files are not read, for no converter to torch keeps up with current ONNX. Export the network "
+            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part of ONNX. Export the network "
             "with torch.export to a .pt2, or in Python pass a function that runs the file (gradients by finite differences)."
         )
     raise ModelFileError(

@@ -1,0 +1,321 @@
+"""The engine `terms`: supports by beam search on moments, coefficients by an eigenproblem, judged on all points."""
+
+from dataclasses import dataclass, field as dataclass_field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.comparison import Comparison, prepare
+from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.errors import SpaceError
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.search.budget import Budget, Clock
+from closedform.search.engine import SearchResult, Status
+from closedform.search.front import Candidate, Front
+from closedform.search.space import SearchSpace
+from closedform.search.terms.beam import Beam, Support, Width, extend, singles
+from closedform.search.terms.formula import formulas
+from closedform.search.terms.jacobian import Jacobian, differentiate
+from closedform.search.terms.library import Term, build_library
+from closedform.search.terms.moments import Moments, compute_moments
+
+PERFECT = 1e-11
+"""A misalignment below this is rounding: nothing can be better."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermSearch:
+    """Options of the term search.
+
+    Attributes
+    ----------
+    max_terms : int
+        Largest number of terms in a sum.
+    width : int
+        Supports that each step of the beam search goes on with.
+    per_complexity : int
+        Supports of each complexity that it goes on with besides.
+    stages : tuple of int
+        Sizes of the libraries that are searched one after the other, until one fits perfectly.
+    n_points : int
+        Points on which coefficients are fitted; the result is judged on all.
+    reweightings : int
+        Solves after the first, with weights that turn the eigenproblem's quotient into the misalignment.
+    pairs : int
+        Up to this library size every pair of terms is looked at.
+    n_others : int
+        How many further candidates of small misalignment the statistics list.
+
+    Examples
+    --------
+    >>> from closedform.progress import Silent
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
+    >>> result = TermSearch().search(field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent())
+    >>> print(result.front.best.expression)
+    v**2 + 0.25*x**2
+    """
+
+    max_terms: int = 9
+    width: int = 60
+    per_complexity: int = 6
+    stages: tuple[int, ...] = (300, 2000)
+    n_points: int = 800
+    reweightings: int = 3
+    pairs: int = 6000
+    n_others: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("max_terms", "width", "per_complexity", "n_points", "pairs"):
+            if getattr(self, name) < 1:
+                raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
+        if not self.stages or min(self.stages) < 1:
+            raise SpaceError(f"The term search's stages must be positive library sizes; got {self.stages}.")
+
+    @property
+    def name(self) -> str:
+        """The name under which the engine is registered."""
+        return "terms"
+
+    def search(
+        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+    ) -> SearchResult:
+        """Look for sums of terms whose gradients lie in the field's row space."""
+        clock = budget.start()
+        if not (field.weights > 0).any():
+            return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})
+        run = _Run(self, field, space, clock, rng, progress)
+        try:
+            run.stages()
+        except KeyboardInterrupt:
+            run.status = "interrupted"
+        finally:
+            progress.close()
+        return SearchResult(run.front(), run.status, run.statistics())
+
+
+@dataclass
+class _Found:
+    """A fitted support, judged on all points."""
+
+    support: Support
+    tree: Tree
+    complexity: int
+    misalignment: float
+
+
+@dataclass
+class _Library:
+    """A library with all that was computed about it."""
+
+    terms: list[Term]
+    jacobian: Jacobian
+    moments: Moments
+    costs: NDArray[np.int64]
+
+
+class _Run:
+    """One search and what it has found so far."""
+
+    def __init__(
+        self, options: TermSearch, field: GradientField, space: SearchSpace, clock: Clock, rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock, self.progress = options, field, space, clock, progress
+        self.status: Status = "finished"
+        usable = np.flatnonzero(field.weights > 0)
+        if len(usable) > options.n_points:
+            usable = np.sort(rng.choice(usable, options.n_points, replace=False))
+        self.sample = field if len(usable) == field.n_points else field.subset(usable)
+        self.all_points = _comparison(field)
+        self.some_points = self.all_points if self.sample is field else _comparison(self.sample)
+        self.found: dict[Tree, _Found] = {}
+        self.library_sizes: list[int] = []
+        self.most_terms = 0
+
+    def stages(self) -> None:
+        """Search one library after the other."""
+        for limit in self.options.stages:
+            library = self._library(limit)
+            if library is None or self._search(library) or self._least() <= PERFECT:
+                return
+            if len(library.terms) < limit // 2 and limit != self.options.stages[-1] and self._is_whole(limit):
+                return
+
+    def _is_whole(self, limit: int) -> bool:
+        """Whether a library was not cut at its limit."""
+        return self._made < limit
+
+    def _library(self, limit: int) -> _Library | None:
+        sample = self.sample
+        concept = sample.tangent.ambient(sample.frames)
+        importance = np.einsum("n,ndk->d", sample.weights, concept**2)
+        # Rounded, so that inputs that matter equally keep the user's order.
+        importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
+        terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        self._made = len(terms)
+        jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
+        if len(finite) == 0:
+            return None
+        moments, kept = compute_moments(jacobian, sample)
+        if len(kept) == 0:
+            return None
+        if len(kept) < jacobian.n_terms:
+            jacobian = jacobian.select(kept)
+        terms = [terms[i] for i in finite[kept]]
+        self.library_sizes.append(len(terms))
+        return _Library(terms, jacobian, moments, np.array([term.cost for term in terms], dtype=np.int64))
+
+    def _search(self, library: _Library) -> bool:
+        """Beam search over supports; whether the budget is used up."""
+        options = self.options
+        width = Width(options.width, options.per_complexity)
+        join = self.space.costs.of("add")
+        complete: list[Support] = []
+        beam = singles(library.moments, library.costs, width, self._bound())
+        supports: list[Support] = [(k,) for k in range(len(library.terms))] if len(library.terms) <= options.pairs else []
+        best = np.inf
+        idle = 0
+        for n_terms in range(1, options.max_terms + 1):
+            if len(beam) == 0:
+                return False
+            self.most_terms = max(self.most_terms, n_terms)
+            fits = self._fit(library, beam)
+            self._judge(library, beam, fits)
+            if self._is_over():
+                return True
+            complete += [s for s, fit in zip(beam.supports, fits, strict=False) if fit.misalignment <= PERFECT]
+            level = min((fit.misalignment for fit in fits), default=1.0)
+            idle = 0 if level < 0.95 * best else idle + 1
+            best = min(best, level)
+            if idle == 2 or n_terms == options.max_terms:
+                return False
+            done = set(complete)
+            going = [s for s in (supports or beam.supports) if s not in done]
+            supports = []
+            if not going:
+                return False
+            for grown in extend(library.moments, library.costs, join, going, complete, width, self._bound()):
+                if self._is_over():
+                    return True
+                if grown is not None:
+                    beam = grown
+        return False
+
+    def _bound(self) -> float:
+        """Complexity from which on nothing is of use. With several latents, a perfect fit is one of several concepts."""
+        largest = self.space.max_complexity + 1
+        if self.field.rank > 1:
+            return largest
+        return min((f.complexity for f in self.found.values() if f.misalignment <= PERFECT), default=largest)
+
+    def _fit(self, library: _Library, beam: Beam) -> list[Fit]:
+        fits: list[Fit] = []
+        ones = np.ones(self.sample.points.shape[1])
+        for support in beam.supports:
+            dense = library.jacobian.dense(np.array(support))
+            projected = self.sample.tangent.coordinates(dense, ones)
+            fits.append(
+                fit_coefficients(
+                    projected, self.sample.frames, self.sample.weights, reweightings=self.options.reweightings
+                )
+            )
+            self.clock.evaluations += 1
+            if self._is_over():
+                break
+        return fits
+
+    def _judge(self, library: _Library, beam: Beam, fits: list[Fit]) -> None:
+        """Turn fits into formulas, and judge those that may be on the front, on all points."""
+        made: dict[Tree, tuple[Support, int]] = {}
+        for support, fit in zip(beam.supports, fits, strict=False):
+            terms = [library.terms[k] for k in support]
+            for tree in formulas([term.tree for term in terms], fit.coefficients, fit.shares):
+                size = complexity(tree, self.space.costs)
+                if size <= self.space.max_complexity and tree not in self.found and self._allows(tree, terms):
+                    made[tree] = (support, size)
+        if not made:
+            return
+        trees = list(made)
+        values = self.some_points.misalignments(compile_tapes(trees))[0]
+        if self.all_points is not self.some_points:
+            trees = self._promising(trees, values, [made[tree][1] for tree in trees])
+            values = self.all_points.misalignments(compile_tapes(trees))[0]
+        for tree, value in zip(trees, values.tolist(), strict=True):
+            self.found[tree] = _Found(made[tree][0], tree, made[tree][1], value)
+        self._show()
+
+    def _allows(self, tree: Tree, terms: list[Term]) -> bool:
+        if any(term.is_given for term in terms):
+            return True
+        return self.space.allows(tree, self.field.names)
+
+    def _promising(self, trees: list[Tree], values: np.ndarray, sizes: list[int]) -> list[Tree]:
+        """What comes near the front on the sample, or fits well at all."""
+        order = sorted(range(len(trees)), key=lambda i: (sizes[i], values[i]))
+        known = sorted((f.complexity, f.misalignment) for f in self.found.values())
+        kept, best = [], 1.0
+        for i in order:
+            best = min([best, *(m for size, m in known if size <= sizes[i])])
+            if values[i] <= 1.5 * best or values[i] <= PERFECT:
+                kept.append(trees[i])
+            best = min(best, values[i])
+        return kept
+
+    def _least(self) -> float:
+        return min((f.misalignment for f in self.found.values()), default=1.0)
+
+    def _is_over(self) -> bool:
+        reason = self.clock.stop_reason(self._least())
+        if reason is not None:
+            self.status = reason
+        return reason is not None
+
+    def _show(self) -> None:
+        used = min(self.clock.used, 1.0)
+        seconds = self.clock.seconds
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front())
+        left = seconds * (1 - used) / used if used > 0 else None
+        self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))
+
+    def front(self) -> Front:
+        """The front of all that was found; what differs from something simpler by rounding only is left out."""
+        ordered = Front.of(self._candidate(found) for found in self.found.values())
+        kept: list[Candidate] = []
+        for candidate in ordered:
+            if not kept or (kept[-1].misalignment > PERFECT and candidate.misalignment < 0.999 * kept[-1].misalignment):
+                kept.append(candidate)
+        return Front(tuple(kept))
+
+    def _candidate(self, found: _Found) -> Candidate:
+        return Candidate(Expression(found.tree, self.field.names), found.misalignment, found.complexity, self.options.name)
+
+    def statistics(self) -> dict[str, Any]:
+        """What the search did."""
+        return {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "library_sizes": list(self.library_sizes),
+            "most_terms": self.most_terms,
+            "others": self._others(),
+        }
+
+    def _others(self) -> list[str]:
+        """Candidates that fit about as well as the best and hold no other of them, simplest first."""
+        least = max(3 * self._least(), PERFECT)
+        chosen: list[_Found] = []
+        for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment, str(f.support))):
+            if found.misalignment <= least and not any(set(c.support) <= set(found.support) for c in chosen):
+                chosen.append(found)
+        return [str(Expression(found.tree, self.field.names)) for found in chosen[: self.options.n_others]]
+
+
+def _comparison(field: GradientField) -> Comparison:
+    return prepare(field.points, field.frames, scale=field.scale, tangent=field.tangent.basis, weights=field.weights)

@@ -162,7 +162,9 @@ class _Pool:
         name: Callable[[int, int], Support],
     ) -> None:
         block = values[np.ix_(rows, columns)].ravel()
-        threshold = max(min(limit, _smallest_value(block, 4 * self.width.best)), _smallest_value(block, 3 * self.width.per_size))
+        threshold = max(
+            min(limit, _smallest_value(block, 4 * self.width.best)), _smallest_value(block, 3 * self.width.per_size)
+        )
         for place in np.flatnonzero((block <= threshold) & np.isfinite(block)).tolist()[: 8 * self.width.best]:
             row, column = divmod(place, len(columns))
             support = name(int(rows[row]), int(columns[column]))

@@ -1,6 +1,10 @@
 """The engine `terms`: supports by beam search on moments, coefficients by an eigenproblem, judged on all points."""
 
-from dataclasses import dataclass, field as dataclass_field
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -8,11 +12,12 @@ from numpy.typing import NDArray
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.arrays import FloatArray
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Tree
+from closedform.expressions.tree import Tree, variable
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Budget, Clock
@@ -23,10 +28,16 @@ from closedform.search.terms.beam import Beam, Support, Width, extend, singles
 from closedform.search.terms.formula import formulas
 from closedform.search.terms.jacobian import Jacobian, differentiate
 from closedform.search.terms.library import Term, build_library
-from closedform.search.terms.moments import Moments, compute_moments
+from closedform.search.terms.moments import Moments, compute_moments, spread_over_points
 
 PERFECT = 1e-11
 """A misalignment below this is rounding: nothing can be better."""
+
+NEAR = 1.5
+"""What is this many times worse on the sample than the best so far may still be better on all points."""
+
+EVEN = 0.015
+"""Terms of the first library are decided by at least this share of the points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,8 @@ class TermSearch:
     per_complexity : int
         Supports of each complexity that it goes on with besides.
     stages : tuple of int
-        Sizes of the libraries that are searched one after the other, until one fits perfectly.
+        Sizes of the libraries that are searched one after the other, until one fits perfectly. The first holds only terms
+        whose moments many points decide.
     n_points : int
         Points on which coefficients are fitted; the result is judged on all.
     reweightings : int
@@ -87,6 +99,7 @@ class TermSearch:
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:
         """Look for sums of terms whose gradients lie in the field's row space."""
+        _compile()
         clock = budget.start()
         if not (field.weights > 0).any():
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})
@@ -138,31 +151,28 @@ class _Run:
         self.found: dict[Tree, _Found] = {}
         self.library_sizes: list[int] = []
         self.most_terms = 0
+        self.least = 1.0
 
     def stages(self) -> None:
         """Search one library after the other."""
-        for limit in self.options.stages:
-            library = self._library(limit)
-            if library is None or self._search(library) or self._least() <= PERFECT:
-                return
-            if len(library.terms) < limit // 2 and limit != self.options.stages[-1] and self._is_whole(limit):
+        for place, limit in enumerate(self.options.stages):
+            library = self._library(limit, is_first=place == 0)
+            if library is None or self._search(library) or self.least <= PERFECT:
                 return
 
-    def _is_whole(self, limit: int) -> bool:
-        """Whether a library was not cut at its limit."""
-        return self._made < limit
-
-    def _library(self, limit: int) -> _Library | None:
+    def _library(self, limit: int, is_first: bool) -> _Library | None:
         sample = self.sample
         concept = sample.tangent.ambient(sample.frames)
         importance = np.einsum("n,ndk->d", sample.weights, concept**2)
         # Rounded, so that inputs that matter equally keep the user's order.
         importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
         terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
-        self._made = len(terms)
         jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
         if len(finite) == 0:
             return None
+        if is_first:
+            even = np.flatnonzero(spread_over_points(jacobian, sample.weights) >= EVEN)
+            jacobian, finite = jacobian.select(even), finite[even]
         moments, kept = compute_moments(jacobian, sample)
         if len(kept) == 0:
             return None
@@ -217,24 +227,31 @@ class _Run:
 
     def _fit(self, library: _Library, beam: Beam) -> list[Fit]:
         fits: list[Fit] = []
-        ones = np.ones(self.sample.points.shape[1])
         for support in beam.supports:
-            dense = library.jacobian.dense(np.array(support))
-            projected = self.sample.tangent.coordinates(dense, ones)
-            fits.append(
-                fit_coefficients(
-                    projected, self.sample.frames, self.sample.weights, reweightings=self.options.reweightings
-                )
-            )
+            projected, frames = self._projected(library, support)
+            fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
             self.clock.evaluations += 1
             if self._is_over():
                 break
         return fits
 
+    def _projected(self, library: _Library, support: Support) -> tuple[FloatArray, FloatArray]:
+        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
+        used, gradients = library.jacobian.dense(support)
+        basis, frames = self.sample.tangent.basis, self.sample.frames
+        if basis is None:
+            # Other inputs' components of the gradients are zero.
+            return gradients, frames[:, used]
+        return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
+
     def _judge(self, library: _Library, beam: Beam, fits: list[Fit]) -> None:
         """Turn fits into formulas, and judge those that may be on the front, on all points."""
         made: dict[Tree, tuple[Support, int]] = {}
-        for support, fit in zip(beam.supports, fits, strict=False):
+        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
+            # No choice of coefficients makes it simpler than its size, or better than the fit.
+            if fit.misalignment > max(NEAR * known.best(least), PERFECT):
+                continue
             terms = [library.terms[k] for k in support]
             for tree in formulas([term.tree for term in terms], fit.coefficients, fit.shares):
                 size = complexity(tree, self.space.costs)
@@ -249,6 +266,7 @@ class _Run:
             values = self.all_points.misalignments(compile_tapes(trees))[0]
         for tree, value in zip(trees, values.tolist(), strict=True):
             self.found[tree] = _Found(made[tree][0], tree, made[tree][1], value)
+            self.least = min(self.least, value)
         self._show()
 
     def _allows(self, tree: Tree, terms: list[Term]) -> bool:
@@ -256,23 +274,15 @@ class _Run:
             return True
         return self.space.allows(tree, self.field.names)
 
-    def _promising(self, trees: list[Tree], values: np.ndarray, sizes: list[int]) -> list[Tree]:
-        """What comes near the front on the sample, or fits well at all."""
-        order = sorted(range(len(trees)), key=lambda i: (sizes[i], values[i]))
-        known = sorted((f.complexity, f.misalignment) for f in self.found.values())
-        kept, best = [], 1.0
-        for i in order:
-            best = min([best, *(m for size, m in known if size <= sizes[i])])
-            if values[i] <= 1.5 * best or values[i] <= PERFECT:
-                kept.append(trees[i])
-            best = min(best, values[i])
-        return kept
-
-    def _least(self) -> float:
-        return min((f.misalignment for f in self.found.values()), default=1.0)
+    def _promising(self, trees: list[Tree], values: FloatArray, sizes: list[int]) -> list[Tree]:
+        """What comes near the front on the sample, or fits perfectly."""
+        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        own = _Steps(zip(sizes, values.tolist(), strict=True))
+        near = [NEAR * min(known.best(size), own.best(size)) for size in sizes]
+        return [tree for tree, value, limit in zip(trees, values, near, strict=True) if value <= max(limit, PERFECT)]
 
     def _is_over(self) -> bool:
-        reason = self.clock.stop_reason(self._least())
+        reason = self.clock.stop_reason(self.least)
         if reason is not None:
             self.status = reason
         return reason is not None
@@ -286,12 +296,13 @@ class _Run:
 
     def front(self) -> Front:
         """The front of all that was found; what differs from something simpler by rounding only is left out."""
-        ordered = Front.of(self._candidate(found) for found in self.found.values())
         kept: list[Candidate] = []
-        for candidate in ordered:
-            if not kept or (kept[-1].misalignment > PERFECT and candidate.misalignment < 0.999 * kept[-1].misalignment):
-                kept.append(candidate)
-        return Front(tuple(kept))
+        best = np.inf
+        for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment)):
+            if best > PERFECT and found.misalignment < 0.999 * best:
+                kept.append(self._candidate(found))
+                best = found.misalignment
+        return Front.of(kept)
 
     def _candidate(self, found: _Found) -> Candidate:
         return Candidate(Expression(found.tree, self.field.names), found.misalignment, found.complexity, self.options.name)
@@ -309,12 +320,34 @@ class _Run:
 
     def _others(self) -> list[str]:
         """Candidates that fit about as well as the best and hold no other of them, simplest first."""
-        least = max(3 * self._least(), PERFECT)
+        least = max(3 * self.least, PERFECT)
         chosen: list[_Found] = []
         for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment, str(f.support))):
             if found.misalignment <= least and not any(set(c.support) <= set(found.support) for c in chosen):
                 chosen.append(found)
         return [str(Expression(found.tree, self.field.names)) for found in chosen[: self.options.n_others]]
+
+
+class _Steps:
+    """The lowest misalignment up to each complexity."""
+
+    def __init__(self, pairs: Iterable[tuple[int, float]]) -> None:
+        ordered = sorted(pairs)
+        self.sizes = [size for size, _ in ordered]
+        self.lowest = list(accumulate((value for _, value in ordered), min))
+
+    def best(self, size: int) -> float:
+        """The lowest misalignment among what is no more complex; 1 if there is nothing."""
+        place = bisect_right(self.sizes, size)
+        return self.lowest[place - 1] if place else 1.0
+
+
+@cache
+def _compile() -> None:
+    """Compile the judge before the clock starts."""
+    points = np.ones((1, 1))
+    differentiate([variable(0)], points, np.ones(1))
+    prepare(points, np.ones((1, 1, 1))).misalignments(compile_tapes([variable(0)]))
 
 
 def _comparison(field: GradientField) -> Comparison:

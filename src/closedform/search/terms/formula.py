@@ -70,9 +70,6 @@ def weighted_sum(terms: Sequence[Tree], coefficients: Sequence[Fraction]) -> Tre
     for i in order:
         size = abs(coefficients[i])
         term = terms[i] if size == 1 else apply("mul", constant(size), terms[i])
-        if result is None:
-            result = term
-        else:
-            result = apply("add" if coefficients[i] > 0 else "sub", result, term)
+        result = term if result is None else apply("add" if coefficients[i] > 0 else "sub", result, term)
     assert result is not None
     return result

@@ -1,5 +1,6 @@
 """The gradients of a library's terms, kept sparse: a term touches few inputs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +49,15 @@ class Jacobian:
         rows = slice(self.starts[column], self.starts[column + 1])
         return self.terms[rows], self.slopes[rows]
 
-    def dense(self, support: NDArray[np.int64]) -> FloatArray:
-        """Gradients of a few terms, shape (n_points, n_inputs, m)."""
-        result = np.zeros((self.n_points, self.n_inputs, len(support)))
-        for place, term in enumerate(support):
-            rows = np.flatnonzero(self.terms == term)
-            columns = np.searchsorted(self.starts, rows, side="right") - 1
-            result[:, columns, place] = self.slopes[rows].T
-        return result
+    def dense(self, support: Sequence[int]) -> tuple[NDArray[np.int64], FloatArray]:
+        """The inputs that occur in a few terms, and the terms' gradients, shape (n_points, n_used, m)."""
+        rows = [np.flatnonzero(self.terms == term) for term in support]
+        columns = [np.searchsorted(self.starts, row, side="right") - 1 for row in rows]
+        used = np.unique(np.concatenate(columns))
+        result = np.zeros((len(used), len(support), self.n_points))
+        for place, (row, column) in enumerate(zip(rows, columns, strict=True)):
+            result[np.searchsorted(used, column), place] = self.slopes[row]
+        return used, np.ascontiguousarray(result.transpose(2, 0, 1))
 
     def select(self, kept: NDArray[np.int64]) -> "Jacobian":
         """Some of the terms, renumbered in the order given (ascending)."""

@@ -120,19 +120,32 @@ def _first_of_each(whole: FloatArray) -> NDArray[np.int64]:
 
 def _sizes(jacobian: Jacobian) -> FloatArray:
     """How long the library's Jacobian is at each point, for terms of unit median length; no term counts more than ten times."""
-    total = np.zeros(jacobian.n_points)
-    step = max(1, 4_000_000 // jacobian.n_points)
-    lengths = np.zeros((jacobian.n_terms, jacobian.n_points))
+    lengths = _lengths(jacobian)
+    middle = np.median(lengths, axis=1, keepdims=True)
+    lengths /= np.where(middle > 0, middle, lengths.mean(axis=1, keepdims=True))
+    np.minimum(lengths, 10.0, out=lengths)
+    size = np.sqrt(np.einsum("kn,kn->n", lengths, lengths) / max(jacobian.n_terms, 1))
+    return np.where(size > 0, size, 1.0)
+
+
+def spread_over_points(jacobian: Jacobian, weights: FloatArray) -> FloatArray:
+    """Share of the points that decide a term's moments: 1 if all count alike, 1/n_points if one outweighs all others.
+
+    Moments say little about a term such as exp(x**2), whose gradient at the farthest point is larger than all others together.
+    """
+    energy = weights * (_lengths(jacobian) / _sizes(jacobian)) ** 2
+    total = np.maximum(energy.sum(axis=1), 1e-300)
+    energy /= total[:, None]
+    return 1 / np.maximum(np.einsum("kn,kn->k", energy, energy), 1e-300) / jacobian.n_points
+
+
+def _lengths(jacobian: Jacobian) -> FloatArray:
+    """Length of every term's gradient, shape (n_terms, n_points)."""
+    squared = np.zeros((jacobian.n_terms, jacobian.n_points))
     for column in range(jacobian.n_inputs):
         terms, slopes = jacobian.of_input(column)
-        lengths[terms] += slopes * slopes
-    for start in range(0, jacobian.n_terms, step):
-        part = np.sqrt(lengths[start : start + step])
-        middle = np.median(part, axis=1, keepdims=True)
-        middle = np.where(middle > 0, middle, part.mean(axis=1, keepdims=True))
-        total += (np.minimum(part / middle, 10.0) ** 2).sum(axis=0)
-    size = np.sqrt(total / max(jacobian.n_terms, 1))
-    return np.where(size > 0, size, 1.0)
+        squared[terms] += slopes * slopes
+    return np.sqrt(squared, out=squared)
 
 
 def _projections(field: GradientField) -> tuple[FloatArray, tuple[int, ...]]:

@@ -7,7 +7,6 @@ function on the data: it is never an answer.
 """
 
 from dataclasses import dataclass
-from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,18 +156,19 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
     >>> round(fit.coefficients[1] / fit.coefficients[0], 12)
     0.5
     """
-    n_points, _, m = jacobians.shape
+    n_points, n_tangent, m = jacobians.shape
     lengths = np.sqrt(np.einsum("nrm,nrm->nm", jacobians, jacobians))
     scale = np.median(lengths, axis=0)
     scale = np.where(scale > 0, scale, np.maximum(np.sqrt((lengths**2).mean(axis=0)), 1e-300))
-    whole, lost = _point_moments(jacobians / scale, frames)
-    sizes = whole[:, :: m + 1].sum(axis=1)
-    solved = _smallest(whole, lost, weights / np.maximum(sizes, 1e-300) * (sizes > 0))
+    whole = jacobians / scale
+    lost = whole - frames @ (np.swapaxes(frames, 1, 2) @ whole)
+    rows = whole.reshape(-1, m), lost.reshape(-1, m)
+    sizes = ((lengths / scale) ** 2).sum(axis=1)
+    solved = _smallest(*rows, weights / np.maximum(sizes, 1e-300) * (sizes > 0))
     best, least = solved, np.inf
     total = max(float(weights.sum()), 1e-300)
     for turn in range(reweightings + 1):
-        square = np.outer(solved, solved).ravel()
-        squared, residual = np.maximum(whole @ square, 0.0), np.maximum(lost @ square, 0.0)
+        squared, residual = (((part @ solved) ** 2).reshape(n_points, n_tangent).sum(axis=1) for part in rows)
         ratio = np.where(squared > 0, np.minimum(residual / np.maximum(squared, 1e-300), 1.0), 1.0)
         value = float(ratio @ weights) / total
         if value < least:
@@ -177,30 +177,18 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
             break
         if turn < reweightings:
             damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(squared.sum()) / n_points
-            solved = _smallest(whole, lost, weights / np.maximum(squared + damping, 1e-300))
+            solved = _smallest(*rows, weights / np.maximum(squared + damping, 1e-300))
     spread = np.abs(best) * (weights @ (lengths / scale)) / total
     return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)
 
 
-def _point_moments(jacobians: FloatArray, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """J^T J and (P J)^T (P J) at each point, shape (n_points, m * m); a loop over inputs beats many tiny products."""
-    n_points, n_tangent, m = jacobians.shape
-    whole = np.zeros((n_points, m, m))
-    inside = np.zeros((frames.shape[2], n_points, m))
-    for r in range(n_tangent):
-        row = jacobians[:, r]
-        whole += row[:, :, None] * row[:, None, :]
-        inside += frames[:, r].T[:, :, None] * row
-    lost = whole.copy()
-    for part in inside:
-        lost -= part[:, :, None] * part[:, None, :]
-    return whole.reshape(n_points, m * m), lost.reshape(n_points, m * m)
-
-
 def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> FloatArray:
-    """Smallest generalised eigenvector, among the combinations that do not vanish."""
-    m = isqrt(whole.shape[1])
-    b, a = (weights @ whole).reshape(m, m), (weights @ lost).reshape(m, m)
+    """Smallest generalised eigenvector, among the combinations that do not vanish; rows are points times directions."""
+    root = np.repeat(np.sqrt(weights), len(whole) // len(weights))[:, None]
+    rows = whole * root
+    b = rows.T @ rows
+    np.multiply(lost, root, out=rows)
+    a = rows.T @ rows
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
     b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
     lengths, axes = np.linalg.eigh(b)

@@ -14,6 +14,7 @@ Support = tuple[int, ...]
 
 _CHUNK = 2_000_000
 _DIGITS = 10
+_PERFECT = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,17 @@ class Beam:
 
     def __len__(self) -> int:
         return len(self.supports)
+
+    def best(self, count: int) -> "Beam":
+        """The most promising of all, of each complexity, and all that seem perfect."""
+        seen: dict[int, int] = {}
+        kept: list[int] = []
+        for place, (size, value) in enumerate(zip(self.sizes, self.values, strict=True)):
+            seen[size] = seen.get(size, 0) + 1
+            if place < count or seen[size] <= -(-count // 3) or value < _PERFECT:
+                kept.append(place)
+        parts = (tuple(column[i] for i in kept) for column in (self.supports, self.sizes, self.values))
+        return Beam(*parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from closedform.search.engine import SearchResult, Status
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 from closedform.search.terms.beam import Beam, Support, Width, extend, singles
-from closedform.search.terms.formula import formulas
+from closedform.search.terms.formula import Sum, sums, write
 from closedform.search.terms.jacobian import Jacobian, differentiate
 from closedform.search.terms.library import Term, build_library
 from closedform.search.terms.moments import Moments, compute_moments, spread_over_points
@@ -52,6 +52,8 @@ class TermSearch:
         Supports that each step of the beam search goes on with.
     per_complexity : int
         Supports of each complexity that it goes on with besides.
+    fitted : int
+        Supports of each number of terms, and a third of it of each complexity, that are fitted to the data.
     stages : tuple of int
         Sizes of the libraries that are searched one after the other, until one fits perfectly. The first holds only terms
         whose moments many points decide.
@@ -77,6 +79,7 @@ class TermSearch:
     max_terms: int = 9
     width: int = 60
     per_complexity: int = 6
+    fitted: int = 12
     stages: tuple[int, ...] = (300, 2000)
     n_points: int = 800
     reweightings: int = 3
@@ -84,7 +87,7 @@ class TermSearch:
     n_others: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("max_terms", "width", "per_complexity", "n_points", "pairs"):
+        for name in ("max_terms", "width", "per_complexity", "fitted", "n_points", "pairs"):
             if getattr(self, name) < 1:
                 raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
         if not self.stages or min(self.stages) < 1:
@@ -196,11 +199,12 @@ class _Run:
             if len(beam) == 0:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
-            fits = self._fit(library, beam)
-            self._judge(library, beam, fits)
+            looked_at = beam.best(options.fitted)
+            fits = self._fit(library, looked_at)
+            self._judge(library, looked_at, fits)
             if self._is_over():
                 return True
-            complete += [s for s, fit in zip(beam.supports, fits, strict=False) if fit.misalignment <= PERFECT]
+            complete += [s for s, fit in zip(looked_at.supports, fits, strict=False) if fit.misalignment <= PERFECT]
             level = min((fit.misalignment for fit in fits), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
@@ -246,17 +250,21 @@ class _Run:
 
     def _judge(self, library: _Library, beam: Beam, fits: list[Fit]) -> None:
         """Turn fits into formulas, and judge those that may be on the front, on all points."""
-        made: dict[Tree, tuple[Support, int]] = {}
-        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        number = self.space.costs.constant + self.space.costs.of("mul")
+        drafts: list[tuple[int, float, Support, Sum]] = []
         for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
-            # No choice of coefficients makes it simpler than its size, or better than the fit.
-            if fit.misalignment > max(NEAR * known.best(least), PERFECT):
+            drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
+        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        own = _Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
+        made: dict[Tree, tuple[Support, int]] = {}
+        for expected, value, support, draft in drafts:
+            if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
                 continue
             terms = [library.terms[k] for k in support]
-            for tree in formulas([term.tree for term in terms], fit.coefficients, fit.shares):
-                size = complexity(tree, self.space.costs)
-                if size <= self.space.max_complexity and tree not in self.found and self._allows(tree, terms):
-                    made[tree] = (support, size)
+            tree = write(draft, [term.tree for term in terms])
+            size = complexity(tree, self.space.costs)
+            if size <= self.space.max_complexity and tree not in self.found and self._allows(tree, terms):
+                made[tree] = (support, size)
         if not made:
             return
         trees = list(made)

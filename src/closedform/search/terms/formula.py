@@ -1,6 +1,7 @@
 """Terms and coefficients to a formula: largest coefficient 1, plain numbers where they are meant."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -18,33 +19,48 @@ _EXACT = 1e-8
 _DENOMINATORS = 12
 
 
-def formulas(trees: Sequence[Tree], coefficients: FloatArray, shares: FloatArray) -> list[Tree]:
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Some of the terms of a support, with coefficients of which the largest is 1.
+
+    Attributes
+    ----------
+    places : tuple of int
+        Which terms.
+    coefficients : tuple of float
+    """
+
+    places: tuple[int, ...]
+    coefficients: tuple[float, ...]
+
+    @property
+    def n_numbers(self) -> int:
+        """Coefficients that must be written."""
+        return sum(abs(abs(c) - 1) > _EXACT for c in self.coefficients)
+
+
+def sums(coefficients: FloatArray, shares: FloatArray) -> list[Sum]:
     """The sum with its fitted coefficients, and one with those near 1 and -1 set to that if it differs.
 
     Parameters
     ----------
-    trees : sequence of Tree
-        The terms.
     coefficients, shares : ndarray, shape (m,)
         As `closedform.alignment.eigen.fit_coefficients` gives them.
 
     Examples
     --------
-    >>> from closedform.expressions.printing import to_text
-    >>> from closedform.expressions.tree import variable
-    >>> found = formulas([variable(0), variable(1)], np.array([-1.9, 2.0]), np.ones(2))
-    >>> [to_text(tree, ["x", "y"]) for tree in found]
-    ['y - 0.95*x', 'y - x']
+    >>> [found.coefficients for found in sums(np.array([-1.9, 2.0]), np.ones(2))]
+    [(-0.95, 1.0), (-1.0, 1.0)]
     """
     kept = np.flatnonzero((shares > NEGLIGIBLE) & (coefficients != 0))
     if len(kept) == 0:
         return []
-    terms = [trees[i] for i in kept]
-    # The first term that counts most: its coefficient is 1, whatever the units of the others.
-    relative = coefficients[kept] / coefficients[kept][np.argmax(np.abs(coefficients[kept]))]
-    fitted = [plain_number(float(c)) for c in relative]
-    even = [Fraction(1 if c > 0 else -1) if abs(abs(c) - 1) <= ALIKE else c for c in fitted]
-    return [weighted_sum(terms, fitted)] + ([weighted_sum(terms, even)] if even != fitted else [])
+    places = tuple(kept.tolist())
+    largest = coefficients[kept][np.argmax(np.abs(coefficients[kept]))]
+    fitted = tuple((coefficients[kept] / largest).tolist())
+    even = tuple(float(np.sign(c)) if abs(abs(c) - 1) <= ALIKE else c for c in fitted)
+    found = Sum(places, fitted)
+    return [found, Sum(places, even)] if found.n_numbers > Sum(places, even).n_numbers else [found]
 
 
 def plain_number(value: float) -> Fraction:
@@ -63,13 +79,20 @@ def plain_number(value: float) -> Fraction:
     return exact
 
 
-def weighted_sum(terms: Sequence[Tree], coefficients: Sequence[Fraction]) -> Tree:
-    """A sum that begins with a positive coefficient, so that no sign stands in front."""
-    order = sorted(range(len(terms)), key=lambda i: (coefficients[i] < 0, i))
+def write(found: Sum, trees: Sequence[Tree]) -> Tree:
+    """The formula; it begins with a positive coefficient, so that no sign stands in front.
+
+    Examples
+    --------
+    >>> from closedform.expressions.printing import to_text
+    >>> from closedform.expressions.tree import variable
+    >>> to_text(write(Sum((0, 1), (-0.95, 1.0)), [variable(0), variable(1)]), ["x", "y"])
+    'y - 0.95*x'
+    """
     result: Tree | None = None
-    for i in order:
-        size = abs(coefficients[i])
-        term = terms[i] if size == 1 else apply("mul", constant(size), terms[i])
-        result = term if result is None else apply("add" if coefficients[i] > 0 else "sub", result, term)
+    for value, place in sorted(zip(found.coefficients, found.places, strict=True), key=lambda pair: (pair[0] < 0, pair[1])):
+        size = plain_number(abs(value))
+        term = trees[place] if size == 1 else apply("mul", constant(size), trees[place])
+        result = term if result is None else apply("add" if value > 0 else "sub", result, term)
     assert result is not None
     return result

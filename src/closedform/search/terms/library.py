@@ -169,7 +169,8 @@ class _Maker:
         made = 0
         for degree in range(1, self.space.max_degree + 1):
             for factors in combinations_with_replacement(range(len(inputs)), degree):
-                yield _product(inputs[i] if count == 1 else _power(inputs[i], count) for i, count in _counts(factors))
+                counts = sorted(_counts(factors), key=lambda pair: _column(inputs[pair[0]]))
+                yield _product(inputs[i] if count == 1 else _power(inputs[i], count) for i, count in counts)
                 made += 1
                 # Higher degrees cost more, but for powers of one input.
                 if made > 20 * self.limit:
@@ -179,13 +180,14 @@ class _Maker:
         squares = [_power(x, 2) for x in inputs]
         yield from inputs
         yield from squares
-        some = range(min(len(inputs), 40))
+        # Inputs come by importance, and stand in formulas in the user's order.
+        some = sorted(range(min(len(inputs), 40)), key=lambda i: _column(inputs[i]))
+        few = sorted(range(min(len(inputs), 12)), key=lambda i: _column(inputs[i]))
         for i, j in combinations(some, 2):
             yield apply("mul", inputs[i], inputs[j])
             yield apply("add", inputs[i], inputs[j])
-            yield apply("sub", inputs[min(i, j)], inputs[max(i, j)])
+            yield apply("sub", inputs[i], inputs[j])
             yield apply("add", squares[i], squares[j])
-        few = range(min(len(inputs), 12))
         for i, j, k in combinations(few, 3):
             yield apply("add", apply("add", squares[i], squares[j]), squares[k])
         for i in few:
@@ -239,6 +241,11 @@ def _shape(tree: Tree) -> tuple:
     """The tokens with inputs counted in order of appearance."""
     order: dict[int, int] = {}
     return tuple(order.setdefault(t.index, len(order)) if isinstance(t, Variable) else t for t in tree.tokens)
+
+
+def _column(tree: Tree) -> int:
+    """The first input of a tree."""
+    return min(tree.variables)
 
 
 def _counts(factors: tuple[int, ...]) -> list[tuple[int, int]]:

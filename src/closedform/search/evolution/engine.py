@@ -19,7 +19,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import SearchResult, Status
-from closedform.search.evolution.hall_of_fame import HallOfFame
+from closedform.search.evolution.hall_of_fame import EXACT, HallOfFame
 from closedform.search.evolution.island import Fitting, Island
 from closedform.search.evolution.operon import Breeder, load, usable_operators
 from closedform.search.evolution.spelling import tidy, to_tree
@@ -27,10 +27,7 @@ from closedform.search.evolution.structure import Rules
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 
-EXACT = 1e-13
-"""A misalignment that cannot be improved in double precision; what remains to be found is a simpler expression."""
-
-POLISH_POINTS = 4096
+POLISH_POINTS, FIT_POINTS = 4096, 256
 NEWS_SECONDS = 0.3
 
 
@@ -76,7 +73,7 @@ class Evolution:
     max_length: int = 35
     max_depth: int = 10
     fitted: float = 0.1
-    fit_iterations: int = 8
+    fit_iterations: int = 5
     points: int = 512
     tournament: int = 3
     patience: int = 60
@@ -132,7 +129,8 @@ class _Run:
         self.comparison = _comparison(field, chosen, self.units)
         self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
         rules = Rules.of(space, field.names)
-        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up)
+        few = _comparison(field, chosen[:: -(-count // FIT_POINTS)], self.units)
+        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, few)
         cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operators))
         longest = options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
         self.islands = []

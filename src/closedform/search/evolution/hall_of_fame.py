@@ -13,6 +13,9 @@ from closedform.search.evolution.spelling import tidy, to_tree
 from closedform.search.evolution.structure import Structure
 from closedform.search.space import SearchSpace
 
+EXACT = 1e-13
+"""A misalignment that cannot be improved in double precision; what remains to be found is a simpler expression."""
+
 
 @dataclass(slots=True)
 class HallOfFame:
@@ -40,6 +43,7 @@ class HallOfFame:
 
     def offer(self, tapes: TapeBatch, misalignments: FloatArray, structure: Structure) -> None:
         """Take in what beats everything of its complexity or less."""
+        misalignments = np.maximum(misalignments, EXACT)
         bounds = self._bounds()
         costs = np.minimum(structure.costs, len(bounds) - 1)
         hopeful = np.flatnonzero(structure.allowed & (misalignments < bounds[costs] * (1 - 1e-9)) & (misalignments < 1))

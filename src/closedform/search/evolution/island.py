@@ -16,8 +16,14 @@ from closedform.search.evolution.decode import decode, take
 from closedform.search.evolution.hall_of_fame import HallOfFame
 from closedform.search.evolution.operon import Breeder, Reading
 from closedform.search.evolution.spelling import open_sum, to_operon, to_tree
-from closedform.search.evolution.structure import Rules, Structure, describe
+from closedform.search.evolution.structure import Rules, Structure, describe, unseen
 from closedform.search.evolution.survival import survival_scores
+
+MAX_FITTED = 6
+"""Trees with more constants are not fitted: it takes long, and they are no answers."""
+
+MEMORY = 2**18
+"""Structures without constants that an island remembers, so as not to judge them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,14 @@ class Fitting:
     iterations : int
     give_up : float
         Share of points at which a value may be undefined.
+    comparison : Comparison
+        The points on which constants are fitted: fewer than those on which trees are judged.
     """
 
     share: float
     iterations: int
     give_up: float
+    comparison: Comparison
 
 
 @dataclass(slots=True)
@@ -70,6 +79,7 @@ class Island:
         self.lowest = 1.0
         self.stale = 0
         self._opened: set[int] = set()
+        self._seen = np.zeros(MEMORY, dtype=np.uint64)
 
     def settle(self, count: int, seeds: Sequence[Tree]) -> int:
         """Begin (again) with a new population; gives the number of trees judged."""
@@ -77,6 +87,7 @@ class Island:
         self.misalignments, self.scores = np.empty(0), np.empty(0)
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         self._opened.clear()
+        self._seen[:] = 0
         planted = [individual for seed in seeds if (individual := self._breeder.plant(to_operon(seed))) is not None]
         planted = planted[: max(1, count // 2)]
         judged = 0
@@ -122,16 +133,21 @@ class Island:
         alphabet = self._breeder.alphabet
         decoded = decode(alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts)
         tapes, structure = decoded.tapes, describe(decoded.tapes, self._rules)
-        misalignments, _ = self._comparison.misalignments(tapes, give_up=self._fitting.give_up)
-        misalignments[~structure.allowed] = 1.0
-        chosen = self._choose(misalignments, structure) if fitted is None else np.flatnonzero(fitted)
+        fresh = structure.allowed & unseen(self._seen, structure.keys, structure.constants)
+        misalignments = np.ones(tapes.n_trees)
+        chosen = np.flatnonzero(fresh)
+        misalignments[chosen], _ = self._comparison.misalignments(take(tapes, chosen)[0], give_up=self._fitting.give_up)
+        chosen = self._choose(misalignments, structure) if fitted is None else np.flatnonzero(fitted & fresh)
         if len(chosen) and self._fitting.share > 0:
             tapes, misalignments = self._fit(individuals, reading, decoded.leaves, tapes, misalignments, chosen)
         return Judged(individuals, tapes, structure, misalignments)
 
     def _choose(self, misalignments: FloatArray, structure: Structure) -> NDArray[np.int64]:
-        """Which trees to fit: a random share of the better half of those with constants."""
-        able = np.flatnonzero(structure.allowed & (structure.constants > 0) & (misalignments < 1))
+        """Which trees to fit: a random share of the better half of those with few constants and a structure of their own."""
+        able = (structure.constants > 0) & (structure.constants <= MAX_FITTED) & (misalignments < 1)
+        able &= ~np.isin(structure.keys, self.keys)
+        able = np.flatnonzero(able)
+        able = able[np.unique(structure.keys[able], return_index=True)[1]]
         quota = min(round(self._fitting.share * len(misalignments)), len(able))
         if quota == 0:
             return able[:0]
@@ -144,8 +160,10 @@ class Island:
     ) -> tuple[TapeBatch, FloatArray]:  # fmt: skip
         part, nodes = take(tapes, chosen)
         iterations = np.full(len(chosen), self._fitting.iterations)
-        numbers, fitted, _ = fit_constants(self._comparison, part, iterations, give_up=self._fitting.give_up)
-        allowed = describe(part.with_numbers(numbers), self._rules).allowed
+        numbers, _, _ = fit_constants(self._fitting.comparison, part, iterations, give_up=self._fitting.give_up)
+        part = part.with_numbers(numbers)
+        fitted, _ = self._comparison.misalignments(part, give_up=self._fitting.give_up)
+        allowed = describe(part, self._rules).allowed
         better = allowed & (fitted < misalignments[chosen])
         misalignments = misalignments.copy()
         misalignments[chosen[better]] = fitted[better]

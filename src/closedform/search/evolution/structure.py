@@ -83,6 +83,31 @@ def describe(tapes: TapeBatch, rules: Rules) -> Structure:
     return Structure(costs, keys, allowed, constants)
 
 
+def unseen(memory: NDArray[np.uint64], keys: NDArray[np.uint64], constants: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which trees are new, or have constants and so may have got better; the new ones are remembered.
+
+    The memory is a table of fixed size in which a newer key replaces an older one.
+
+    Examples
+    --------
+    >>> unseen(np.zeros(8, dtype=np.uint64), np.array([5, 5, 5], dtype=np.uint64), np.array([0, 0, 1])).tolist()
+    [True, False, True]
+    """
+    new = np.empty(len(keys), np.bool_)
+    _look_up(memory, keys, constants, new)
+    return new
+
+
+@compiled
+def _look_up(memory, keys, constants, new):
+    for i in range(keys.shape[0]):
+        new[i] = True
+        if constants[i] == 0:
+            place = keys[i] % np.uint64(memory.shape[0])
+            new[i] = memory[place] != keys[i]
+            memory[place] = keys[i]
+
+
 @compiled
 def _mix(number):
     """Spread the bits of a 64-bit number (the finaliser of splitmix64)."""
@@ -137,7 +162,7 @@ def _describe(
                     key[i] = _mix(key[a] ^ salt)
                 else:
                     cost[i] = node_costs[code] + cost[a] + cost[b]
-                    if code == _ADD or code == _MUL:
+                    if code in (_ADD, _MUL):
                         key[i] = _mix(key[a] + key[b] + salt)
                     else:
                         key[i] = _mix(key[a] + _mix(key[b] + salt))

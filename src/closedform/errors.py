@@ -31,6 +31,10 @@ class SpaceError(ClosedformError, ValueError):
     """A search space names something that does not exist."""
 
 
+class EngineError(ClosedformError, ValueError):
+    """There is no such search engine, or it does not take an option."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

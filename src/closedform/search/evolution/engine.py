@@ -72,7 +72,7 @@ class Evolution:
     islands: int = 1
     max_length: int = 35
     max_depth: int = 10
-    fitted: float = 0.1
+    fitted: float = 0.05
     fit_iterations: int = 5
     points: int = 512
     tournament: int = 3
@@ -109,6 +109,7 @@ class Evolution:
             "generations": run.generations,
             "restarts": run.restarts,
             "seconds_to_best": run.seconds_to_best,
+            "evaluations_to_best": run.evaluations_to_best,
         }
         return SearchResult(front, status, statistics)
 
@@ -122,7 +123,7 @@ class _Run:
         self.options, self.field, self.space, self.usable = options, field, space, usable
         self.units = choose_units(field.scale) if "mul" in space.operators else np.ones(len(field.scale))
         self.hall = HallOfFame(space, field.names)
-        self.generations = self.restarts = 0
+        self.generations = self.restarts = self.evaluations_to_best = 0
         self.seconds_to_best = 0.0
         count = min(options.points, len(usable))
         chosen = np.sort(rng.choice(usable, count, replace=False)) if count < len(usable) else usable
@@ -156,7 +157,7 @@ class _Run:
             clock.evaluations += island.settle(_batch(clock, population), self.seeds)
         while True:
             if self.hall.lowest < 0.999 * lowest:
-                lowest, self.seconds_to_best = self.hall.lowest, clock.seconds
+                lowest, self.seconds_to_best, self.evaluations_to_best = self.hall.lowest, clock.seconds, clock.evaluations
             quiet = quiet + 1 if self.hall.changes == changes else 0
             changes = self.hall.changes
             if self.hall.lowest <= goal and quiet >= self.options.settle:

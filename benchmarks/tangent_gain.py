@@ -1,6 +1,6 @@
 """How much the tangent projection lowers the misalignment of the true invariant, on networks of experiments 2 and 4.
 
-    python benchmarks/tangent_gain.py [--seeds 3]
+python benchmarks/tangent_gain.py [--seeds 3]
 """
 
 import argparse

@@ -21,6 +21,9 @@ HOT_FILES = (
     "alignment/misalignment.py",
     "alignment/comparison.py",
     "alignment/constants.py",
+    "search/evolution/decode.py",
+    "search/evolution/structure.py",
+    "search/evolution/survival.py",
 )
 """The files whose text decides what the machine code does."""
 

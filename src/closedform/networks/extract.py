@@ -1,6 +1,7 @@
 """From a network, data and a neuron to a gradient field."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -8,7 +9,10 @@ import numpy as np
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.networks.options import OptionKeywords
-from closedform.networks.sources import MAX_POINTS, extract_samples
+from closedform.networks.samples import Samples
+from closedform.networks.smoothing import smooth_samples
+from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.randomness import as_generator
 
 
 def extract_field(
@@ -20,6 +24,7 @@ def extract_field(
     tangent: str | TangentSpace = "auto",
     constraints: Sequence[StatedConstraint] = (),
     max_points: int | None = MAX_POINTS,
+    smoothing: float = 0.0,
     rng: int | np.random.Generator | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
@@ -45,6 +50,9 @@ def extract_field(
         Functions that are constant on the data.
     max_points : int or None
         How many points are taken, chosen by `rng`; None for all.
+    smoothing : float
+        For rectified networks, whose gradients are piecewise constant: average each gradient over a Gaussian ball whose
+        radius is this share of the data's spread, at most 0.05. 0, the default, takes gradients as they are.
     rng : int, numpy.random.Generator or None
         Seed.
     **options
@@ -70,12 +78,26 @@ def extract_field(
     >>> bool(np.allclose(np.abs((field.directions[:, :, 0] * points).sum(axis=1)), np.linalg.norm(points, axis=1)))
     True
     """
-    samples = extract_samples(model, inputs, neuron, max_points=max_points, rng=rng, **options)
+    generator = as_generator(rng)
+    source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
+    samples = source.evaluate(source.points)
+    labels = samples.names if names is None else names
+    field = _field(samples, labels, tangent, constraints)
+    if not smoothing:
+        return field
+    smooth = smooth_samples(source, samples, radius=smoothing, rng=generator, scale=field.scale, tangent=field.tangent)
+    note = f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the tangent space."
+    return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+
+
+def _field(
+    samples: Samples, names: Sequence[str] | None, tangent: str | TangentSpace, constraints: Sequence[StatedConstraint]
+) -> GradientField:
     return GradientField.from_arrays(
         samples.points,
         samples.jacobians,
         latents=samples.latents,
-        names=samples.names if names is None else names,
+        names=names,
         tangent=tangent,
         constraints=constraints,
         notes=samples.notes,

@@ -1,0 +1,1 @@
+"""Evolution: pyoperon breeds expressions in native batches, the compiled judge scores them."""

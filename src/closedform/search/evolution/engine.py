@@ -1,0 +1,260 @@
+"""The engine `evolution`: islands of expressions, bred by pyoperon, judged by the compiled kernel."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from closedform.alignment.comparison import Comparison, prepare
+from closedform.alignment.constants import fit_constants
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
+from closedform.expressions.printing import to_text
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.search.budget import Budget, Clock
+from closedform.search.engine import SearchResult, Status
+from closedform.search.evolution.hall_of_fame import EXACT, HallOfFame
+from closedform.search.evolution.island import Fitting, Island
+from closedform.search.evolution.operon import Breeder, load, usable_operators
+from closedform.search.evolution.spelling import tidy, to_tree
+from closedform.search.evolution.structure import Rules
+from closedform.search.front import Candidate, Front
+from closedform.search.space import SearchSpace
+
+POLISH_POINTS, FIT_POINTS = 4096, 256
+NEWS_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Evolutionary search.
+
+    Attributes
+    ----------
+    population : int
+        Individuals on an island, and offspring in a generation.
+    islands : int
+        Populations that exchange their best now and then. Results depend on it, never on the number of workers.
+    max_length, max_depth : int
+        Largest trees that are bred.
+    fitted : float
+        Share of offspring whose constants are fitted.
+    fit_iterations : int
+        Steps of a fit.
+    points : int
+        Points that the search uses; the front is judged on all.
+    tournament : int
+        Parents compared in each selection.
+    patience : int
+        Generations without a better best after which an island starts again.
+    settle : int
+        Generations without a change of the hall of fame after which a search ends that met its target or an exact answer.
+    exchange : int
+        Generations between exchanges of islands.
+    give_up : float
+        Share of the points at which an expression may be undefined.
+    seeds : tuple of Expression
+        Expressions to start from, besides the space's guesses.
+
+    Examples
+    --------
+    >>> Evolution().name
+    'evolution'
+    """
+
+    population: int = 1000
+    islands: int = 1
+    max_length: int = 35
+    max_depth: int = 10
+    fitted: float = 0.1
+    fit_iterations: int = 5
+    points: int = 512
+    tournament: int = 3
+    patience: int = 60
+    settle: int = 15
+    exchange: int = 20
+    give_up: float = 0.05
+    seeds: tuple[Expression, ...] = ()
+    name: str = field(default="evolution", init=False)
+
+    def search(
+        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+    ) -> SearchResult:
+        """Look for expressions whose gradients lie in the field's row space.
+
+        Raises
+        ------
+        OperonMissingError
+            If pyoperon cannot be used here.
+        """
+        load()
+        usable = np.flatnonzero(field.weights > 0)
+        if len(usable) == 0 or not usable_operators(space):
+            return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
+        run = _Run(self, field, space, usable, rng)
+        clock = budget.start()
+        status = run.go(clock, progress)
+        front = run.front(polish=status != "interrupted")
+        progress.close()
+        statistics = {
+            "engine": self.name,
+            "seconds": clock.seconds,
+            "evaluations": clock.evaluations,
+            "generations": run.generations,
+            "restarts": run.restarts,
+            "seconds_to_best": run.seconds_to_best,
+        }
+        return SearchResult(front, status, statistics)
+
+
+class _Run:
+    """One search: what it holds and how it goes on."""
+
+    def __init__(
+        self, options: Evolution, field: GradientField, space: SearchSpace, usable: np.ndarray, rng: np.random.Generator
+    ) -> None:
+        self.options, self.field, self.space, self.usable = options, field, space, usable
+        self.units = choose_units(field.scale) if "mul" in space.operators else np.ones(len(field.scale))
+        self.hall = HallOfFame(space, field.names)
+        self.generations = self.restarts = 0
+        self.seconds_to_best = 0.0
+        count = min(options.points, len(usable))
+        chosen = np.sort(rng.choice(usable, count, replace=False)) if count < len(usable) else usable
+        self.comparison = _comparison(field, chosen, self.units)
+        self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
+        rules = Rules.of(space, field.names)
+        few = _comparison(field, chosen[:: -(-count // FIT_POINTS)], self.units)
+        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, few)
+        cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operators))
+        longest = options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
+        self.islands = []
+        for island_rng in rng.spawn(options.islands):
+            breeder = Breeder(
+                len(field.names), space, seed=int(island_rng.integers(2**31)), max_length=longest,
+                max_depth=options.max_depth, tournament=options.tournament,
+            )  # fmt: skip
+            self.islands.append(Island(breeder, self.comparison, rules, self.hall, fitting, island_rng))
+
+    def go(self, clock: Clock, progress: Progress) -> Status:
+        """Search until the budget or the work is done."""
+        try:
+            return self._loop(clock, progress)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _loop(self, clock: Clock, progress: Progress) -> Status:
+        population, patience = self.options.population, self.options.patience
+        goal = max(EXACT, clock.budget.target or 0.0)
+        lowest, changes, quiet, news = 1.0, -1, 0, 0.0
+        for island in self.islands:
+            clock.evaluations += island.settle(_batch(clock, population), self.seeds)
+        while True:
+            if self.hall.lowest < 0.999 * lowest:
+                lowest, self.seconds_to_best = self.hall.lowest, clock.seconds
+            quiet = quiet + 1 if self.hall.changes == changes else 0
+            changes = self.hall.changes
+            if self.hall.lowest <= goal and quiet >= self.options.settle:
+                return "finished" if clock.budget.target is None else "target"
+            if clock.seconds - news > NEWS_SECONDS:
+                news = clock.seconds
+                progress.show(self._snapshot(clock))
+            self.generations += 1
+            for position, island in enumerate(self.islands):
+                reason = clock.stop_reason()
+                if reason is not None:
+                    return reason
+                if island.stale >= patience and island.lowest > goal:
+                    self.restarts += 1
+                    clock.evaluations += island.settle(_batch(clock, population), self.seeds)
+                else:
+                    clock.evaluations += island.advance(_batch(clock, population), population)
+                if len(self.islands) > 1 and self.generations % self.options.exchange == 0:
+                    neighbour = self.islands[(position + 1) % len(self.islands)]
+                    clock.evaluations += neighbour.receive(island.emigrants(5), population)
+
+    def front(self, *, polish: bool) -> Front:
+        """The hall of fame in the user's coordinates, judged on all points."""
+        names, trees = self.field.names, [tree for _, tree in self.hall.front()]
+        if not trees:
+            return Front()
+        trees = [*trees, *self._polished(trees)] if polish else trees
+        found = {tidy(tree, 1 / self.units) if np.any(self.units != 1) else tree for tree in trees}
+        ordered = sorted((tree for tree in found if tree is not None), key=lambda tree: to_text(tree, names))
+        kept = [tree for tree in ordered if self.space.allows(tree, names)]
+        sizes = [complexity(tree, self.space.costs) for tree in kept]
+        judge = _comparison(self.field, self.usable, np.ones(len(names)))
+        misalignments, _ = judge.misalignments(compile_tapes(kept))
+        return Front.of(
+            Candidate(Expression(tree, names), float(misalignment), size, self.options.name)
+            for tree, misalignment, size in zip(kept, misalignments, sizes, strict=True)
+            if misalignment < 1 and size <= self.space.max_complexity
+        )
+
+    def _polished(self, trees: list[Tree]) -> Iterator[Tree]:
+        """The same trees with their constants fitted on more points."""
+        step = -(-len(self.usable) // POLISH_POINTS)
+        comparison = _comparison(self.field, self.usable[::step], self.units)
+        tapes = compile_tapes(trees)
+        numbers, _, _ = fit_constants(comparison, tapes, np.full(len(trees), 20), give_up=self.options.give_up)
+        fitted = tapes.with_numbers(numbers)
+        for index in range(len(trees)):
+            tree = to_tree(fitted, index)
+            tidied = None if tree is None else tidy(tree, np.ones(len(self.units)))
+            if tidied is not None:
+                yield tidied
+
+    def _snapshot(self, clock: Clock) -> Snapshot:
+        done, seconds = min(clock.used, 1.0), clock.seconds
+        details: list[tuple[str, str]] = []
+        for _, tree in self.hall.front():
+            shown = tidy(tree, 1 / self.units)
+            if shown is not None:
+                details.append((str(complexity(shown, self.space.costs)), to_text(shown, self.field.names)))
+        left = seconds * (1 - done) / done if done > 0 else None
+        rate = clock.evaluations / seconds if seconds > 0 else None
+        return Snapshot(self.options.name, done, left, tuple(details), rate)
+
+
+def choose_units(scale: FloatArray) -> FloatArray:
+    """A power of 1000 for each input that brings its spread near 1.
+
+    A finer unit would turn x**2 + y**2 into an expression with two constants whenever the spreads differ a little.
+
+    Examples
+    --------
+    >>> choose_units(np.array([0.5, 2200.0, 0.001]))
+    array([1.e+00, 1.e+03, 1.e-03])
+    """
+    return 1000.0 ** np.round(np.log10(scale) / 3)
+
+
+def _comparison(field: GradientField, chosen: np.ndarray, units: FloatArray) -> Comparison:
+    basis = field.tangent.basis
+    return prepare(
+        field.points[chosen] / units,
+        field.frames[chosen],
+        scale=field.scale / units,
+        tangent=basis[chosen] if basis is not None and basis.ndim == 3 else basis,
+        weights=field.weights[chosen],
+    )
+
+
+def _seeds(given: tuple[Expression, ...], space: SearchSpace, names: tuple[str, ...], units: FloatArray) -> Iterator[Tree]:
+    """What to start from, in the search's units."""
+    for seed in (*given, *space.guesses):
+        expression: Any = parse(seed, names=list(names)) if isinstance(seed, str) else seed.rename(names)
+        tree = tidy(expression.tree, units)
+        if tree is not None:
+            yield tree
+
+
+def _batch(clock: Clock, population: int) -> int:
+    """How many trees to judge next; the last batch of an evaluation budget is smaller."""
+    limit = clock.budget.evaluations
+    return population if limit is None else max(1, min(population, limit - clock.evaluations))

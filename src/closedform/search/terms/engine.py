@@ -1,0 +1,362 @@
+"""The engine `terms`: supports by beam search on moments, coefficients by an eigenproblem, judged on all points."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.comparison import Comparison, prepare
+from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.arrays import FloatArray
+from closedform.errors import SpaceError
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree, variable
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.search.budget import Budget, Clock
+from closedform.search.engine import SearchResult, Status
+from closedform.search.front import Candidate, Front
+from closedform.search.space import SearchSpace
+from closedform.search.terms.beam import Beam, Support, Width, extend, singles
+from closedform.search.terms.formula import Sum, sums, write
+from closedform.search.terms.jacobian import Jacobian, differentiate
+from closedform.search.terms.library import Term, build_library
+from closedform.search.terms.moments import Moments, compute_moments, spread_over_points
+
+PERFECT = 1e-11
+"""A misalignment below this is rounding: nothing can be better."""
+
+NEAR = 1.5
+"""What is this many times worse on the sample than the best so far may still be better on all points."""
+
+EVEN = 0.015
+"""Terms of the first library are decided by at least this share of the points."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermSearch:
+    """Options of the term search.
+
+    Attributes
+    ----------
+    max_terms : int
+        Largest number of terms in a sum.
+    width : int
+        Supports that each step of the beam search goes on with.
+    per_complexity : int
+        Supports of each complexity that it goes on with besides.
+    fitted : int
+        Supports of each number of terms, and a third of it of each complexity, that are fitted to the data.
+    stages : tuple of int
+        Sizes of the libraries that are searched one after the other, until one fits perfectly. The first holds only terms
+        whose moments many points decide.
+    n_points : int
+        Points on which coefficients are fitted; the result is judged on all.
+    reweightings : int
+        Solves after the first, with weights that turn the eigenproblem's quotient into the misalignment.
+    pairs : int
+        Up to this library size every pair of terms is looked at.
+    n_others : int
+        How many further candidates of small misalignment the statistics list.
+
+    Examples
+    --------
+    >>> from closedform.progress import Silent
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
+    >>> result = TermSearch().search(field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent())
+    >>> print(result.front.best.expression)
+    v**2 + 0.25*x**2
+    """
+
+    max_terms: int = 9
+    width: int = 60
+    per_complexity: int = 6
+    fitted: int = 12
+    stages: tuple[int, ...] = (300, 2000)
+    n_points: int = 800
+    reweightings: int = 3
+    pairs: int = 6000
+    n_others: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("max_terms", "width", "per_complexity", "fitted", "n_points", "pairs"):
+            if getattr(self, name) < 1:
+                raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
+        if not self.stages or min(self.stages) < 1:
+            raise SpaceError(f"The term search's stages must be positive library sizes; got {self.stages}.")
+
+    @property
+    def name(self) -> str:
+        """The name under which the engine is registered."""
+        return "terms"
+
+    def search(
+        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+    ) -> SearchResult:
+        """Look for sums of terms whose gradients lie in the field's row space."""
+        _compile()
+        clock = budget.start()
+        if not (field.weights > 0).any():
+            return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})
+        run = _Run(self, field, space, clock, rng, progress)
+        try:
+            run.stages()
+        except KeyboardInterrupt:
+            run.status = "interrupted"
+        finally:
+            progress.close()
+        return SearchResult(run.front(), run.status, run.statistics())
+
+
+@dataclass
+class _Found:
+    """A fitted support, judged on all points."""
+
+    support: Support
+    tree: Tree
+    complexity: int
+    misalignment: float
+
+
+@dataclass
+class _Library:
+    """A library with all that was computed about it."""
+
+    terms: list[Term]
+    jacobian: Jacobian
+    moments: Moments
+    costs: NDArray[np.int64]
+
+
+class _Run:
+    """One search and what it has found so far."""
+
+    def __init__(
+        self, options: TermSearch, field: GradientField, space: SearchSpace, clock: Clock, rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock, self.progress = options, field, space, clock, progress
+        self.status: Status = "finished"
+        usable = np.flatnonzero(field.weights > 0)
+        if len(usable) > options.n_points:
+            usable = np.sort(rng.choice(usable, options.n_points, replace=False))
+        self.sample = field if len(usable) == field.n_points else field.subset(usable)
+        self.all_points = _comparison(field)
+        self.some_points = self.all_points if self.sample is field else _comparison(self.sample)
+        self.found: dict[Tree, _Found] = {}
+        self.library_sizes: list[int] = []
+        self.most_terms = 0
+        self.least = 1.0
+
+    def stages(self) -> None:
+        """Search one library after the other."""
+        for place, limit in enumerate(self.options.stages):
+            library = self._library(limit, is_first=place == 0)
+            if library is None or self._search(library) or self.least <= PERFECT:
+                return
+
+    def _library(self, limit: int, is_first: bool) -> _Library | None:
+        sample = self.sample
+        concept = sample.tangent.ambient(sample.frames)
+        importance = np.einsum("n,ndk->d", sample.weights, concept**2)
+        # Rounded, so that inputs that matter equally keep the user's order.
+        importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
+        terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
+        if len(finite) == 0:
+            return None
+        if is_first:
+            even = np.flatnonzero(spread_over_points(jacobian, sample.weights) >= EVEN)
+            jacobian, finite = jacobian.select(even), finite[even]
+        moments, kept = compute_moments(jacobian, sample)
+        if len(kept) == 0:
+            return None
+        if len(kept) < jacobian.n_terms:
+            jacobian = jacobian.select(kept)
+        terms = [terms[i] for i in finite[kept]]
+        self.library_sizes.append(len(terms))
+        return _Library(terms, jacobian, moments, np.array([term.cost for term in terms], dtype=np.int64))
+
+    def _search(self, library: _Library) -> bool:
+        """Beam search over supports; whether the budget is used up."""
+        options = self.options
+        width = Width(options.width, options.per_complexity)
+        join = self.space.costs.of("add")
+        complete: list[Support] = []
+        beam = singles(library.moments, library.costs, width, self._bound())
+        supports: list[Support] = [(k,) for k in range(len(library.terms))] if len(library.terms) <= options.pairs else []
+        best = np.inf
+        idle = 0
+        for n_terms in range(1, options.max_terms + 1):
+            if len(beam) == 0:
+                return False
+            self.most_terms = max(self.most_terms, n_terms)
+            looked_at = beam.best(options.fitted)
+            fits = self._fit(library, looked_at)
+            self._judge(library, looked_at, fits)
+            if self._is_over():
+                return True
+            complete += [s for s, fit in zip(looked_at.supports, fits, strict=False) if fit.misalignment <= PERFECT]
+            level = min((fit.misalignment for fit in fits), default=1.0)
+            idle = 0 if level < 0.95 * best else idle + 1
+            best = min(best, level)
+            if idle == 2 or n_terms == options.max_terms:
+                return False
+            done = set(complete)
+            going = [s for s in (supports or beam.supports) if s not in done]
+            supports = []
+            if not going:
+                return False
+            for grown in extend(library.moments, library.costs, join, going, complete, width, self._bound()):
+                if self._is_over():
+                    return True
+                if grown is not None:
+                    beam = grown
+        return False
+
+    def _bound(self) -> float:
+        """Complexity from which on nothing is of use. With several latents, a perfect fit is one of several concepts."""
+        largest = self.space.max_complexity + 1
+        if self.field.rank > 1:
+            return largest
+        return min((f.complexity for f in self.found.values() if f.misalignment <= PERFECT), default=largest)
+
+    def _fit(self, library: _Library, beam: Beam) -> list[Fit]:
+        fits: list[Fit] = []
+        for support in beam.supports:
+            projected, frames = self._projected(library, support)
+            fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
+            self.clock.evaluations += 1
+            if self._is_over():
+                break
+        return fits
+
+    def _projected(self, library: _Library, support: Support) -> tuple[FloatArray, FloatArray]:
+        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
+        used, gradients = library.jacobian.dense(support)
+        basis, frames = self.sample.tangent.basis, self.sample.frames
+        if basis is None:
+            # Other inputs' components of the gradients are zero.
+            return gradients, frames[:, used]
+        return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
+
+    def _judge(self, library: _Library, beam: Beam, fits: list[Fit]) -> None:
+        """Turn fits into formulas, and judge those that may be on the front, on all points."""
+        number = self.space.costs.constant + self.space.costs.of("mul")
+        drafts: list[tuple[int, float, Support, Sum]] = []
+        for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
+            drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
+        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        own = _Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
+        made: dict[Tree, tuple[Support, int]] = {}
+        for expected, value, support, draft in drafts:
+            if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
+                continue
+            terms = [library.terms[k] for k in support]
+            tree = write(draft, [term.tree for term in terms])
+            size = complexity(tree, self.space.costs)
+            if size <= self.space.max_complexity and tree not in self.found and self._allows(tree, terms):
+                made[tree] = (support, size)
+        if not made:
+            return
+        trees = list(made)
+        values = self.some_points.misalignments(compile_tapes(trees))[0]
+        if self.all_points is not self.some_points:
+            trees = self._promising(trees, values, [made[tree][1] for tree in trees])
+            values = self.all_points.misalignments(compile_tapes(trees))[0]
+        for tree, value in zip(trees, values.tolist(), strict=True):
+            self.found[tree] = _Found(made[tree][0], tree, made[tree][1], value)
+            self.least = min(self.least, value)
+        self._show()
+
+    def _allows(self, tree: Tree, terms: list[Term]) -> bool:
+        if any(term.is_given for term in terms):
+            return True
+        return self.space.allows(tree, self.field.names)
+
+    def _promising(self, trees: list[Tree], values: FloatArray, sizes: list[int]) -> list[Tree]:
+        """What comes near the front on the sample, or fits perfectly."""
+        known = _Steps((f.complexity, f.misalignment) for f in self.found.values())
+        own = _Steps(zip(sizes, values.tolist(), strict=True))
+        near = [NEAR * min(known.best(size), own.best(size)) for size in sizes]
+        return [tree for tree, value, limit in zip(trees, values, near, strict=True) if value <= max(limit, PERFECT)]
+
+    def _is_over(self) -> bool:
+        reason = self.clock.stop_reason(self.least)
+        if reason is not None:
+            self.status = reason
+        return reason is not None
+
+    def _show(self) -> None:
+        used = min(self.clock.used, 1.0)
+        seconds = self.clock.seconds
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front())
+        left = seconds * (1 - used) / used if used > 0 else None
+        self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))
+
+    def front(self) -> Front:
+        """The front of all that was found; what differs from something simpler by rounding only is left out."""
+        kept: list[Candidate] = []
+        best = np.inf
+        for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment)):
+            if best > PERFECT and found.misalignment < 0.999 * best:
+                kept.append(self._candidate(found))
+                best = found.misalignment
+        return Front.of(kept)
+
+    def _candidate(self, found: _Found) -> Candidate:
+        return Candidate(Expression(found.tree, self.field.names), found.misalignment, found.complexity, self.options.name)
+
+    def statistics(self) -> dict[str, Any]:
+        """What the search did."""
+        return {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "library_sizes": list(self.library_sizes),
+            "most_terms": self.most_terms,
+            "others": self._others(),
+        }
+
+    def _others(self) -> list[str]:
+        """Candidates that fit about as well as the best and hold no other of them, simplest first."""
+        least = max(3 * self.least, PERFECT)
+        chosen: list[_Found] = []
+        for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment, str(f.support))):
+            if found.misalignment <= least and not any(set(c.support) <= set(found.support) for c in chosen):
+                chosen.append(found)
+        return [str(Expression(found.tree, self.field.names)) for found in chosen[: self.options.n_others]]
+
+
+class _Steps:
+    """The lowest misalignment up to each complexity."""
+
+    def __init__(self, pairs: Iterable[tuple[int, float]]) -> None:
+        ordered = sorted(pairs)
+        self.sizes = [size for size, _ in ordered]
+        self.lowest = list(accumulate((value for _, value in ordered), min))
+
+    def best(self, size: int) -> float:
+        """The lowest misalignment among what is no more complex; 1 if there is nothing."""
+        place = bisect_right(self.sizes, size)
+        return self.lowest[place - 1] if place else 1.0
+
+
+@cache
+def _compile() -> None:
+    """Compile the judge before the clock starts."""
+    points = np.ones((1, 1))
+    differentiate([variable(0)], points, np.ones(1))
+    prepare(points, np.ones((1, 1, 1))).misalignments(compile_tapes([variable(0)]))
+
+
+def _comparison(field: GradientField) -> Comparison:
+    return prepare(field.points, field.frames, scale=field.scale, tangent=field.tangent.basis, weights=field.weights)

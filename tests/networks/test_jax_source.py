@@ -15,7 +15,7 @@ POINTS = np.random.default_rng(0).normal(size=(20, 3))
 
 def expected_gradients(function: Any, points: np.ndarray = POINTS) -> np.ndarray:
     with jax.enable_x64(True):
-        return np.asarray(jax.vmap(jax.grad(function))(jnp.asarray(points)))
+        return np.asarray(jax.jit(jax.vmap(jax.grad(function)))(jnp.asarray(points)))
 
 
 def close(samples: Any, function: Any) -> None:
@@ -44,7 +44,7 @@ class Nnx(nnx.Module):
 @pytest.mark.parametrize("bound", [True, False])
 def test_linen_modules_with_their_variables(bound: bool) -> None:
     module = Linen()
-    variables = module.init(jax.random.key(0), jnp.zeros((1, 3)))
+    variables = jax.jit(module.init)(jax.random.key(0), jnp.zeros((1, 3)))
     model = module.bind(variables) if bound else (module, variables)
 
     def hidden(x: Any) -> Any:

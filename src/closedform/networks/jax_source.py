@@ -96,7 +96,8 @@ class JaxSource:
     def _try_one(self) -> None:
         with _precision(self._double):
             row = {key: part[0] for key, part in self._context(np.arange(1)).items()}
-            values, _ = self._latents(self._as_jax(self._points[0]), row)
+            # Traced and not run: shapes and types are all that is wanted, and nothing is compiled for them.
+            values, _ = jax.eval_shape(self._latents, self._as_jax(self._points[0]), row)
             if not jnp.issubdtype(values.dtype, jnp.floating):
                 raise ExtractionError(f"The neurons have values of type {values.dtype}, which have no gradient.")
 
@@ -106,12 +107,16 @@ class JaxSource:
         places = np.arange(count) % len(self._points)
         parts = fill(self._context(places), self._as_jax(self._points[places]), self._blocks, _write)
         try:
-            positional, named = arguments(self._transformed(parts) | self._fixed(count))
-            output, _ = self._listening(*positional, **named)
+            output = jax.eval_shape(self._output_of_many, parts)
             first = jax.tree_util.tree_leaves(output)[0]
         except Exception:  # a function of one point may raise anything here
             return False
-        return jnp.shape(first)[:1] == (count,)
+        return first.shape[:1] == (count,)
+
+    def _output_of_many(self, parts: dict[Key, Any]) -> Any:
+        count = len(next(iter(parts.values())))
+        positional, named = arguments(self._transformed(parts) | self._fixed(count))
+        return self._listening(*positional, **named)[0]
 
     def _as_jax(self, points: FloatArray) -> Any:
         return jnp.asarray(points, dtype=jnp.float64 if self._double else jnp.float32)

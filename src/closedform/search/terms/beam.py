@@ -46,8 +46,8 @@ class Beam:
             seen[size] = seen.get(size, 0) + 1
             if place < count or seen[size] <= -(-count // 3) or value < _PERFECT:
                 kept.append(place)
-        parts = (tuple(column[i] for i in kept) for column in (self.supports, self.sizes, self.values))
-        return Beam(*parts)
+        supports = tuple(self.supports[i] for i in kept)
+        return Beam(supports, tuple(self.sizes[i] for i in kept), tuple(self.values[i] for i in kept))
 
 
 @dataclass(frozen=True, slots=True)

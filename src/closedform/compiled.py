@@ -21,6 +21,7 @@ HOT_FILES = (
     "alignment/misalignment.py",
     "alignment/comparison.py",
     "alignment/constants.py",
+    "search/terms/lines.py",
 )
 """The files whose text decides what the machine code does."""
 

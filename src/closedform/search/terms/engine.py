@@ -24,20 +24,18 @@ from closedform.search.budget import Budget, Clock
 from closedform.search.engine import SearchResult, Status
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
-from closedform.search.terms.beam import Beam, Support, Width, extend, singles
+from closedform.search.terms.beam import Beam, Sums, Support, Width, extend, merged, singles
 from closedform.search.terms.formula import Sum, sums, write
 from closedform.search.terms.jacobian import Jacobian, differentiate
 from closedform.search.terms.library import Term, build_library
-from closedform.search.terms.moments import Moments, compute_moments, spread_over_points
+from closedform.search.terms.lines import Lines, prepare_lines
+from closedform.search.terms.moments import Moments, compute_moments
 
 PERFECT = 1e-11
 """A misalignment below this is rounding: nothing can be better."""
 
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all points."""
-
-EVEN = 0.015
-"""Terms of the first library are decided by at least this share of the points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +50,16 @@ class TermSearch:
         Supports that each step of the beam search goes on with.
     per_complexity : int
         Supports of each complexity that it goes on with besides.
-    fitted : int
-        Supports of each number of terms, and a third of it of each complexity, that are fitted to the data.
     stages : tuple of int
-        Sizes of the libraries that are searched one after the other, until one fits perfectly. The first holds only terms
-        whose moments many points decide.
+        Sizes of the libraries that are searched one after the other, until one fits perfectly.
     n_points : int
         Points on which coefficients are fitted; the result is judged on all.
     reweightings : int
         Solves after the first, with weights that turn the eigenproblem's quotient into the misalignment.
+    n_line_points : int
+        Points on which it is judged how much a further term would help.
     pairs : int
-        Up to this library size every pair of terms is looked at.
+        Up to this library size every pair of terms is judged so; beyond, only perfect pairs are sure to be seen.
     n_others : int
         How many further candidates of small misalignment the statistics list.
 
@@ -79,15 +76,15 @@ class TermSearch:
     max_terms: int = 9
     width: int = 60
     per_complexity: int = 6
-    fitted: int = 12
     stages: tuple[int, ...] = (300, 2000)
     n_points: int = 800
     reweightings: int = 3
-    pairs: int = 6000
+    n_line_points: int = 128
+    pairs: int = 400
     n_others: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("max_terms", "width", "per_complexity", "fitted", "n_points", "pairs"):
+        for name in ("max_terms", "width", "per_complexity", "n_points", "n_line_points", "pairs"):
             if getattr(self, name) < 1:
                 raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
         if not self.stages or min(self.stages) < 1:
@@ -133,6 +130,7 @@ class _Library:
     terms: list[Term]
     jacobian: Jacobian
     moments: Moments
+    lines: Lines
     costs: NDArray[np.int64]
 
 
@@ -158,12 +156,12 @@ class _Run:
 
     def stages(self) -> None:
         """Search one library after the other."""
-        for place, limit in enumerate(self.options.stages):
-            library = self._library(limit, is_first=place == 0)
+        for limit in self.options.stages:
+            library = self._library(limit)
             if library is None or self._search(library) or self.least <= PERFECT:
                 return
 
-    def _library(self, limit: int, is_first: bool) -> _Library | None:
+    def _library(self, limit: int) -> _Library | None:
         sample = self.sample
         concept = sample.tangent.ambient(sample.frames)
         importance = np.einsum("n,ndk->d", sample.weights, concept**2)
@@ -173,9 +171,6 @@ class _Run:
         jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
         if len(finite) == 0:
             return None
-        if is_first:
-            even = np.flatnonzero(spread_over_points(jacobian, sample.weights) >= EVEN)
-            jacobian, finite = jacobian.select(even), finite[even]
         moments, kept = compute_moments(jacobian, sample)
         if len(kept) == 0:
             return None
@@ -183,44 +178,60 @@ class _Run:
             jacobian = jacobian.select(kept)
         terms = [terms[i] for i in finite[kept]]
         self.library_sizes.append(len(terms))
-        return _Library(terms, jacobian, moments, np.array([term.cost for term in terms], dtype=np.int64))
+        costs = np.array([term.cost for term in terms], dtype=np.int64)
+        lines = prepare_lines(jacobian, sample, self.options.n_line_points)
+        return _Library(terms, jacobian, moments, lines, costs)
 
     def _search(self, library: _Library) -> bool:
         """Beam search over supports; whether the budget is used up."""
-        options = self.options
-        width = Width(options.width, options.per_complexity)
-        join = self.space.costs.of("add")
         complete: list[Support] = []
-        beam = singles(library.moments, library.costs, width, self._bound())
-        supports: list[Support] = [(k,) for k in range(len(library.terms))] if len(library.terms) <= options.pairs else []
         best = np.inf
         idle = 0
-        for n_terms in range(1, options.max_terms + 1):
+        beam = singles(library.moments, library.costs, self._width, self._bound())
+        for n_terms in range(1, self.options.max_terms + 1):
             if len(beam) == 0:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
-            looked_at = beam.best(options.fitted)
-            fits = self._fit(library, looked_at)
-            self._judge(library, looked_at, fits)
+            fits = self._fit(library, beam)
+            self._judge(library, beam, fits)
             if self._is_over():
                 return True
-            complete += [s for s, fit in zip(looked_at.supports, fits, strict=False) if fit.misalignment <= PERFECT]
-            level = min((fit.misalignment for fit in fits), default=1.0)
+            pairs = list(zip(beam.supports, fits, strict=True))
+            complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]
+            going = [(support, fit) for support, fit in pairs if fit.misalignment > PERFECT]
+            level = min((fit.misalignment for _, fit in going), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
-            if idle == 2 or n_terms == options.max_terms:
+            if idle == 2 or not going or n_terms == self.options.max_terms:
                 return False
-            done = set(complete)
-            going = [s for s in (supports or beam.supports) if s not in done]
-            supports = []
-            if not going:
-                return False
-            for grown in extend(library.moments, library.costs, join, going, complete, width, self._bound()):
-                if self._is_over():
-                    return True
-                if grown is not None:
-                    beam = grown
+            grown = self._extend(library, going, complete)
+            if grown is None:
+                return True
+            beam = grown
         return False
+
+    @property
+    def _width(self) -> Width:
+        return Width(self.options.width, self.options.per_complexity)
+
+    def _extend(self, library: _Library, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
+        """The supports of one term more; None when the budget is used up."""
+        sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
+        jobs: list[tuple[Lines | None, Sums]] = [(library.lines, sums_now)]
+        if sums_now.supports.shape[1] == 1:
+            every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
+            few = len(library.terms) <= self.options.pairs
+            jobs = [(library.lines, every)] if few else [(library.lines, sums_now), (None, every)]
+        parts: list[Beam] = []
+        join = self.space.costs.of("add")
+        for lines, starting in jobs:
+            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound())
+            for part in steps:
+                if self._is_over():
+                    return None
+                if part is not None:
+                    parts.append(part)
+        return merged(parts)
 
     def _bound(self) -> float:
         """Complexity from which on nothing is of use. With several latents, a perfect fit is one of several concepts."""
@@ -236,7 +247,9 @@ class _Run:
             fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
             self.clock.evaluations += 1
             if self._is_over():
-                break
+                # What is left counts as not fitted.
+                missing = len(beam) - len(fits)
+                return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
         return fits
 
     def _projected(self, library: _Library, support: Support) -> tuple[FloatArray, FloatArray]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import log10
+from math import log2, log10
 
 import numpy as np
 
@@ -135,7 +135,7 @@ class _Maker:
         functions = self._cheapest(self._functions(small, set(arguments)))
         kept = self._cheapest([*monomials, *functions])
         # A product costs what its factors do and one operator: those above the dearest kept term need not be made.
-        room = self.cost(kept[-1]) if len(kept) == self.limit else self.space.max_complexity
+        room = int(self._rank(kept[-1])[0]) if len(kept) == self.limit else self.space.max_complexity
         kept = self._cheapest([*kept, *self._products(monomials, functions, room)])
         return [Term(tree, self.cost(tree)) for tree in kept]
 
@@ -155,8 +155,13 @@ class _Maker:
 
     def _cheapest(self, trees: Iterable[Tree]) -> list[Tree]:
         allowed = [tree for tree in dict.fromkeys(trees) if self.allows(tree)]
-        order = {tree: (self.cost(tree), tree.size, max(self._place[i] for i in tree.variables)) for tree in allowed}
-        return sorted(allowed, key=order.__getitem__)[: self.limit]
+        return sorted(allowed, key=self._rank)[: self.limit]
+
+    def _rank(self, tree: Tree) -> tuple[float, int, int]:
+        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about n_inputs**j."""
+        used = tree.variables
+        many = self.cost(tree) + 0.5 * log2(len(self.names)) * len(used)
+        return many, tree.size, max(self._place[i] for i in used)
 
     def _in_units(self, column: int) -> Tree:
         """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""
@@ -227,13 +232,11 @@ class _Maker:
             left = room - join - self.cost(function)
             for factor in factors:
                 if self.cost(factor) > left:
-                    break
+                    continue
                 # x/y rather than x*(1/y): one spelling, and the cheaper one.
                 yield _times(factor, function)
         for first, second in combinations(functions, 2):
-            if self.cost(first) + self.cost(second) + join > room or len(first.variables) > 1:
-                break
-            if len(second.variables) == 1:
+            if len(first.variables) == len(second.variables) == 1 and self.cost(first) + self.cost(second) + join <= room:
                 yield apply("mul", first, second)
 
 

@@ -128,17 +128,6 @@ def _sizes(jacobian: Jacobian) -> FloatArray:
     return np.where(size > 0, size, 1.0)
 
 
-def spread_over_points(jacobian: Jacobian, weights: FloatArray) -> FloatArray:
-    """Share of the points that decide a term's moments: 1 if all count alike, 1/n_points if one outweighs all others.
-
-    Moments say little about a term such as exp(x**2), whose gradient at the farthest point is larger than all others together.
-    """
-    energy = weights * (_lengths(jacobian) / _sizes(jacobian)) ** 2
-    total = np.maximum(energy.sum(axis=1), 1e-300)
-    energy /= total[:, None]
-    return 1 / np.maximum(np.einsum("kn,kn->k", energy, energy), 1e-300) / jacobian.n_points
-
-
 def _lengths(jacobian: Jacobian) -> FloatArray:
     """Length of every term's gradient, shape (n_terms, n_points)."""
     squared = np.zeros((jacobian.n_terms, jacobian.n_points))

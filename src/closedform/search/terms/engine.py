@@ -74,13 +74,13 @@ class TermSearch:
     """
 
     max_terms: int = 9
-    width: int = 60
-    per_complexity: int = 6
-    stages: tuple[int, ...] = (300, 2000)
+    width: int = 30
+    per_complexity: int = 3
+    stages: tuple[int, ...] = (400, 2000)
     n_points: int = 800
     reweightings: int = 3
-    n_line_points: int = 128
-    pairs: int = 400
+    n_line_points: int = 100
+    pairs: int = 500
     n_others: int = 20
 
     def __post_init__(self) -> None:

@@ -57,7 +57,8 @@ class Lines:
         Returns
         -------
         ndarray, shape (n_sums, n_terms)
-            Infinite where the term is a multiple of the sum.
+            Infinite where the term is a multiple of the sum, and for single terms where it comes before the sum's own: each
+            pair is judged once.
         """
         result = np.empty((len(supports), len(self.starts) - 1))
         _least_on_lines(
@@ -133,7 +134,12 @@ def _least_on_lines(supports, coefficients, starts, columns, slopes, inside, n_c
                 for i in range(n):
                     along[f, i] += c * inside[term, f, i]
         _squares(gradient, along, whole[0], lost[0])
-        for term in range(starts.shape[0] - 1):
+        own = 0.0
+        for i in range(n):
+            own += weights[i] * (min(lost[0, i] / whole[0, i], 1.0) if whole[0, i] > 0.0 else 1.0)
+        begin = supports[s, 0] + 1 if supports.shape[1] == 1 else 0
+        result[s, :begin] = np.inf
+        for term in range(begin, starts.shape[0] - 1):
             whole[1] = 0.0
             whole[2] = 0.0
             for row in range(starts[term], starts[term + 1]):
@@ -150,7 +156,7 @@ def _least_on_lines(supports, coefficients, starts, columns, slopes, inside, n_c
                     part = inside[term, f, i]
                     lost[1, i] -= part * along[f, i]
                     lost[2, i] -= part * part
-            result[s, term] = _least_on_line(whole, lost, weights, size)
+            result[s, term] = _least_on_line(whole, lost, weights, size, own)
 
 
 @compiled
@@ -167,7 +173,7 @@ def _squares(gradient, along, whole, lost):
 
 
 @compiled
-def _least_on_line(whole, lost, weights, size):
+def _least_on_line(whole, lost, weights, size, own):
     n = weights.shape[0]
     first = 0.0
     second = 0.0
@@ -181,7 +187,7 @@ def _least_on_line(whole, lost, weights, size):
         size[i] = whole[0, i] + ratio * ratio * whole[2, i]
     damping = 0.0
     best = np.inf
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         a11, a12, a22, b11, b12, b22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(n):
             w = weights[i] / (size[i] + damping) if size[i] + damping > 0.0 else 0.0
@@ -203,6 +209,9 @@ def _least_on_line(whole, lost, weights, size):
             share = left / size[i] if size[i] > 0.0 else 1.0
             value += weights[i] * min(max(share, 0.0), 1.0)
         best = min(best, value)
+        # Most terms do not help: they are not worth a further round.
+        if turn > 0 and best > 0.98 * own:
+            break
         damping = 1e-3 * total / n
     return best
 

@@ -124,17 +124,18 @@ def extend(
     for start in range(0, len(sums), rows):
         part = sums.supports[start : start + rows]
         values = extended_minima(moments.lost, moments.whole, part)
-        dependent = np.isinf(values)
+        sizes = costs[part].sum(axis=1) + join * part.shape[1]
+        _ban(values, [tuple(row) for row in part.tolist()], complete)
+        values[sizes[:, None] + costs >= bound] = np.inf
+        is_wanted = np.isfinite(values)
         values = np.where(values < _VANISHING, values, np.inf)
         if lines is not None:
-            values = np.minimum(values, lines.least(part, sums.coefficients[start : start + rows]))
-            values[dependent] = np.inf
-        _ban(values, [tuple(row) for row in part.tolist()], complete)
+            values = np.minimum(values, lines.least(part, sums.coefficients[start : start + rows], is_wanted))
 
         def name(row: int, term: int, part: NDArray[np.int64] = part) -> Support:
             return tuple(sorted((*part[row].tolist(), term)))
 
-        pool.offer(values, costs[part].sum(axis=1) + join * part.shape[1], costs, name, bound)
+        pool.offer(values, sizes, costs, name, bound)
         yield None
     yield pool.beam()
 

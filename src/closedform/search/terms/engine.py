@@ -366,9 +366,12 @@ class _Steps:
 @cache
 def _compile() -> None:
     """Compile the judge before the clock starts."""
-    points = np.ones((1, 1))
-    differentiate([variable(0)], points, np.ones(1))
-    prepare(points, np.ones((1, 1, 1))).misalignments(compile_tapes([variable(0)]))
+    field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
+    terms = [variable(0), variable(1)]
+    jacobian, _ = differentiate(terms, field.points, field.scale)
+    lines = prepare_lines(jacobian, field, 3)
+    lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
+    _comparison(field).misalignments(compile_tapes(terms))
 
 
 def _comparison(field: GradientField) -> Comparison:

@@ -221,7 +221,7 @@ class _Maker:
             values = evaluate(tree, self.points)
             if not np.isfinite(values).all():
                 continue
-            low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+            low = float(values.min(initial=np.inf))
             kind = _kind(tree)
             for name in names:
                 if kind not in _POINTLESS.get(name, ("one more",)) and (low > 0 or name not in _POSITIVE):

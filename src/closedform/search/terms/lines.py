@@ -46,23 +46,25 @@ class Lines:
     weights: FloatArray
     frames: FloatArray
 
-    def least(self, supports: NDArray[np.int64], coefficients: FloatArray) -> FloatArray:
+    def least(self, supports: NDArray[np.int64], coefficients: FloatArray, is_wanted: NDArray[np.bool_]) -> FloatArray:
         """Least misalignment of each sum with each term added.
 
         Parameters
         ----------
         supports : ndarray of int64, shape (n_sums, m)
         coefficients : ndarray, shape (n_sums, m)
+        is_wanted : ndarray of bool, shape (n_sums, n_terms)
+            Where to look.
 
         Returns
         -------
         ndarray, shape (n_sums, n_terms)
-            Infinite where the term is a multiple of the sum, and for single terms where it comes before the sum's own: each
-            pair is judged once.
+            Infinite where it is not wanted, where the term is a multiple of the sum, and for single terms where it comes
+            before the sum's own: each pair is judged once.
         """
         result = np.empty((len(supports), len(self.starts) - 1))
         _least_on_lines(
-            supports, coefficients, self.starts, self.columns, self.slopes, self.inside, self.n_columns, self.frames,
+            supports, coefficients, is_wanted, self.starts, self.columns, self.slopes, self.inside, self.n_columns, self.frames,
             self.weights, result,
         )  # fmt: skip
         return result
@@ -112,7 +114,7 @@ def prepare_lines(jacobian: Jacobian, field: GradientField, n_points: int) -> Li
 
 
 @compiled
-def _least_on_lines(supports, coefficients, starts, columns, slopes, inside, n_columns, frames, weights, result):
+def _least_on_lines(supports, coefficients, is_wanted, starts, columns, slopes, inside, n_columns, frames, weights, result):
     n = weights.shape[0]
     n_frames = frames.shape[1]
     gradient = np.empty((n_columns, n))
@@ -140,6 +142,9 @@ def _least_on_lines(supports, coefficients, starts, columns, slopes, inside, n_c
         begin = supports[s, 0] + 1 if supports.shape[1] == 1 else 0
         result[s, :begin] = np.inf
         for term in range(begin, starts.shape[0] - 1):
+            if not is_wanted[s, term]:
+                result[s, term] = np.inf
+                continue
             whole[1] = 0.0
             whole[2] = 0.0
             for row in range(starts[term], starts[term + 1]):

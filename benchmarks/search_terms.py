@@ -91,7 +91,9 @@ def run_target(name: str, seed: int, scale_first: float, engine: TermSearch) -> 
 
 def print_targets(names: list[str], scales: list[float]) -> None:
     """Five seeds of each target."""
-    print("| target | first input times | found | worst held-out | seconds | processor | an answer |\n|---|---|---|---|---|---|---|")
+    print(
+        "| target | first input times | found | worst held-out | seconds | processor | an answer |\n|---|---|---|---|---|---|---|"
+    )
     engine = TermSearch()
     run_target("det2", 99, 1.0, engine)
     for name in names:
@@ -99,43 +101,51 @@ def print_targets(names: list[str], scales: list[float]) -> None:
             runs = [run_target(name, seed, scale, engine) for seed in SEEDS]
             found = sum(run[0] < 1e-6 for run in runs)
             angle, wall, processor = (max(run[i] for run in runs) for i in range(3))  # type: ignore[type-var]
-            print(f"| {name} | {scale:g} | {found}/5 | {angle:.1e} | {wall:.2f} | {processor:.2f} | `{runs[0][3]}` |", flush=True)
+            print(
+                f"| {name} | {scale:g} | {found}/5 | {angle:.1e} | {wall:.2f} | {processor:.2f} | `{runs[0][3]}` |", flush=True
+            )
 
 
 def print_latents() -> None:
     """Two latents that mix E.B and E^2 - B^2."""
     first = truth_of("x0*x3 + x1*x4 + x2*x5", 6)
     second = truth_of("x0**2 + x1**2 + x2**2 - x3**2 - x4**2 - x5**2", 6)
-    print("| seed | E.B | E^2 - B^2 | seconds | of small misalignment |\n|---|---|---|---|---|")
+    print("| seed | E.B | E^2 - B^2 | seconds | processor | concepts |\n|---|---|---|---|---|---|")
     for seed in SEEDS:
         points = np.random.default_rng([2024, seed]).normal(size=(N_TRAIN, 6))
         one, two = first.gradient(points), second.gradient(points)
         jacobians = np.stack([one + 0.3 * two, (0.5 * one - two) * (1 + points[:, :1] ** 2)], axis=1)
         field = GradientField.from_arrays(points, jacobians, names=first.names)
-        result, wall, _ = search(field, seed, TermSearch())
-        others = [cf.parse(text, names=first.names) for text in result.statistics["others"]]
+        result, wall, processor = search(field, seed, TermSearch())
+        others = [cf.parse(text, names=first.names) for text in result.statistics["concepts"]]
         angles = [min(worst_angle(other, truth, points, np.ones(6)) for other in others) for truth in (first, second)]
-        print(f"| {seed} | {angles[0]:.0e} | {angles[1]:.0e} | {wall:.2f} | {len(others)} |", flush=True)
+        print(
+            f"| {seed} | {angles[0]:.0e} | {angles[1]:.0e} | {wall:.2f} | {processor:.2f} | {result.statistics['concepts']} |",
+            flush=True,
+        )
 
 
 def print_large() -> None:
     """Five thousand terms of 32 inputs at once."""
     names = [f"x{i}" for i in range(32)]
     truth = cf.parse("x3*x17*x29 - 0.7*x5**2*x8 + 1.3*sin(x11)", names=names)
-    print("| seed | terms | angle | seconds | peak memory, MB | answer |\n|---|---|---|---|---|---|")
+    print("| seed | terms | angle | seconds | processor | peak memory, MB | answer |\n|---|---|---|---|---|---|---|")
     for seed in SEEDS:
         rng = np.random.default_rng([2024, seed])
         points = rng.normal(size=(1000, 32))
         # A little of every input, so that none can be left out beforehand.
         gradients = truth.gradient(points) + 1e-9 * rng.normal(size=(1000, 32))
         field = GradientField.from_arrays(points, gradients, names=names)
-        result, wall, _ = search(field, seed, TermSearch(stages=(5400,), n_points=1000))
+        result, wall, processor = search(field, seed, TermSearch(stages=(5000,), n_points=1000))
         best = result.front.best
         assert best is not None
         angle = worst_angle(best.expression, truth, rng.normal(size=(N_HELD_OUT, 32)), np.ones(32))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         sizes = result.statistics["library_sizes"]
-        print(f"| {seed} | {sizes} | {angle:.0e} | {wall:.1f} | {memory:.0f} | `{best.expression}` |", flush=True)
+        print(
+            f"| {seed} | {sizes} | {angle:.0e} | {wall:.1f} | {processor:.1f} | {memory:.0f} | `{best.expression}` |",
+            flush=True,
+        )
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.alignment.residual import residual_field
 from closedform.arrays import FloatArray
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import complexity
@@ -33,6 +34,9 @@ from closedform.search.terms.moments import Moments, compute_moments
 
 PERFECT = 1e-11
 """A misalignment below this is rounding: nothing can be better."""
+
+N_MOMENT_POINTS = 400
+"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
 
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all points."""
@@ -106,6 +110,7 @@ class TermSearch:
         run = _Run(self, field, space, clock, rng, progress)
         try:
             run.stages()
+            run.further_concepts(rng)
         except KeyboardInterrupt:
             run.status = "interrupted"
         finally:
@@ -153,6 +158,7 @@ class _Run:
         self.library_sizes: list[int] = []
         self.most_terms = 0
         self.least = 1.0
+        self.concepts: list[Tree] = []
 
     def stages(self) -> None:
         """Search one library after the other."""
@@ -160,6 +166,27 @@ class _Run:
             library = self._library(limit)
             if library is None or self._search(library) or self.least <= PERFECT:
                 return
+
+    def further_concepts(self, rng: np.random.Generator) -> None:
+        """With several latents, look for what the concepts found so far leave over."""
+        field = self.field
+        self.concepts = self._best_concept(self.found)
+        while field.rank > 1 and len(self.concepts) == self.field.rank - field.rank + 1 and not self._is_over():
+            gradients = Expression(self.concepts[-1], field.names).gradient(field.points)
+            field = residual_field(field, gradients)
+            if not (field.weights > 0).any():
+                return
+            inner = _Run(self.options, field, self.space, self.clock, rng, self.progress)
+            inner.stages()
+            self.library_sizes += inner.library_sizes
+            self.status = inner.status
+            self.concepts += inner._best_concept(inner.found)
+            self._take({tree: (found.support, found.complexity) for tree, found in inner.found.items()})
+
+    def _best_concept(self, found: dict[Tree, "_Found"]) -> list[Tree]:
+        """The simplest of what fits about as well as the best."""
+        near = [f for f in found.values() if f.misalignment <= max(3 * min(g.misalignment for g in found.values()), PERFECT)]
+        return [min(near, key=lambda f: (f.complexity, f.misalignment)).tree] if near else []
 
     def _library(self, limit: int) -> _Library | None:
         sample = self.sample
@@ -171,7 +198,8 @@ class _Run:
         jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
         if len(finite) == 0:
             return None
-        moments, kept = compute_moments(jacobian, sample)
+        some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
+        moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
         if len(kept) == 0:
             return None
         if len(kept) < jacobian.n_terms:
@@ -234,10 +262,8 @@ class _Run:
         return merged(parts)
 
     def _bound(self) -> float:
-        """Complexity from which on nothing is of use. With several latents, a perfect fit is one of several concepts."""
+        """Complexity from which on nothing is of use."""
         largest = self.space.max_complexity + 1
-        if self.field.rank > 1:
-            return largest
         return min((f.complexity for f in self.found.values() if f.misalignment <= PERFECT), default=largest)
 
     def _fit(self, library: _Library, beam: Beam) -> list[Fit]:
@@ -280,7 +306,12 @@ class _Run:
                 made[tree] = (support, size)
         if not made:
             return
-        trees = list(made)
+        self._take(made)
+        self._show()
+
+    def _take(self, made: dict[Tree, tuple[Support, int]]) -> None:
+        """Judge formulas, and remember those that come near the front."""
+        trees = [tree for tree in made if tree not in self.found]
         values = self.some_points.misalignments(compile_tapes(trees))[0]
         if self.all_points is not self.some_points:
             trees = self._promising(trees, values, [made[tree][1] for tree in trees])
@@ -288,7 +319,6 @@ class _Run:
         for tree, value in zip(trees, values.tolist(), strict=True):
             self.found[tree] = _Found(made[tree][0], tree, made[tree][1], value)
             self.least = min(self.least, value)
-        self._show()
 
     def _allows(self, tree: Tree, terms: list[Term]) -> bool:
         if any(term.is_given for term in terms):
@@ -336,6 +366,7 @@ class _Run:
             "evaluations": self.clock.evaluations,
             "library_sizes": list(self.library_sizes),
             "most_terms": self.most_terms,
+            "concepts": [str(Expression(tree, self.field.names)) for tree in self.concepts],
             "others": self._others(),
         }
 

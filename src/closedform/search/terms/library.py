@@ -1,5 +1,6 @@
 """The library of the term search: terms made from the operator table and the space, cheapest first."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -238,20 +239,22 @@ class _Maker:
 
     def _products(self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float) -> Iterator[Tree]:
         """Monomials of degree one and two times functions, and functions of different inputs times each other."""
-        join = self.space.costs.of("mul")
-        factors = [(tree, self.cost(tree), tree.variables) for tree in monomials if _degree(tree) <= 2]
+        join, per_input = self.space.costs.of("mul"), self._per_input
+        factors = sorted(((self.cost(tree), tree) for tree in monomials if _degree(tree) <= 2), key=lambda pair: pair[0])
+        costs = [cost for cost, _ in factors]
         for function in functions:
-            cost, used = self.cost(function) + join, function.variables
+            used = function.variables
+            left = room - self.cost(function) - join
             is_power = function.root == "div" and _kind(function.children[1]) in ("other", "square") and len(used) == 1
-            for factor, own, also in factors:
-                if cost + own + self._per_input * max(len(used), len(also)) > room or (is_power and used & also):
-                    continue
-                # x/y rather than x*(1/y): one spelling, and the cheaper one.
-                yield _times(factor, function)
+            for own, factor in factors[: bisect_right(costs, left - per_input * len(used))]:
+                also = factor.variables
+                if own + per_input * len(also) <= left and not (is_power and used & also):
+                    # x/y rather than x*(1/y): one spelling, and the cheaper one.
+                    yield _times(factor, function)
         simple = [(tree, self.cost(tree)) for tree in functions if tree.root != "div" and tree.children[0] in inputs]
         for (first, cost), (second, own) in combinations(simple, 2):
             is_new = first.variables != second.variables and not first.root == second.root == "exp"
-            if is_new and cost + own + join + 2 * self._per_input <= room:
+            if is_new and cost + own + join + 2 * per_input <= room:
                 yield apply("mul", first, second)
 
 

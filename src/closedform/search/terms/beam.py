@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from closedform.alignment.eigen import extended_minima
 from closedform.arrays import FloatArray
+from closedform.search.terms.lines import Lines
 from closedform.search.terms.moments import Moments
 
 Support = tuple[int, ...]
 
 _CHUNK = 2_000_000
+_LINES_CHUNK = 60_000
 _DIGITS = 10
-_PERFECT = 1e-8
+_VANISHING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Beam:
     sizes : tuple of int
         Least complexity that a sum of these terms can have: all coefficients 1 or -1.
     values : tuple of float
-        What was expected of each: the smallest eigenvalue.
+        The misalignment that is expected of each.
     """
 
     supports: tuple[Support, ...]
@@ -37,17 +39,6 @@ class Beam:
 
     def __len__(self) -> int:
         return len(self.supports)
-
-    def best(self, count: int) -> "Beam":
-        """The most promising of all, of each complexity, and all that seem perfect."""
-        seen: dict[int, int] = {}
-        kept: list[int] = []
-        for place, (size, value) in enumerate(zip(self.sizes, self.values, strict=True)):
-            seen[size] = seen.get(size, 0) + 1
-            if place < count or seen[size] <= -(-count // 3) or value < _PERFECT:
-                kept.append(place)
-        supports = tuple(self.supports[i] for i in kept)
-        return Beam(supports, tuple(self.sizes[i] for i in kept), tuple(self.values[i] for i in kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +66,48 @@ def singles(moments: Moments, costs: NDArray[np.int64], width: Width, bound: flo
     return pool.beam()
 
 
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Fitted sums of one number of terms, to be extended by one more.
+
+    Attributes
+    ----------
+    supports : ndarray of int64, shape (n_sums, m)
+    coefficients : ndarray, shape (n_sums, m)
+    """
+
+    supports: NDArray[np.int64]
+    coefficients: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.supports)
+
+
 def extend(
     moments: Moments,
+    lines: Lines | None,
     costs: NDArray[np.int64],
     join: int,
-    supports: Sequence[Support],
+    sums: Sums,
     complete: Sequence[Support],
     width: Width,
     bound: float,
 ) -> Iterator[Beam | None]:
     """The best supports of one term more.
 
+    A support is worth its least misalignment on the line from the fitted sum towards the new term, or nothing if its smallest
+    eigenvalue vanishes: then some coefficients fit perfectly.
+
     Parameters
     ----------
     moments : Moments
+    lines : Lines or None
+        None looks at eigenvalues alone, and takes only those that vanish.
     costs : ndarray of int64, shape (n_terms,)
         The terms' complexities.
     join : int
         What an addition costs.
-    supports : sequence of tuple of int
-        All of one length.
+    sums : Sums
     complete : sequence of tuple of int
         Supports that already fit perfectly: nothing that contains one is of use.
     width : Width
@@ -107,21 +120,35 @@ def extend(
         None after each part of the work, so that the caller may stop; the beam at the end.
     """
     pool = _Pool(width)
-    rows = max(1, _CHUNK // (len(costs) * max(1, len(supports[0]))))
-    for start in range(0, len(supports), rows):
-        part = np.array(supports[start : start + rows], dtype=np.int64)
+    rows = max(1, (_CHUNK if lines is None else _LINES_CHUNK) // len(costs))
+    for start in range(0, len(sums), rows):
+        part = sums.supports[start : start + rows]
         values = extended_minima(moments.lost, moments.whole, part)
-        _ban(values, supports[start : start + rows], complete)
-        if part.shape[1] == 1:
-            # Each pair would come twice.
-            values[np.arange(values.shape[1]) < part] = np.inf
+        sizes = costs[part].sum(axis=1) + join * part.shape[1]
+        _ban(values, [tuple(row) for row in part.tolist()], complete)
+        values[sizes[:, None] + costs >= bound] = np.inf
+        is_wanted = np.isfinite(values)
+        values = np.where(values < _VANISHING, values, np.inf)
+        if lines is not None:
+            values = np.minimum(values, lines.least(part, sums.coefficients[start : start + rows], is_wanted))
 
         def name(row: int, term: int, part: NDArray[np.int64] = part) -> Support:
             return tuple(sorted((*part[row].tolist(), term)))
 
-        pool.offer(values, costs[part].sum(axis=1) + join * part.shape[1], costs, name, bound)
+        pool.offer(values, sizes, costs, name, bound)
         yield None
     yield pool.beam()
+
+
+def merged(beams: Sequence[Beam]) -> Beam:
+    """All supports of several beams, each once."""
+    rows = {
+        support: (value, size)
+        for beam in reversed(beams)
+        for support, size, value in zip(beam.supports, beam.sizes, beam.values, strict=True)
+    }
+    kept = sorted((value, size, support) for support, (value, size) in rows.items())
+    return Beam(tuple(s for _, _, s in kept), tuple(size for _, size, _ in kept), tuple(v for v, _, _ in kept))
 
 
 def _ban(values: FloatArray, supports: Sequence[Support], complete: Sequence[Support]) -> None:
@@ -181,7 +208,9 @@ class _Pool:
             row, column = divmod(place, len(columns))
             support = name(int(rows[row]), int(columns[column]))
             # Rounded, so that noise in the last digits does not decide between equals.
-            self.found[support] = (round(float(block[place]), _DIGITS), size)
+            value = round(float(block[place]), _DIGITS)
+            if value < self.found.get(support, (np.inf, 0))[0]:
+                self.found[support] = (value, size)
 
     def beam(self) -> Beam:
         """The supports to go on with."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.alignment.residual import residual_field
 from closedform.arrays import FloatArray
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import complexity
@@ -24,20 +25,21 @@ from closedform.search.budget import Budget, Clock
 from closedform.search.engine import SearchResult, Status
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
-from closedform.search.terms.beam import Beam, Support, Width, extend, singles
+from closedform.search.terms.beam import Beam, Sums, Support, Width, extend, merged, singles
 from closedform.search.terms.formula import Sum, sums, write
 from closedform.search.terms.jacobian import Jacobian, differentiate
 from closedform.search.terms.library import Term, build_library
-from closedform.search.terms.moments import Moments, compute_moments, spread_over_points
+from closedform.search.terms.lines import Lines, prepare_lines
+from closedform.search.terms.moments import Moments, compute_moments
 
 PERFECT = 1e-11
 """A misalignment below this is rounding: nothing can be better."""
 
+N_MOMENT_POINTS = 400
+"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
+
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all points."""
-
-EVEN = 0.015
-"""Terms of the first library are decided by at least this share of the points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +54,16 @@ class TermSearch:
         Supports that each step of the beam search goes on with.
     per_complexity : int
         Supports of each complexity that it goes on with besides.
-    fitted : int
-        Supports of each number of terms, and a third of it of each complexity, that are fitted to the data.
     stages : tuple of int
-        Sizes of the libraries that are searched one after the other, until one fits perfectly. The first holds only terms
-        whose moments many points decide.
+        Sizes of the libraries that are searched one after the other, until one fits perfectly.
     n_points : int
         Points on which coefficients are fitted; the result is judged on all.
     reweightings : int
         Solves after the first, with weights that turn the eigenproblem's quotient into the misalignment.
+    n_line_points : int
+        Points on which it is judged how much a further term would help.
     pairs : int
-        Up to this library size every pair of terms is looked at.
+        Up to this library size every pair of terms is judged so; beyond, only perfect pairs are sure to be seen.
     n_others : int
         How many further candidates of small misalignment the statistics list.
 
@@ -77,17 +78,17 @@ class TermSearch:
     """
 
     max_terms: int = 9
-    width: int = 60
-    per_complexity: int = 6
-    fitted: int = 12
-    stages: tuple[int, ...] = (300, 2000)
+    width: int = 30
+    per_complexity: int = 3
+    stages: tuple[int, ...] = (400, 2000)
     n_points: int = 800
     reweightings: int = 3
-    pairs: int = 6000
+    n_line_points: int = 100
+    pairs: int = 500
     n_others: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("max_terms", "width", "per_complexity", "fitted", "n_points", "pairs"):
+        for name in ("max_terms", "width", "per_complexity", "n_points", "n_line_points", "pairs"):
             if getattr(self, name) < 1:
                 raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
         if not self.stages or min(self.stages) < 1:
@@ -109,6 +110,7 @@ class TermSearch:
         run = _Run(self, field, space, clock, rng, progress)
         try:
             run.stages()
+            run.further_concepts(rng)
         except KeyboardInterrupt:
             run.status = "interrupted"
         finally:
@@ -133,6 +135,7 @@ class _Library:
     terms: list[Term]
     jacobian: Jacobian
     moments: Moments
+    lines: Lines
     costs: NDArray[np.int64]
 
 
@@ -155,15 +158,37 @@ class _Run:
         self.library_sizes: list[int] = []
         self.most_terms = 0
         self.least = 1.0
+        self.concepts: list[Tree] = []
 
     def stages(self) -> None:
         """Search one library after the other."""
-        for place, limit in enumerate(self.options.stages):
-            library = self._library(limit, is_first=place == 0)
+        for limit in self.options.stages:
+            library = self._library(limit)
             if library is None or self._search(library) or self.least <= PERFECT:
                 return
 
-    def _library(self, limit: int, is_first: bool) -> _Library | None:
+    def further_concepts(self, rng: np.random.Generator) -> None:
+        """With several latents, look for what the concepts found so far leave over."""
+        field = self.field
+        self.concepts = self._best_concept(self.found)
+        while field.rank > 1 and len(self.concepts) == self.field.rank - field.rank + 1 and not self._is_over():
+            gradients = Expression(self.concepts[-1], field.names).gradient(field.points)
+            field = residual_field(field, gradients)
+            if not (field.weights > 0).any():
+                return
+            inner = _Run(self.options, field, self.space, self.clock, rng, self.progress)
+            inner.stages()
+            self.library_sizes += inner.library_sizes
+            self.status = inner.status
+            self.concepts += inner._best_concept(inner.found)
+            self._take({tree: (found.support, found.complexity) for tree, found in inner.found.items()})
+
+    def _best_concept(self, found: dict[Tree, "_Found"]) -> list[Tree]:
+        """The simplest of what fits about as well as the best."""
+        near = [f for f in found.values() if f.misalignment <= max(3 * min(g.misalignment for g in found.values()), PERFECT)]
+        return [min(near, key=lambda f: (f.complexity, f.misalignment)).tree] if near else []
+
+    def _library(self, limit: int) -> _Library | None:
         sample = self.sample
         concept = sample.tangent.ambient(sample.frames)
         importance = np.einsum("n,ndk->d", sample.weights, concept**2)
@@ -173,60 +198,72 @@ class _Run:
         jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
         if len(finite) == 0:
             return None
-        if is_first:
-            even = np.flatnonzero(spread_over_points(jacobian, sample.weights) >= EVEN)
-            jacobian, finite = jacobian.select(even), finite[even]
-        moments, kept = compute_moments(jacobian, sample)
+        some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
+        moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
         if len(kept) == 0:
             return None
         if len(kept) < jacobian.n_terms:
             jacobian = jacobian.select(kept)
         terms = [terms[i] for i in finite[kept]]
         self.library_sizes.append(len(terms))
-        return _Library(terms, jacobian, moments, np.array([term.cost for term in terms], dtype=np.int64))
+        costs = np.array([term.cost for term in terms], dtype=np.int64)
+        lines = prepare_lines(jacobian, sample, self.options.n_line_points)
+        return _Library(terms, jacobian, moments, lines, costs)
 
     def _search(self, library: _Library) -> bool:
         """Beam search over supports; whether the budget is used up."""
-        options = self.options
-        width = Width(options.width, options.per_complexity)
-        join = self.space.costs.of("add")
         complete: list[Support] = []
-        beam = singles(library.moments, library.costs, width, self._bound())
-        supports: list[Support] = [(k,) for k in range(len(library.terms))] if len(library.terms) <= options.pairs else []
         best = np.inf
         idle = 0
-        for n_terms in range(1, options.max_terms + 1):
+        beam = singles(library.moments, library.costs, self._width, self._bound())
+        for n_terms in range(1, self.options.max_terms + 1):
             if len(beam) == 0:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
-            looked_at = beam.best(options.fitted)
-            fits = self._fit(library, looked_at)
-            self._judge(library, looked_at, fits)
+            fits = self._fit(library, beam)
+            self._judge(library, beam, fits)
             if self._is_over():
                 return True
-            complete += [s for s, fit in zip(looked_at.supports, fits, strict=False) if fit.misalignment <= PERFECT]
-            level = min((fit.misalignment for fit in fits), default=1.0)
+            pairs = list(zip(beam.supports, fits, strict=True))
+            complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]
+            going = [(support, fit) for support, fit in pairs if fit.misalignment > PERFECT]
+            level = min((fit.misalignment for _, fit in going), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
-            if idle == 2 or n_terms == options.max_terms:
+            if idle == 2 or not going or n_terms == self.options.max_terms:
                 return False
-            done = set(complete)
-            going = [s for s in (supports or beam.supports) if s not in done]
-            supports = []
-            if not going:
-                return False
-            for grown in extend(library.moments, library.costs, join, going, complete, width, self._bound()):
-                if self._is_over():
-                    return True
-                if grown is not None:
-                    beam = grown
+            grown = self._extend(library, going, complete)
+            if grown is None:
+                return True
+            beam = grown
         return False
 
+    @property
+    def _width(self) -> Width:
+        return Width(self.options.width, self.options.per_complexity)
+
+    def _extend(self, library: _Library, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
+        """The supports of one term more; None when the budget is used up."""
+        sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
+        jobs: list[tuple[Lines | None, Sums]] = [(library.lines, sums_now)]
+        if sums_now.supports.shape[1] == 1:
+            every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
+            few = len(library.terms) <= self.options.pairs
+            jobs = [(library.lines, every)] if few else [(library.lines, sums_now), (None, every)]
+        parts: list[Beam] = []
+        join = self.space.costs.of("add")
+        for lines, starting in jobs:
+            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound())
+            for part in steps:
+                if self._is_over():
+                    return None
+                if part is not None:
+                    parts.append(part)
+        return merged(parts)
+
     def _bound(self) -> float:
-        """Complexity from which on nothing is of use. With several latents, a perfect fit is one of several concepts."""
+        """Complexity from which on nothing is of use."""
         largest = self.space.max_complexity + 1
-        if self.field.rank > 1:
-            return largest
         return min((f.complexity for f in self.found.values() if f.misalignment <= PERFECT), default=largest)
 
     def _fit(self, library: _Library, beam: Beam) -> list[Fit]:
@@ -236,7 +273,9 @@ class _Run:
             fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
             self.clock.evaluations += 1
             if self._is_over():
-                break
+                # What is left counts as not fitted.
+                missing = len(beam) - len(fits)
+                return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
         return fits
 
     def _projected(self, library: _Library, support: Support) -> tuple[FloatArray, FloatArray]:
@@ -267,7 +306,12 @@ class _Run:
                 made[tree] = (support, size)
         if not made:
             return
-        trees = list(made)
+        self._take(made)
+        self._show()
+
+    def _take(self, made: dict[Tree, tuple[Support, int]]) -> None:
+        """Judge formulas, and remember those that come near the front."""
+        trees = [tree for tree in made if tree not in self.found]
         values = self.some_points.misalignments(compile_tapes(trees))[0]
         if self.all_points is not self.some_points:
             trees = self._promising(trees, values, [made[tree][1] for tree in trees])
@@ -275,7 +319,6 @@ class _Run:
         for tree, value in zip(trees, values.tolist(), strict=True):
             self.found[tree] = _Found(made[tree][0], tree, made[tree][1], value)
             self.least = min(self.least, value)
-        self._show()
 
     def _allows(self, tree: Tree, terms: list[Term]) -> bool:
         if any(term.is_given for term in terms):
@@ -323,6 +366,7 @@ class _Run:
             "evaluations": self.clock.evaluations,
             "library_sizes": list(self.library_sizes),
             "most_terms": self.most_terms,
+            "concepts": [str(Expression(tree, self.field.names)) for tree in self.concepts],
             "others": self._others(),
         }
 
@@ -353,9 +397,12 @@ class _Steps:
 @cache
 def _compile() -> None:
     """Compile the judge before the clock starts."""
-    points = np.ones((1, 1))
-    differentiate([variable(0)], points, np.ones(1))
-    prepare(points, np.ones((1, 1, 1))).misalignments(compile_tapes([variable(0)]))
+    field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
+    terms = [variable(0), variable(1)]
+    jacobian, _ = differentiate(terms, field.points, field.scale)
+    lines = prepare_lines(jacobian, field, 3)
+    lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
+    _comparison(field).misalignments(compile_tapes(terms))
 
 
 def _comparison(field: GradientField) -> Comparison:

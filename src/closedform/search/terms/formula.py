@@ -90,7 +90,8 @@ def write(found: Sum, trees: Sequence[Tree]) -> Tree:
     'y - 0.95*x'
     """
     result: Tree | None = None
-    for value, place in sorted(zip(found.coefficients, found.places, strict=True), key=lambda pair: (pair[0] < 0, pair[1])):
+    pairs = zip(found.coefficients, found.places, strict=True)
+    for value, place in sorted(pairs, key=lambda pair: (pair[0] < 0, sorted(trees[pair[1]].variables), pair[1])):
         size = plain_number(abs(value))
         term = trees[place] if size == 1 else apply("mul", constant(size), trees[place])
         result = term if result is None else apply("add" if value > 0 else "sub", result, term)

@@ -59,6 +59,10 @@ class Jacobian:
             result[np.searchsorted(used, column), place] = self.slopes[row]
         return used, np.ascontiguousarray(result.transpose(2, 0, 1))
 
+    def at(self, points: NDArray[np.int64]) -> "Jacobian":
+        """The same terms at some of the points."""
+        return Jacobian(np.ascontiguousarray(self.slopes[:, points]), self.terms, self.starts, self.n_terms)
+
     def select(self, kept: NDArray[np.int64]) -> "Jacobian":
         """Some of the terms, renumbered in the order given (ascending)."""
         place = np.full(self.n_terms, -1)

@@ -1,10 +1,11 @@
 """The library of the term search: terms made from the operator table and the space, cheapest first."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import log10
+from math import log2, log10
 
 import numpy as np
 
@@ -22,6 +23,15 @@ PLAIN_SPREAD = (0.02, 50.0)
 
 _POSITIVE = ("sqrt", "log")
 _NOT_GENERATED = ("neg", "square", "cube", "inv")
+# Functions of these are multiples or sums of others, or no simpler than what they replace.
+_POINTLESS = {
+    "sqrt": ("square", "twice"),
+    "log": ("square", "twice"),
+    "abs": ("square", "twice", "one more"),
+    "sin": ("one more",),
+    "cos": ("one more",),
+    "exp": ("one more",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +145,13 @@ class _Maker:
         functions = self._cheapest(self._functions(small, set(arguments)))
         kept = self._cheapest([*monomials, *functions])
         # A product costs what its factors do and one operator: those above the dearest kept term need not be made.
-        room = self.cost(kept[-1]) if len(kept) == self.limit else self.space.max_complexity
-        kept = self._cheapest([*kept, *self._products(monomials, functions, room)])
+        room = self._rank(kept[-1])[0] if len(kept) == self.limit else self.space.max_complexity
+        kept = self._cheapest([*kept, *self._products(monomials, functions, set(arguments), room)])
         return [Term(tree, self.cost(tree)) for tree in kept]
+
+    @property
+    def _per_input(self) -> float:
+        return 0.5 * log2(len(self.names))
 
     def cost(self, tree: Tree) -> int:
         """Complexity, computed once for each shape."""
@@ -155,8 +169,12 @@ class _Maker:
 
     def _cheapest(self, trees: Iterable[Tree]) -> list[Tree]:
         allowed = [tree for tree in dict.fromkeys(trees) if self.allows(tree)]
-        order = {tree: (self.cost(tree), tree.size, max(self._place[i] for i in tree.variables)) for tree in allowed}
-        return sorted(allowed, key=order.__getitem__)[: self.limit]
+        return sorted(allowed, key=self._rank)[: self.limit]
+
+    def _rank(self, tree: Tree) -> tuple[float, int, int]:
+        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about n_inputs**j."""
+        used = tree.variables
+        return self.cost(tree) + self._per_input * len(used), tree.size, max(self._place[i] for i in used)
 
     def _in_units(self, column: int) -> Tree:
         """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""
@@ -199,42 +217,54 @@ class _Maker:
 
     def _functions(self, small: list[Tree], inputs: set[Tree]) -> Iterator[Tree]:
         """Functions, reciprocals and radicals of small polynomials."""
+        names = [name for name in FUNCTIONS if name not in _NOT_GENERATED and self.space.allows_operator(name)]
         for tree in small:
             values = evaluate(tree, self.points)
             if not np.isfinite(values).all():
                 continue
-            low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
-            is_square = tree.root == "pow"
-            for name in FUNCTIONS:
-                if name not in _NOT_GENERATED and self.space.allows_operator(name):
-                    if (name in _POSITIVE and low <= 0) or (name in ("sqrt", "log", "abs") and is_square):
-                        continue
+            low = float(values.min(initial=np.inf))
+            kind = _kind(tree)
+            for name in names:
+                if kind not in _POINTLESS.get(name, ("one more",)) and (low > 0 or name not in _POSITIVE):
                     yield apply(name, tree)
-            if self.space.allows_operator("exp") and (tree in inputs or low >= 0):
+            if "exp" in names and kind not in _POINTLESS["exp"] and (tree in inputs or low >= 0):
                 yield apply("exp", apply("neg", tree))
-            if low > 0 or high < 0:
+            base = evaluate(tree.children[0], self.points) if kind == "square" else values
+            if kind != "twice" and (base.min(initial=np.inf) > 0 or base.max(initial=-np.inf) < 0):
                 yield _reciprocal(tree)
-                if not is_square:
+                if kind != "square":
                     yield _reciprocal(_power(tree, 2))
-                if low > 0 and self.space.allows_operator("sqrt") and not is_square:
+                if low > 0 and "sqrt" in names and kind != "square":
                     yield _reciprocal(apply("sqrt", tree))
 
-    def _products(self, monomials: list[Tree], functions: list[Tree], room: int) -> Iterator[Tree]:
+    def _products(self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float) -> Iterator[Tree]:
         """Monomials of degree one and two times functions, and functions of different inputs times each other."""
-        join = self.space.costs.of("mul")
-        factors = [tree for tree in monomials if _degree(tree) <= 2]
+        join, per_input = self.space.costs.of("mul"), self._per_input
+        factors = sorted(((self.cost(tree), tree) for tree in monomials if _degree(tree) <= 2), key=lambda pair: pair[0])
+        costs = [cost for cost, _ in factors]
         for function in functions:
-            left = room - join - self.cost(function)
-            for factor in factors:
-                if self.cost(factor) > left:
-                    break
-                # x/y rather than x*(1/y): one spelling, and the cheaper one.
-                yield _times(factor, function)
-        for first, second in combinations(functions, 2):
-            if self.cost(first) + self.cost(second) + join > room or len(first.variables) > 1:
-                break
-            if len(second.variables) == 1:
+            used = function.variables
+            left = room - self.cost(function) - join
+            is_power = function.root == "div" and _kind(function.children[1]) in ("other", "square") and len(used) == 1
+            for own, factor in factors[: bisect_right(costs, left - per_input * len(used))]:
+                also = factor.variables
+                if own + per_input * len(also) <= left and not (is_power and used & also):
+                    # x/y rather than x*(1/y): one spelling, and the cheaper one.
+                    yield _times(factor, function)
+        simple = [(tree, self.cost(tree)) for tree in functions if tree.root != "div" and tree.children[0] in inputs]
+        for (first, cost), (second, own) in combinations(simple, 2):
+            is_new = first.variables != second.variables and not first.root == second.root == "exp"
+            if is_new and cost + own + join + 2 * per_input <= room:
                 yield apply("mul", first, second)
+
+
+def _kind(tree: Tree) -> str:
+    """What a small polynomial is, as far as functions of it may be pointless."""
+    if tree.root == "pow":
+        return "square"
+    if tree.root == "add" and tree.children[0] == constant(1):
+        return "one more"
+    return "twice" if tree.root == "mul" and tree.children[0] == constant(2) else "other"
 
 
 def _shape(tree: Tree) -> tuple:

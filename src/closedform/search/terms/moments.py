@@ -9,7 +9,7 @@ from closedform.arrays import FloatArray
 from closedform.field.gradient_field import GradientField
 from closedform.search.terms.jacobian import Jacobian
 
-_CHUNK = 128
+_CHUNK = 256
 _COLLINEAR = 1e-9
 _CONSTANT = 1e-12
 
@@ -89,7 +89,8 @@ def compute_moments(jacobian: Jacobian, field: GradientField) -> tuple[Moments, 
         with np.errstate(all="ignore"):
             ratio = np.where(length > _CONSTANT * squared, 1 - np.minimum(share / length, 1.0), 1.0)
         single += counts[part] @ ratio
-    return _normalised(whole, whole - inside, single, ambient)
+    np.subtract(whole, inside, out=inside)
+    return _normalised(whole, inside, single, ambient)
 
 
 def _normalised(
@@ -98,8 +99,9 @@ def _normalised(
     squared = np.diagonal(whole).copy()
     varies = np.flatnonzero(np.isfinite(squared) & (squared > _CONSTANT * ambient) & (squared > 0))
     lengths = np.sqrt(squared[varies])
-    block = np.ix_(varies, varies)
-    whole, lost = whole[block], lost[block]
+    if len(varies) < len(squared):
+        block = np.ix_(varies, varies)
+        whole, lost = whole[block], lost[block]
     for matrix in (whole, lost):
         matrix /= lengths
         matrix /= lengths[:, None]
@@ -110,11 +112,11 @@ def _normalised(
 
 def _first_of_each(whole: FloatArray) -> NDArray[np.int64]:
     """Terms of which no earlier one is a multiple."""
-    rows, columns = np.nonzero(np.triu(np.abs(whole) > 1 - _COLLINEAR, k=1))
     dropped: set[int] = set()
-    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+    for row in range(len(whole)):
         if row not in dropped:
-            dropped.add(column)
+            others = whole[row, row + 1 :]
+            dropped.update((np.flatnonzero((others > 1 - _COLLINEAR) | (others < _COLLINEAR - 1)) + row + 1).tolist())
     return np.array([k for k in range(len(whole)) if k not in dropped], dtype=np.int64)
 
 
@@ -126,17 +128,6 @@ def _sizes(jacobian: Jacobian) -> FloatArray:
     np.minimum(lengths, 10.0, out=lengths)
     size = np.sqrt(np.einsum("kn,kn->n", lengths, lengths) / max(jacobian.n_terms, 1))
     return np.where(size > 0, size, 1.0)
-
-
-def spread_over_points(jacobian: Jacobian, weights: FloatArray) -> FloatArray:
-    """Share of the points that decide a term's moments: 1 if all count alike, 1/n_points if one outweighs all others.
-
-    Moments say little about a term such as exp(x**2), whose gradient at the farthest point is larger than all others together.
-    """
-    energy = weights * (_lengths(jacobian) / _sizes(jacobian)) ** 2
-    total = np.maximum(energy.sum(axis=1), 1e-300)
-    energy /= total[:, None]
-    return 1 / np.maximum(np.einsum("kn,kn->k", energy, energy), 1e-300) / jacobian.n_points
 
 
 def _lengths(jacobian: Jacobian) -> FloatArray:

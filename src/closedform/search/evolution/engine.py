@@ -19,11 +19,13 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import SearchResult, Status
+from closedform.search.evolution.decode import Alphabet, decode
 from closedform.search.evolution.hall_of_fame import EXACT, HallOfFame
 from closedform.search.evolution.island import Fitting, Island
 from closedform.search.evolution.operon import Breeder, load, usable_operators
 from closedform.search.evolution.spelling import tidy, to_tree
-from closedform.search.evolution.structure import Rules
+from closedform.search.evolution.structure import Rules, describe, unseen
+from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 
@@ -97,7 +99,8 @@ class Evolution:
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) == 0 or not usable_operators(space):
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
-        run = _Run(self, field, space, usable, rng)
+        run = Run(self, field, space, usable, rng)
+        compile_all(run.comparison)
         clock = budget.start()
         status = run.go(clock, progress)
         front = run.front(polish=status != "interrupted")
@@ -114,7 +117,7 @@ class Evolution:
         return SearchResult(front, status, statistics)
 
 
-class _Run:
+class Run:
     """One search: what it holds and how it goes on."""
 
     def __init__(
@@ -233,6 +236,19 @@ def choose_units(scale: FloatArray) -> FloatArray:
     array([1.e+00, 1.e+03, 1.e-03])
     """
     return 1000.0 ** np.round(np.log10(scale) / 3)
+
+
+def compile_all(comparison: Comparison) -> None:
+    """Call everything that is compiled once, so that a budget of seconds is spent on the search."""
+    tapes = compile_tapes([parse("x0 + 2", names=["x0"]).tree])
+    rules = Rules.of(SearchSpace(), ["x0"])
+    comparison.misalignments(tapes)
+    fit_constants(comparison, tapes, np.array([1]))
+    structure = describe(tapes, rules)
+    unseen(np.zeros(4, dtype=np.uint64), structure.keys, structure.constants)
+    survival_scores(np.zeros(1), structure.costs, structure.keys)
+    alphabet = Alphabet.of(1, {}, [2])
+    decode(alphabet, np.array([2], dtype=np.uint64), np.ones(1), np.array([0, 1]), np.array([0, 1]))
 
 
 def _comparison(field: GradientField, chosen: np.ndarray, units: FloatArray) -> Comparison:

@@ -69,7 +69,7 @@ class Island:
         fitting: Fitting,
         rng: np.random.Generator,
     ) -> None:
-        self._breeder, self._comparison, self._rules, self._hall = breeder, comparison, rules, hall
+        self._breeder, self._comparison, self._rules, self.hall = breeder, comparison, rules, hall
         self._fitting, self._rng = fitting, rng
         self.members: list[Any] = []
         self.misalignments = np.empty(0)
@@ -115,7 +115,7 @@ class Island:
 
     def _take_in(self, individuals: list[Any], population: int, fitted: NDArray[np.bool_] | None) -> int:
         judged = self._judge(individuals, fitted)
-        self._hall.offer(judged.tapes, judged.misalignments, judged.structure)
+        self.hall.offer(judged.tapes, judged.misalignments, judged.structure)
         misalignments = np.concatenate([self.misalignments, judged.misalignments])
         costs = np.concatenate([self.costs, judged.structure.costs])
         keys = np.concatenate([self.keys, judged.structure.keys])

@@ -31,6 +31,7 @@ from closedform.search.space import SearchSpace
 
 POLISH_POINTS, FIT_POINTS = 4096, 256
 NEWS_SECONDS = 0.3
+EMIGRANTS = 5
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Evolution:
     tournament : int
         Parents compared in each selection.
     patience : int
-        Generations without a better best after which an island starts again.
+        Generations without a better best after which all islands start again; the hall of fame stays.
     settle : int
         Generations without a change of the hall of fame after which a search ends that met its target or an exact answer.
     exchange : int
@@ -70,15 +71,15 @@ class Evolution:
     'evolution'
     """
 
-    population: int = 1000
-    islands: int = 1
+    population: int = 400
+    islands: int = 3
     max_length: int = 35
     max_depth: int = 10
     fitted: float = 0.05
     fit_iterations: int = 5
     points: int = 512
     tournament: int = 3
-    patience: int = 60
+    patience: int = 50
     settle: int = 15
     exchange: int = 20
     give_up: float = 0.05
@@ -117,6 +118,20 @@ class Evolution:
         return SearchResult(front, status, statistics)
 
 
+@dataclass(slots=True)
+class Era:
+    """The time between two restarts."""
+
+    lowest: float = 1.0
+    stale: int = 0
+
+    def is_over(self, lowest: float, patience: int, goal: float) -> bool:
+        """Whether the best is not good enough and has not improved for too long."""
+        self.stale = 0 if lowest < 0.999 * self.lowest else self.stale + 1
+        self.lowest = min(self.lowest, lowest)
+        return self.stale >= patience and self.lowest > goal
+
+
 class Run:
     """One search: what it holds and how it goes on."""
 
@@ -153,12 +168,11 @@ class Run:
             return "interrupted"
 
     def _loop(self, clock: Clock, progress: Progress) -> Status:
-        population, patience = self.options.population, self.options.patience
         goal = max(EXACT, clock.budget.target or 0.0)
         lowest, changes, quiet, news = 1.0, -1, 0, 0.0
-        for island in self.islands:
-            clock.evaluations += island.settle(_batch(clock, population), self.seeds)
-        while True:
+        era = Era()
+        self._settle(clock)
+        while (reason := clock.stop_reason()) is None:
             if self.hall.lowest < 0.999 * lowest:
                 lowest, self.seconds_to_best, self.evaluations_to_best = self.hall.lowest, clock.seconds, clock.evaluations
             quiet = quiet + 1 if self.hall.changes == changes else 0
@@ -169,18 +183,30 @@ class Run:
                 news = clock.seconds
                 progress.show(self._snapshot(clock))
             self.generations += 1
-            for position, island in enumerate(self.islands):
-                reason = clock.stop_reason()
-                if reason is not None:
-                    return reason
-                if island.stale >= patience and island.lowest > goal:
-                    self.restarts += 1
-                    clock.evaluations += island.settle(_batch(clock, population), self.seeds)
-                else:
-                    clock.evaluations += island.advance(_batch(clock, population), population)
-                if len(self.islands) > 1 and self.generations % self.options.exchange == 0:
-                    neighbour = self.islands[(position + 1) % len(self.islands)]
-                    clock.evaluations += neighbour.receive(island.emigrants(5), population)
+            if era.is_over(min(island.lowest for island in self.islands), self.options.patience, goal):
+                self.restarts += 1
+                era = Era()
+                self._settle(clock)
+            else:
+                self._advance(clock)
+        return reason
+
+    def _settle(self, clock: Clock) -> None:
+        """New populations everywhere: islands exchange their best, so one that is stuck would soon hold back a new one."""
+        for island in self.islands:
+            if clock.stop_reason() is None:
+                clock.evaluations += island.settle(_batch(clock, self.options.population), self.seeds)
+
+    def _advance(self, clock: Clock) -> None:
+        """One generation on every island, and now and then an exchange."""
+        population = self.options.population
+        for position, island in enumerate(self.islands):
+            if clock.stop_reason() is not None or not island.members:
+                return
+            clock.evaluations += island.advance(_batch(clock, population), population)
+            if len(self.islands) > 1 and self.generations % self.options.exchange == 0:
+                neighbour = self.islands[(position + 1) % len(self.islands)]
+                clock.evaluations += neighbour.receive(island.emigrants(EMIGRANTS), population)
 
     def front(self, *, polish: bool) -> Front:
         """The hall of fame in the user's coordinates, judged on all points."""

@@ -77,13 +77,12 @@ class Island:
         self.keys = np.empty(0, dtype=np.uint64)
         self.scores = np.empty(0)
         self.lowest = 1.0
-        self.stale = 0
         self._opened: set[int] = set()
         self._seen = np.zeros(MEMORY, dtype=np.uint64)
 
     def settle(self, count: int, seeds: Sequence[Tree]) -> int:
         """Begin (again) with a new population; gives the number of trees judged."""
-        self.members, self.lowest, self.stale = [], 1.0, 0
+        self.members, self.lowest = [], 1.0
         self.misalignments, self.scores = np.empty(0), np.empty(0)
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         self._opened.clear()
@@ -98,11 +97,9 @@ class Island:
 
     def advance(self, count: int, population: int) -> int:
         """One generation: offspring, judged, the better half survives; gives the number of trees judged."""
-        before = self.lowest
         judged = self._take_in(self._breeder.breed(self.members, self.scores.tolist(), count), population, None)
         if self._fitting.share > 0:
             judged += self._open_sums(population)
-        self.stale = 0 if self.lowest < 0.999 * before else self.stale + 1
         return judged
 
     def emigrants(self, count: int) -> list[Any]:

@@ -143,7 +143,7 @@ def _combine(name: str, *parts: Affine) -> Affine:
     if name == "div" and parts[1][1] is None:
         return _times(1 / parts[1][2], parts[0])
     if len(parts) == 1:
-        return _function(name, *_factored(parts[0]))
+        return _function(name, parts[0])
     (a, x), (b, y) = (_factored(part) for part in parts)
     if name == "mul":
         return a * b, apply("mul", x, y), 0.0
@@ -170,13 +170,14 @@ def _factored(part: Affine) -> tuple[float, Tree]:
     return factor, apply("sub" if ratio < 0 else "add", tree, constant(abs(ratio)))
 
 
-def _function(name: str, a: float, x: Tree) -> Affine:
+def _function(name: str, part: Affine) -> Affine:
+    a, x = _factored(part)
     if name == "sqrt" and a > 0:
         return sqrt(a), apply("sqrt", x), 0.0
     factors = {"square": lambda: a * a, "cube": lambda: a**3, "inv": lambda: 1 / a, "abs": lambda: abs(a)}
     if name in factors:
         return factors[name](), apply(name, x), 0.0
-    return 1.0, apply(name, _multiplied(a, x)), 0.0
+    return 1.0, apply(name, _plain(part)), 0.0
 
 
 def _power(base: Affine, exponent: Affine) -> Affine:
@@ -205,8 +206,11 @@ def _sum(first: Affine, second: Affine) -> Affine:
 
 
 def _plain(part: Affine) -> Tree:
-    if part[1] is None:
-        return constant(part[2])
+    factor, tree, offset = part
+    if tree is None:
+        return constant(offset)
+    if factor == -1 and offset != 0:
+        return apply("sub", constant(offset), tree)
     return _multiplied(*_factored(part))
 
 

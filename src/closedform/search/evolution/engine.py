@@ -19,16 +19,19 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import SearchResult, Status
+from closedform.search.evolution.decode import Alphabet, decode
 from closedform.search.evolution.hall_of_fame import EXACT, HallOfFame
 from closedform.search.evolution.island import Fitting, Island
 from closedform.search.evolution.operon import Breeder, load, usable_operators
 from closedform.search.evolution.spelling import tidy, to_tree
-from closedform.search.evolution.structure import Rules
+from closedform.search.evolution.structure import Rules, describe, unseen
+from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 
 POLISH_POINTS, FIT_POINTS = 4096, 256
 NEWS_SECONDS = 0.3
+EMIGRANTS = 5
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Evolution:
     tournament : int
         Parents compared in each selection.
     patience : int
-        Generations without a better best after which an island starts again.
+        Generations without a better best after which all islands start again; the hall of fame stays.
     settle : int
         Generations without a change of the hall of fame after which a search ends that met its target or an exact answer.
     exchange : int
@@ -68,15 +71,15 @@ class Evolution:
     'evolution'
     """
 
-    population: int = 1000
-    islands: int = 1
+    population: int = 400
+    islands: int = 3
     max_length: int = 35
     max_depth: int = 10
     fitted: float = 0.05
     fit_iterations: int = 5
     points: int = 512
     tournament: int = 3
-    patience: int = 60
+    patience: int = 50
     settle: int = 15
     exchange: int = 20
     give_up: float = 0.05
@@ -97,7 +100,8 @@ class Evolution:
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) == 0 or not usable_operators(space):
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
-        run = _Run(self, field, space, usable, rng)
+        run = Run(self, field, space, usable, rng)
+        compile_all(run.comparison)
         clock = budget.start()
         status = run.go(clock, progress)
         front = run.front(polish=status != "interrupted")
@@ -114,7 +118,21 @@ class Evolution:
         return SearchResult(front, status, statistics)
 
 
-class _Run:
+@dataclass(slots=True)
+class Era:
+    """The time between two restarts."""
+
+    lowest: float = 1.0
+    stale: int = 0
+
+    def is_over(self, lowest: float, patience: int, goal: float) -> bool:
+        """Whether the best is not good enough and has not improved for too long."""
+        self.stale = 0 if lowest < 0.999 * self.lowest else self.stale + 1
+        self.lowest = min(self.lowest, lowest)
+        return self.stale >= patience and self.lowest > goal
+
+
+class Run:
     """One search: what it holds and how it goes on."""
 
     def __init__(
@@ -150,12 +168,11 @@ class _Run:
             return "interrupted"
 
     def _loop(self, clock: Clock, progress: Progress) -> Status:
-        population, patience = self.options.population, self.options.patience
         goal = max(EXACT, clock.budget.target or 0.0)
         lowest, changes, quiet, news = 1.0, -1, 0, 0.0
-        for island in self.islands:
-            clock.evaluations += island.settle(_batch(clock, population), self.seeds)
-        while True:
+        era = Era()
+        self._settle(clock)
+        while (reason := clock.stop_reason()) is None:
             if self.hall.lowest < 0.999 * lowest:
                 lowest, self.seconds_to_best, self.evaluations_to_best = self.hall.lowest, clock.seconds, clock.evaluations
             quiet = quiet + 1 if self.hall.changes == changes else 0
@@ -166,18 +183,30 @@ class _Run:
                 news = clock.seconds
                 progress.show(self._snapshot(clock))
             self.generations += 1
-            for position, island in enumerate(self.islands):
-                reason = clock.stop_reason()
-                if reason is not None:
-                    return reason
-                if island.stale >= patience and island.lowest > goal:
-                    self.restarts += 1
-                    clock.evaluations += island.settle(_batch(clock, population), self.seeds)
-                else:
-                    clock.evaluations += island.advance(_batch(clock, population), population)
-                if len(self.islands) > 1 and self.generations % self.options.exchange == 0:
-                    neighbour = self.islands[(position + 1) % len(self.islands)]
-                    clock.evaluations += neighbour.receive(island.emigrants(5), population)
+            if era.is_over(min(island.lowest for island in self.islands), self.options.patience, goal):
+                self.restarts += 1
+                era = Era()
+                self._settle(clock)
+            else:
+                self._advance(clock)
+        return reason
+
+    def _settle(self, clock: Clock) -> None:
+        """New populations everywhere: islands exchange their best, so one that is stuck would soon hold back a new one."""
+        for island in self.islands:
+            if clock.stop_reason() is None:
+                clock.evaluations += island.settle(_batch(clock, self.options.population), self.seeds)
+
+    def _advance(self, clock: Clock) -> None:
+        """One generation on every island, and now and then an exchange."""
+        population = self.options.population
+        for position, island in enumerate(self.islands):
+            if clock.stop_reason() is not None or not island.members:
+                return
+            clock.evaluations += island.advance(_batch(clock, population), population)
+            if len(self.islands) > 1 and self.generations % self.options.exchange == 0:
+                neighbour = self.islands[(position + 1) % len(self.islands)]
+                clock.evaluations += neighbour.receive(island.emigrants(EMIGRANTS), population)
 
     def front(self, *, polish: bool) -> Front:
         """The hall of fame in the user's coordinates, judged on all points."""
@@ -233,6 +262,19 @@ def choose_units(scale: FloatArray) -> FloatArray:
     array([1.e+00, 1.e+03, 1.e-03])
     """
     return 1000.0 ** np.round(np.log10(scale) / 3)
+
+
+def compile_all(comparison: Comparison) -> None:
+    """Call everything that is compiled once, so that a budget of seconds is spent on the search."""
+    tapes = compile_tapes([parse("x0 + 2", names=["x0"]).tree])
+    rules = Rules.of(SearchSpace(), ["x0"])
+    comparison.misalignments(tapes)
+    fit_constants(comparison, tapes, np.array([1]))
+    structure = describe(tapes, rules)
+    unseen(np.zeros(4, dtype=np.uint64), structure.keys, structure.constants)
+    survival_scores(np.zeros(1), structure.costs, structure.keys)
+    alphabet = Alphabet.of(1, {}, [2])
+    decode(alphabet, np.array([2], dtype=np.uint64), np.ones(1), np.array([0, 1]), np.array([0, 1]))
 
 
 def _comparison(field: GradientField, chosen: np.ndarray, units: FloatArray) -> Comparison:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 
@@ -61,13 +62,14 @@ class HallOfFame:
         return kept
 
     def _enter(self, plain: Tree | None, misalignment: float) -> None:
-        tree = None if plain is None else tidy(plain, np.ones(len(self.names)))
-        if plain is None or tree is None:
+        tidied = None if plain is None else tidy(plain, np.ones(len(self.names)))
+        if plain is None or tidied is None:
             return
-        if not self.space.allows(tree, self.names):
-            tree = plain
-        size = complexity(tree, self.space.costs)
-        if size > self.space.max_complexity or not self.space.allows(tree, self.names):
+        allowed = [tree for tree in (tidied, plain) if self.space.allows(tree, self.names)]
+        if not allowed:
+            return
+        size, tree = min(((complexity(tree, self.space.costs), tree) for tree in allowed), key=itemgetter(0))
+        if size > self.space.max_complexity:
             return
         if misalignment < self.best.get(size, (1.0,))[0]:
             self.best[size] = (misalignment, tree)

@@ -69,7 +69,7 @@ class Island:
         fitting: Fitting,
         rng: np.random.Generator,
     ) -> None:
-        self._breeder, self._comparison, self._rules, self._hall = breeder, comparison, rules, hall
+        self._breeder, self._comparison, self._rules, self.hall = breeder, comparison, rules, hall
         self._fitting, self._rng = fitting, rng
         self.members: list[Any] = []
         self.misalignments = np.empty(0)
@@ -77,13 +77,12 @@ class Island:
         self.keys = np.empty(0, dtype=np.uint64)
         self.scores = np.empty(0)
         self.lowest = 1.0
-        self.stale = 0
         self._opened: set[int] = set()
         self._seen = np.zeros(MEMORY, dtype=np.uint64)
 
     def settle(self, count: int, seeds: Sequence[Tree]) -> int:
         """Begin (again) with a new population; gives the number of trees judged."""
-        self.members, self.lowest, self.stale = [], 1.0, 0
+        self.members, self.lowest = [], 1.0
         self.misalignments, self.scores = np.empty(0), np.empty(0)
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         self._opened.clear()
@@ -98,11 +97,9 @@ class Island:
 
     def advance(self, count: int, population: int) -> int:
         """One generation: offspring, judged, the better half survives; gives the number of trees judged."""
-        before = self.lowest
         judged = self._take_in(self._breeder.breed(self.members, self.scores.tolist(), count), population, None)
         if self._fitting.share > 0:
             judged += self._open_sums(population)
-        self.stale = 0 if self.lowest < 0.999 * before else self.stale + 1
         return judged
 
     def emigrants(self, count: int) -> list[Any]:
@@ -115,7 +112,7 @@ class Island:
 
     def _take_in(self, individuals: list[Any], population: int, fitted: NDArray[np.bool_] | None) -> int:
         judged = self._judge(individuals, fitted)
-        self._hall.offer(judged.tapes, judged.misalignments, judged.structure)
+        self.hall.offer(judged.tapes, judged.misalignments, judged.structure)
         misalignments = np.concatenate([self.misalignments, judged.misalignments])
         costs = np.concatenate([self.costs, judged.structure.costs])
         keys = np.concatenate([self.keys, judged.structure.keys])

@@ -109,14 +109,14 @@ class Breeder:
         by_column = {variable.Index: variable.Hash for variable in variables}
         inputs = self._inputs = [by_column[column] for column in range(n_inputs)]
         self._problem.InputHashes = inputs
-        functions = {name: str(OPERATORS[name].operon) for name in usable_operators(space)}
-        self._known = {*LEAVES, *functions.values()}
+        functions = [str(OPERATORS[name].operon) for name in usable_operators(space)]
+        self._known = {*LEAVES, *functions}
         config = node_type.Constant | node_type.Variable
-        for name in functions.values():
+        for name in functions:
             config = config | getattr(node_type, name)
         self._problem.ConfigurePrimitiveSet(config)
         symbols = self._symbols = self._problem.PrimitiveSet
-        for name in (*LEAVES, *functions.values()):
+        for name in (*LEAVES, *functions):
             symbols.SetFrequency(operon.Node(getattr(node_type, name)), FREQUENCIES.get(name, 1))
         self._rng = operon.RandomGenerator(seed)
         self._creator = operon.BalancedTreeCreator(symbols, inputs, 0.0)

@@ -4,11 +4,12 @@ c1*a + c2*b becomes c1*(a + r*b), products and powers pass their factors on, and
 direction does not depend on it. The same pass changes the units of the inputs.
 """
 
-from math import isfinite, sqrt
+from math import copysign, isfinite, sqrt
 
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import value
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tape import CODES, CONSTANT_CODE, VARIABLE_CODE, TapeBatch
@@ -18,8 +19,8 @@ _NAMES = {code: name for name, code in CODES.items()}
 _EQUAL = 1e-9
 _ONE = constant(1)
 
-Scaled = tuple[float, Tree | None]
-"""A factor and what it multiplies; None stands for 1."""
+Affine = tuple[float, Tree | None, float]
+"""A factor, what it multiplies, and what is added; without a tree it is a number, the last of the three."""
 
 
 def to_tree(tapes: TapeBatch, index: int) -> Tree | None:
@@ -54,19 +55,20 @@ def tidy(tree: Tree, factors: FloatArray) -> Tree | None:
     'x*x + 1.5*y'
     """
 
-    def leaf(token: Token) -> Scaled:
+    def leaf(token: Token) -> Affine:
         if isinstance(token, Variable):
-            return float(factors[token.index]), variable(token.index)
-        return _number(token), None
+            return float(factors[token.index]), variable(token.index), 0.0
+        return 1.0, None, _number(token)
 
     try:
-        inner = tree.fold(leaf, _combine)[1]
-        if inner is None:
-            return None
-        peeled = peel(inner)
-        return peeled if peeled is inner else tidy(peeled, np.ones(len(factors)))
-    except (ArithmeticError, ValueError):
+        with np.errstate(all="ignore"):
+            inner = tree.fold(leaf, _combine)[1]
+    except (ArithmeticError, ExpressionError):
         return None
+    if inner is None:
+        return None
+    peeled = peel(inner)
+    return peeled if peeled is inner else tidy(peeled, np.ones(len(factors)))
 
 
 def peel(tree: Tree) -> Tree:
@@ -124,69 +126,97 @@ def _number(token: Token) -> float:
     return float(NAMED_CONSTANTS[str(token)])
 
 
-def _combine(name: str, *parts: Scaled) -> Scaled:
-    """Apply an operator to scaled parts; the result's factor stands outside."""
-    a, x = parts[0]
-    if all(part is None for _, part in parts):
-        result = float(
-            value(
-                apply(name, *(_plain(part) for part in parts)),
-                [],
-            )
-        )
+def _combine(name: str, *parts: Affine) -> Affine:
+    """Apply an operator; the result's factor and offset stand outside."""
+    if all(tree is None for _, tree, _ in parts):
+        result = float(value(apply(name, *(_plain(part) for part in parts)), []))
         if not isfinite(result):
             raise ArithmeticError(name)
-        return result, None
-    if len(parts) == 1:
-        assert x is not None
-        return _function(name, a, x)
-    b, y = parts[1]
-    if name == "mul":
-        return a * b, y if x is None else x if y is None else apply("mul", x, y)
-    if name == "div":
-        return a / b, x if y is None else apply("div", _ONE if x is None else x, y)
-    if name == "pow":
-        return _power(a, x, b, y)
-    return _sum(a, x, -b if name == "sub" else b, y)
-
-
-def _function(name: str, a: float, x: Tree) -> Scaled:
+        return 1.0, None, result
     if name == "neg":
-        return -a, x
+        return _times(-1.0, parts[0])
+    if name in ("add", "sub"):
+        return _sum(parts[0], _times(-1.0, parts[1]) if name == "sub" else parts[1])
+    if name == "mul" and (parts[0][1] is None or parts[1][1] is None):
+        number, other = parts if parts[0][1] is None else reversed(parts)
+        return _times(number[2], other)
+    if name == "div" and parts[1][1] is None:
+        return _times(1 / parts[1][2], parts[0])
+    if len(parts) == 1:
+        return _function(name, parts[0])
+    (a, x), (b, y) = (_factored(part) for part in parts)
+    if name == "mul":
+        return a * b, apply("mul", x, y), 0.0
+    if name == "div":
+        numerator, outside = (_ONE, a / b) if parts[0][1] is None else (x, a / b)
+        return outside, apply("div", numerator, y), 0.0
+    return _power(parts[0], parts[1])
+
+
+def _times(factor: float, part: Affine) -> Affine:
+    if factor == 0:
+        return 1.0, None, 0.0
+    return factor * part[0], part[1], factor * part[2]
+
+
+def _factored(part: Affine) -> tuple[float, Tree]:
+    """A factor and what it multiplies, the offset included; a number is its own factor."""
+    factor, tree, offset = part
+    if tree is None:
+        return offset, _ONE
+    if offset == 0:
+        return factor, tree
+    ratio = offset / factor
+    return factor, apply("sub" if ratio < 0 else "add", tree, constant(abs(ratio)))
+
+
+def _function(name: str, part: Affine) -> Affine:
+    a, x = _factored(part)
     if name == "sqrt" and a > 0:
-        return sqrt(a), apply("sqrt", x)
+        return sqrt(a), apply("sqrt", x), 0.0
     factors = {"square": lambda: a * a, "cube": lambda: a**3, "inv": lambda: 1 / a, "abs": lambda: abs(a)}
     if name in factors:
-        return factors[name](), apply(name, x)
-    return 1.0, apply(name, _plain((a, x)))
+        return factors[name](), apply(name, x), 0.0
+    return 1.0, apply(name, _plain(part)), 0.0
 
 
-def _power(a: float, x: Tree | None, b: float, y: Tree | None) -> Scaled:
-    if y is None and x is not None and (a > 0 or b == round(b)):
-        return a**b, x if b == 1 else apply("pow", x, constant(b))
-    return 1.0, apply("pow", _plain((a, x)), _plain((b, y)))
+def _power(base: Affine, exponent: Affine) -> Affine:
+    a, x = _factored(base)
+    b = exponent[2]
+    if exponent[1] is None and (a > 0 or b == round(b)):
+        return (a, x, 0.0) if b == 1 else (a**b, apply("pow", x, constant(b)), 0.0)
+    return 1.0, apply("pow", _plain(base), _plain(exponent)), 0.0
 
 
-def _sum(a: float, x: Tree | None, b: float, y: Tree | None) -> Scaled:
-    if x is None:
-        a, x, b, y = b, y, a, x
-    assert x is not None
-    if b == 0:
-        return a, x
-    if a == 0:
-        return b, y
+def _sum(first: Affine, second: Affine) -> Affine:
+    (a, x, p), (b, y, q) = first, second
+    if x is None or b == 0:
+        return (b, y, p + q) if x is None else (a, x, p + q)
+    if y is None or a == 0:
+        return (a, x, p + q) if y is None else (b, y, p + q)
     if x == y:
-        return a + b, x
+        return (1.0, None, p + q) if a + b == 0 else (a + b, x, p + q)
+    if abs(b) == 1 and abs(a) != 1:
+        # The part without a constant leads, so that none is added.
+        a, x, b, y = b, y, a, x
     ratio = b / a
-    if abs(abs(ratio) - 1) <= _EQUAL and y is not None:
-        ratio = float(np.sign(ratio))
-    return a, apply("sub" if ratio < 0 else "add", x, _plain((abs(ratio), y)))
+    if abs(abs(ratio) - 1) <= _EQUAL:
+        ratio = copysign(1.0, ratio)
+    return a, apply("sub" if ratio < 0 else "add", x, _multiplied(abs(ratio), y)), p + q
 
 
-def _plain(part: Scaled) -> Tree:
-    factor, tree = part
+def _plain(part: Affine) -> Tree:
+    factor, tree, offset = part
     if tree is None:
-        return constant(factor)
+        return constant(offset)
+    if factor == -1 and offset != 0:
+        return apply("sub", constant(offset), tree)
+    return _multiplied(*_factored(part))
+
+
+def _multiplied(factor: float, tree: Tree) -> Tree:
     if factor == 1:
         return tree
+    if tree.root == "div" and tree.children[0] == _ONE:
+        return apply("div", constant(factor), tree.children[1])
     return apply("neg", tree) if factor == -1 else apply("mul", constant(factor), tree)

@@ -135,7 +135,7 @@ class ConceptSearch(BaseEstimator):
         budget = self.budget if isinstance(self.budget, Budget) else Budget(seconds=self.budget)
         progress = Silent() if self.progress is None else self.progress
         names = _column_names(points) if feature_names is None else list(feature_names)
-        array = check_array(points, dtype=np.float64, input_name="points")
+        array = check_array(points, dtype="float64", input_name="points")
         field = GradientField.from_arrays(array, gradients, names=names, tangent=self.tangent, constraints=self.constraints)
         self.field_ = field
         self.n_features_in_ = array.shape[1]
@@ -143,10 +143,7 @@ class ConceptSearch(BaseEstimator):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        try:
-            self.result_: SearchResult = engine.search(field, space, budget, self._generator(), progress)
-        finally:
-            progress.close()
+        self.result_: SearchResult = engine.search(field, space, budget, self._generator(), progress)
         self.equations_ = _table(self.result_.front)
         chosen = _choose(self.result_.front)
         self.concept_ = None if chosen is None else chosen.expression
@@ -163,12 +160,26 @@ class ConceptSearch(BaseEstimator):
         Returns
         -------
         ndarray, shape (n_points,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ConceptError
+            If the search found nothing.
+        ShapeError
+            If the points have other inputs than those of the fit.
         """
         concept = self._found()
         names = _column_names(points)
         if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
             raise ShapeError(f"The columns are {names}; pass those of the fit in their order: {list(self.feature_names_in_)}.")
-        return concept(check_array(points, dtype=np.float64, input_name="points"))
+        array = check_array(points, dtype="float64", input_name="points")
+        n_inputs = self.n_features_in_
+        if array.shape[1] != n_inputs:  # the first half is what scikit-learn's own estimators say
+            what = f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {n_inputs} features as input"
+            raise ShapeError(f"{what}; pass points of shape (n_points, {n_inputs}).")
+        return concept(array)
 
     def sympy(self) -> "sympy.Expr":
         """`concept_` as a SymPy expression."""
@@ -197,7 +208,7 @@ class ConceptSearch(BaseEstimator):
 
 def _column_names(points: Any) -> list[str] | None:
     """A table's columns; None for arrays and for columns without names."""
-    columns = list(getattr(points, "columns", ()))
+    columns: list[Any] = list(getattr(points, "columns", ()))
     return columns if columns and all(isinstance(name, str) for name in columns) else None
 
 
@@ -226,7 +237,5 @@ def _choose(front: Front) -> Candidate | None:
     if front.best is None:
         return None
     limit = 10 * max(front.best.misalignment, PERFECT)
-    near = [
-        (score, candidate) for score, candidate in zip(_scores(front), front, strict=True) if candidate.misalignment <= limit
-    ]
+    near = [pair for pair in zip(_scores(front), front, strict=True) if pair[1].misalignment <= limit]
     return max(near, key=lambda pair: pair[0])[1]

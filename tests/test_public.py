@@ -7,6 +7,7 @@ import closedform as cf
 
 def test_public_names_are_pinned():
     assert cf.__all__ == [
+        "ConceptSearch",
         "Equivalence",
         "Expression",
         "GradientField",

@@ -35,6 +35,10 @@ class EngineError(ClosedformError, ValueError):
     """There is no such search engine, or it does not take an option."""
 
 
+class ConceptError(ClosedformError, RuntimeError):
+    """A search found nothing, and its concept is asked for."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

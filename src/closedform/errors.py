@@ -35,6 +35,10 @@ class EngineError(ClosedformError, ValueError):
     """There is no such search engine, or it does not take an option."""
 
 
+class ProgressError(ClosedformError, ValueError):
+    """Progress is asked for in a way that does not exist."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

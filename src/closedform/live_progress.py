@@ -14,9 +14,11 @@ from closedform.progress import Progress, Silent, Snapshot
 
 _KINDS = ("line", "table")
 _NOTEBOOK_WIDTH = 120
-_NEWS = 0.1
-"""Where nothing can be redrawn, a line is due after this share of the budget."""
+_BAR_WIDTH = 10
+_WIDE = 60
+"""A terminal of fewer columns gets no bar, and headings of columns may be cut there."""
 _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
+_LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?:e[+-]?\d+)?(?![\w.])")
 
 
 def choose_progress(show: "bool | str | Progress | None") -> Progress:
@@ -71,7 +73,7 @@ class Live:
     >>> live = Live(stream)
     >>> live.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
     >>> live.close()
-    >>> "3 s left, 12k/s, misalignment 1.0e-03, x**2 + v" in stream.getvalue()
+    >>> "3 s left, 12k evaluations/s, misalignment 1.0e-03, x**2 + v" in stream.getvalue()
     True
     """
 
@@ -93,11 +95,15 @@ class Live:
             self._step = snapshot.step
         notebook = _in_notebook(self._bar)
         done = _share(snapshot.done)
-        left = f"{_one_line(snapshot.step)} {_percent(done)} "
-        bar = "{bar}" if notebook else "{bar:10}"
-        room = _NOTEBOOK_WIDTH if notebook else _width(stream) - 1 - len(left) - len("|          | ")
-        right = ", ".join(filter(None, (_numbers(snapshot), _best(snapshot))))
-        self._bar.bar_format = f"{_literal(left)}|{bar}| {_literal(_cut(right, room))}"
+        left = _start(snapshot)
+        right = _listed(_numbers(snapshot), _best(snapshot))
+        if notebook:
+            self._bar.bar_format = f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
+        elif (room := _width(stream) - 1) < _WIDE:  # one column stays free: a full line makes some terminals wrap
+            self._bar.bar_format = _literal(_cut(_listed(left, right), room))
+        else:
+            right = _cut(right, room - len(left) - _BAR_WIDTH - len(" || "))
+            self._bar.bar_format = f"{_literal(left)} |{{bar:{_BAR_WIDTH}}}| {_literal(right)}"
         self._bar.n = done
         self._bar.refresh()
 
@@ -128,7 +134,7 @@ class Table:
     >>> table = Table(stream)
     >>> table.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
     >>> stream.getvalue()
-    'terms  50%, 3 s left, 12k/s, misalignment 1.0e-03, x**2 + v\\n'
+    'terms  50%, 3 s left, 12k evaluations/s, misalignment 1.0e-03, x**2 + v\\n'
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -159,7 +165,7 @@ class Table:
             self._live = RichLive(console=console, auto_refresh=False, redirect_stdout=False)
             self._live.start()
             console.show_cursor(True)  # a run that dies before it closes must not leave the user without one
-        self._live.update(_drawing(snapshot, self._live.console.height), refresh=True)
+        self._live.update(_drawing(snapshot, self._live.console), refresh=True)
 
     def close(self) -> None:
         """Leave the table as it is and go to the line after it."""
@@ -175,10 +181,9 @@ class Table:
 
     def _write(self, snapshot: Snapshot, stream: TextIO, *, at_the_end: bool = False) -> None:
         last = self._written
-        if last is None or at_the_end or _share(snapshot.done) - _share(last.done) >= _NEWS:
+        if last is None or at_the_end or _percent(snapshot) // 10 > _percent(last) // 10:
             self._written = snapshot
-            start = f"{_one_line(snapshot.step)} {_percent(_share(snapshot.done))}"
-            stream.write(", ".join(filter(None, (start, _numbers(snapshot), _best(snapshot)))) + "\n")
+            stream.write(_listed(_start(snapshot), _numbers(snapshot), _best(snapshot)) + "\n")
             stream.flush()
 
 
@@ -196,35 +201,36 @@ def _rows(snapshot: Snapshot) -> list[_Row]:
     rows: list[_Row] = []
     least = math.inf
     for label, text in reversed(snapshot.details):
-        size = int(label) if label.isdecimal() else -math.inf
-        if size < least or not label.isdecimal():
-            least = min(least, size) if label.isdecimal() else least
-            found = _MISALIGNMENT.match(text)
-            expression = text[found.end() :] if found else text
-            rows.append(_Row(_one_line(label), found.group(1) if found else "", _one_line(expression)))
+        if label.isdecimal():
+            if int(label) >= least:
+                continue
+            least = int(label)
+        found = _MISALIGNMENT.match(text)
+        expression = text[found.end() :] if found else text
+        rows.append(_Row(_one_line(label), found.group(1) if found else "", _short_numbers(_one_line(expression))))
     return rows[::-1]
 
 
-def _drawing(snapshot: Snapshot, height: int) -> Any:
+def _drawing(snapshot: Snapshot, console: Any) -> Any:
     from rich import box
     from rich.console import Group
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    start = f"{_one_line(snapshot.step)} {_percent(_share(snapshot.done))}"
-    heading = Text(", ".join(filter(None, (start, _numbers(snapshot)))), style="bold", no_wrap=True, overflow="ellipsis")
+    heading = Text(_listed(_start(snapshot), _numbers(snapshot)), style="bold", no_wrap=True, overflow="ellipsis")
     rows = _rows(snapshot)
     if not rows:
         return Group(heading)
     sizes = all(row.label.isdecimal() for row in rows)
+    wide = console.width >= _WIDE
     judged = any(row.misalignment for row in rows)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_header=sizes, show_edge=False)
-    table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True, min_width=4)
+    table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True, min_width=10 if sizes and wide else None)
     if judged:
-        table.add_column("misalignment", justify="right", no_wrap=True, min_width=7)
+        table.add_column("misalignment", justify="right", no_wrap=True, min_width=12 if wide else None)
     table.add_column("best expression", no_wrap=True, overflow="ellipsis", ratio=1)
     # The last rows fit best: they are the ones to keep where not all have room under the four lines above and below.
-    for row in rows[-max(1, height - 4) :]:
+    for row in rows[-max(1, console.height - 4) :]:
         cells = (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)
         table.add_row(*(Text(cell) for cell in cells))  # as text: brackets in it are no markup
     return Group(heading, table)
@@ -236,7 +242,7 @@ def _numbers(snapshot: Snapshot) -> str:
     if left is not None and math.isfinite(left):
         parts.append(f"{_duration(max(left, 0.0))} left")
     if rate is not None and math.isfinite(rate):
-        parts.append(f"{_short(rate)}/s")
+        parts.append(f"{_short(rate)} evaluations/s")
     return ", ".join(parts)
 
 
@@ -252,8 +258,16 @@ def _share(done: float) -> float:
     return min(max(done, 0.0), 1.0) if math.isfinite(done) else 0.0
 
 
-def _percent(share: float) -> str:
-    return f"{math.floor(100 * share + 1e-9):3d}%"
+def _percent(snapshot: Snapshot) -> int:
+    return math.floor(100 * _share(snapshot.done) + 1e-9)
+
+
+def _start(snapshot: Snapshot) -> str:
+    return f"{_one_line(snapshot.step)} {_percent(snapshot):3d}%"
+
+
+def _listed(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
 
 
 def _duration(seconds: float) -> str:
@@ -272,6 +286,11 @@ def _short(number: float) -> str:
             return f"{number:.3g}{unit}" if abs(number) < 999.5 else f"{number:.0f}{unit}"
         number /= 1000
     raise AssertionError
+
+
+def _short_numbers(expression: str) -> str:
+    """Four figures are enough to follow a search; the result has them all."""
+    return _LONG_NUMBER.sub(lambda found: f"{float(found.group()):.4g}", expression)
 
 
 def _one_line(text: str) -> str:

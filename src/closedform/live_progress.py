@@ -15,8 +15,10 @@ from closedform.progress import Progress, Silent, Snapshot
 _KINDS = ("line", "table")
 _NOTEBOOK_WIDTH = 120
 _BAR_WIDTH = 10
-_WIDE = 60
-"""A terminal of fewer columns gets no bar, and headings of columns may be cut there."""
+_BAR_FROM = 100
+"""In fewer columns the line has no bar: the expression needs the room more."""
+_HEADINGS_FROM = 60
+"""In fewer columns the table's headings may be cut."""
 _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?:e[+-]?\d+)?(?![\w.])")
 
@@ -73,7 +75,7 @@ class Live:
     >>> live = Live(stream)
     >>> live.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
     >>> live.close()
-    >>> "3 s left, 12k evaluations/s, misalignment 1.0e-03, x**2 + v" in stream.getvalue()
+    >>> "3 s left, 12k eval/s, misalignment 1.0e-03, x**2 + v" in stream.getvalue()
     True
     """
 
@@ -99,7 +101,7 @@ class Live:
         right = _listed(_numbers(snapshot), _best(snapshot))
         if notebook:
             self._bar.bar_format = f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
-        elif (room := _width(stream) - 1) < _WIDE:  # one column stays free: a full line makes some terminals wrap
+        elif (room := _width(stream) - 1) < _BAR_FROM - 1:  # one column stays free: a full line makes some terminals wrap
             self._bar.bar_format = _literal(_cut(_listed(left, right), room))
         else:
             right = _cut(right, room - len(left) - _BAR_WIDTH - len(" || "))
@@ -134,7 +136,7 @@ class Table:
     >>> table = Table(stream)
     >>> table.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
     >>> stream.getvalue()
-    'terms  50%, 3 s left, 12k evaluations/s, misalignment 1.0e-03, x**2 + v\\n'
+    'terms  50%, 3 s left, 12k eval/s, misalignment 1.0e-03, x**2 + v\\n'
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -222,7 +224,7 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     if not rows:
         return Group(heading)
     sizes = all(row.label.isdecimal() for row in rows)
-    wide = console.width >= _WIDE
+    wide = console.width >= _HEADINGS_FROM
     judged = any(row.misalignment for row in rows)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_header=sizes, show_edge=False)
     table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True, min_width=10 if sizes and wide else None)
@@ -232,7 +234,9 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     # The last rows fit best: they are the ones to keep where not all have room under the four lines above and below.
     for row in rows[-max(1, console.height - 4) :]:
         cells = (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)
-        table.add_row(*(Text(cell) for cell in cells))  # as text: brackets in it are no markup
+        table.add_row(
+            *(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells)
+        )  # as text: brackets in it are no markup
     return Group(heading, table)
 
 
@@ -242,7 +246,7 @@ def _numbers(snapshot: Snapshot) -> str:
     if left is not None and math.isfinite(left):
         parts.append(f"{_duration(max(left, 0.0))} left")
     if rate is not None and math.isfinite(rate):
-        parts.append(f"{_short(rate)} evaluations/s")
+        parts.append(f"{_short(rate)} eval/s")
     return ", ".join(parts)
 
 

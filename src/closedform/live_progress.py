@@ -17,8 +17,6 @@ _NOTEBOOK_WIDTH = 120
 _BAR_WIDTH = 10
 _BAR_FROM = 100
 """In fewer columns the line has no bar: the expression needs the room more."""
-_HEADINGS_FROM = 60
-"""In fewer columns the table's headings may be cut."""
 _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?:e[+-]?\d+)?(?![\w.])")
 
@@ -224,13 +222,14 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     if not rows:
         return Group(heading)
     sizes = all(row.label.isdecimal() for row in rows)
-    wide = console.width >= _HEADINGS_FROM
     judged = any(row.misalignment for row in rows)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_header=sizes, show_edge=False)
-    table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True, min_width=10 if sizes and wide else None)
+    table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True)
     if judged:
-        table.add_column("misalignment", justify="right", no_wrap=True, min_width=12 if wide else None)
-    table.add_column("best expression", no_wrap=True, overflow="ellipsis", ratio=1)
+        table.add_column("misalignment", justify="right", no_wrap=True)
+    table.add_column(
+        "best expression"
+    )  # the only column that may wrap, so the one that rich narrows; its cells are cut instead
     # The last rows fit best: they are the ones to keep where not all have room under the four lines above and below.
     for row in rows[-max(1, console.height - 4) :]:
         cells = (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)

@@ -186,7 +186,9 @@ def test_long_numbers_are_shown_with_four_figures(kind):
     assert "x - 0.1482*y + 2.5 + 1.235e-07*z" in visible(stream.getvalue())
 
 
-def test_plain_lines_where_there_is_no_terminal():
+@pytest.mark.parametrize("forced", ["", "1"])
+def test_plain_lines_where_there_is_no_terminal(forced, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", forced)  # as notebook kernels do
     stream = io.StringIO()
     table = Table(stream)
     for percent in range(0, 58):

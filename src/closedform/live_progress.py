@@ -154,9 +154,10 @@ class Table:
         if self._live is None:
             from rich.console import Console
 
-            # Not drawn by rich in a notebook: there it would need ipywidgets, and the line does that better.
+            # Not drawn by rich in a notebook: there it would need ipywidgets, and the line does it better. The stream is asked
+            # and not rich, which believes FORCE_COLOR, and notebook kernels set that.
             console = Console(file=stream, force_jupyter=False)
-            if not console.is_terminal or console.is_dumb_terminal:
+            if not stream.isatty() or console.is_dumb_terminal:
                 self._write(snapshot, stream)
                 return
             from rich.live import Live as RichLive

@@ -39,6 +39,10 @@ class ConceptError(ClosedformError, RuntimeError):
     """A search found nothing, and its concept is asked for."""
 
 
+class ProgressError(ClosedformError, ValueError):
+    """Progress is asked for in a way that does not exist."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

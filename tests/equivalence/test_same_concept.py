@@ -64,6 +64,11 @@ def test_nowhere_finite_is_told():
         cf.same_concept("log(x) + log(-x)", "x")
 
 
+def test_a_surface_outside_the_box_is_told():
+    with pytest.raises(DomainError, match="satisfy the constraints"):
+        cf.same_concept("a*d - b*c", "a", constraints=["a + d = 5"])
+
+
 def test_unknown_names_are_told():
     with pytest.raises(ExpressionError, match="no input named"):
         cf.same_concept("x + y", "x", names=["x"])

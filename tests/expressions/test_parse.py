@@ -65,6 +65,7 @@ def test_decimal_text_is_exact():
         ("9" * 401, "out of range"),
         ("__import__('os')", "no function|not part"),
         ("x.real", "not part"),
+        ("x² + v²", "no power here"),
     ],
 )
 def test_mistakes_are_told_with_their_place(text, message):
@@ -74,7 +75,7 @@ def test_mistakes_are_told_with_their_place(text, message):
 
 
 def test_unknown_input_gets_a_suggestion():
-    with pytest.raises(ExpressionError, match=r"no input named 'velocty'; did you mean 'velocity'\?"):
+    with pytest.raises(ExpressionError, match=r"no input named 'velocty'; did you mean 'velocity'"):
         cf.parse("velocty**2", names=["velocity", "x"])
 
 
@@ -102,3 +103,13 @@ def test_input_names_are_checked():
         cf.parse("x", names=["x", "x"])
     with pytest.raises(ExpressionError, match="cannot be named 'pi'"):
         cf.parse("x", names=["x", "pi"])
+
+
+def test_the_greek_letter_is_the_number():
+    assert cf.parse("π*x") == cf.parse("pi*x")
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"x"])
+def test_only_text_is_read(bad):
+    with pytest.raises(ExpressionError, match="read from text"):
+        cf.parse(bad)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.networks.errors import NetworkError
 
 torch = pytest.importorskip("torch")
 
@@ -40,3 +41,8 @@ def test_the_radius_is_limited():
         cf.extract_field(
             rectified(), np.zeros((50, 2)) + np.arange(50)[:, None] * [1, 2.5], "output:0", smoothing=0.2, tangent="none"
         )
+
+
+def test_a_network_that_cannot_take_the_inputs_is_told():
+    with pytest.raises(NetworkError, match=r"inputs of shape \(50, 3\).*Check the number of inputs"):
+        cf.extract_field(rectified(), np.ones((50, 3)), "output:0")

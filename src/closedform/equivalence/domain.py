@@ -65,6 +65,11 @@ def sample(
         found += len(points)
         if found >= n_points:
             break
+    if found < 20 and equations:
+        raise DomainError(
+            f"Only {found} points of the box satisfy the constraints with both formulas finite; the surface may miss the box "
+            f"({_bounds(box)}). State a domain that it passes through."
+        )
     if found < 20:
         names = ", ".join(functions[0].names)
         raise DomainError(
@@ -102,6 +107,11 @@ def _finite(functions: Sequence[Expression], points: FloatArray) -> np.ndarray:
         with np.errstate(over="ignore"):
             good &= np.isfinite(function(points)) & np.isfinite(np.einsum("nd,nd->n", gradient, gradient))
     return good
+
+
+def _bounds(box: Box) -> str:
+    low, high = float(box.low.min()), float(box.high.max())
+    return f"{low:g} to {high:g}"
 
 
 def _corners(box: Box, rng: np.random.Generator) -> FloatArray:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,6 +19,7 @@ MAX_LENGTH = 100_000
 """Longest text that is read, in characters."""
 
 ALIASES = {"ln": "log", "Abs": "abs", "arctan": "atan"}
+CONSTANT_ALIASES = {name: name for name in NAMED_CONSTANTS} | {"π": "pi"}
 
 _PATTERN = re.compile(
     r"""\s*(?:
@@ -101,6 +103,8 @@ def sort_names(names: Sequence[str] | set[str]) -> list[str]:
 
 
 def _tokenize(text: str) -> Iterator[_Lexeme]:
+    if not isinstance(text, str):
+        raise ExpressionError(f"An expression is read from text; got {type(text).__name__}. Use an Expression as it is.")
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"The text has {len(text)} characters; at most {MAX_LENGTH} are read.")
     position, end = 0, len(text.rstrip())
@@ -110,13 +114,16 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             found = text[position:].lstrip()[0]
             raise _error(text, position, f"{found!r} is not part of an expression. Names with other signs stand in backticks")
         kind = match.lastgroup or ""
+        odd = next((c for c in match[kind] if kind == "name" and unicodedata.category(c) == "No"), None)
+        if odd is not None:
+            raise _error(text, match.start(kind), f"{odd!r} is no power here: write x**2, or put the name in backticks")
         yield _Lexeme(kind, match[kind], match.start(kind))
         position = match.end()
 
 
 def _columns(lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, int]:
     if names is None:
-        known = _CALLABLE | NAMED_CONSTANTS.keys()
+        known = _CALLABLE | CONSTANT_ALIASES.keys()
         found = {lexeme.text for lexeme in lexemes if lexeme.kind == "quoted"}
         called = {a.position for a, b in itertools.pairwise(lexemes) if b.text == "(" and b.kind == "symbol"}
         for lexeme in lexemes:
@@ -229,8 +236,8 @@ class _Reader:
     def _name(self, lexeme: _Lexeme) -> Tree:
         if lexeme.text in self.columns:
             return variable(self.columns[lexeme.text])
-        if lexeme.kind == "name" and lexeme.text in NAMED_CONSTANTS:
-            return named_constant(lexeme.text)
+        if lexeme.kind == "name" and lexeme.text in CONSTANT_ALIASES:
+            return named_constant(CONSTANT_ALIASES[lexeme.text])
         if lexeme.text in FUNCTIONS:
             raise _error(self.text, lexeme.position, f"The function {lexeme.text!r} needs an argument in parentheses")
         hint = _suggest(lexeme.text, list(self.columns))
@@ -240,7 +247,7 @@ class _Reader:
 
 def _suggest(word: str, known: list[str]) -> str:
     close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}" if close else ""
 
 
 def _error(text: str, position: int, message: str) -> ExpressionError:

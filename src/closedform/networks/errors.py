@@ -24,5 +24,9 @@ class ExtractionError(ClosedformError, ValueError):
     """The network was found, and no gradient can be taken from it."""
 
 
+class NetworkError(ExtractionError, RuntimeError):
+    """The network itself failed on the inputs; what it said is in the message."""
+
+
 class ModelFileError(ClosedformError, ValueError):
     """A model file or a data file cannot be read, or must not be."""

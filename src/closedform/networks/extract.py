@@ -1,13 +1,16 @@
 """From a network, data and a neuron to a gradient field."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.networks.errors import NetworkError
 from closedform.networks.options import OptionKeywords
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
@@ -79,8 +82,9 @@ def extract_field(
     True
     """
     generator = as_generator(rng)
-    source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
-    samples = source.evaluate(source.points)
+    with _telling(inputs):
+        source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
+        samples = source.evaluate(source.points)
     labels = samples.names if names is None else names
     field = _field(samples, labels, tangent, constraints)
     if not smoothing:
@@ -88,6 +92,23 @@ def extract_field(
     smooth = smooth_samples(source, samples, radius=smoothing, rng=generator, scale=field.scale, tangent=field.tangent)
     note = f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the tangent space."
     return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+
+
+@contextmanager
+def _telling(inputs: Any) -> Iterator[None]:
+    """Turn what a network says about unsuitable inputs into an error that says what to do."""
+    try:
+        yield
+    except ClosedformError:
+        raise
+    except (RuntimeError, TypeError) as error:
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        kind = f"of shape {tuple(inputs.shape)}" if hasattr(inputs, "shape") else f"given as {type(inputs).__name__}"
+        raise NetworkError(
+            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their order. A tuple holds "
+            "several positional inputs, a dictionary named ones; fixed= takes further arguments, and a function of tensors "
+            "can stand around the network."
+        ) from error
 
 
 def _field(

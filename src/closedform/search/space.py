@@ -49,7 +49,7 @@ class SearchSpace:
     operators: Sequence[str] = DEFAULT_OPERATORS
     max_complexity: int = 60
     max_degree: int = 4
-    nesting: Mapping[str, Sequence[str]] = field(
+    nesting: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(DEFAULT_NESTING))
         default_factory=lambda: {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",)}
     )
     inside: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -155,7 +155,7 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
     >>> terms = points[:, :, None] * np.eye(2)
     >>> truth = points * [1.0, 0.5]
     >>> fit = fit_coefficients(terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50))
-    >>> round(fit.coefficients[1] / fit.coefficients[0], 12)
+    >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
     0.5
     """
     n_points, n_tangent, m = jacobians.shape
@@ -179,7 +179,7 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
         if m == 1 or least < _ROUNDING or (turn > 0 and value > _SETTLED * before):
             break
         if turn < reweightings:
-            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(squared.sum()) / n_points
+            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(np.median(squared))
             solved = _smallest(*rows, weights / np.maximum(squared + damping, 1e-300))
     spread = np.abs(best) * (weights @ (lengths / scale)) / total
     return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)

@@ -76,7 +76,7 @@ class TermSearch:
     >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
     >>> result = TermSearch().search(field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent())
     >>> print(result.front.best.expression)
-    v**2 + 0.25*x**2
+    0.25*x**2 + v**2
     """
 
     max_terms: int = 9

@@ -92,8 +92,7 @@ def run_target(name: str, seed: int, scale_first: float, engine: TermSearch) -> 
 def print_targets(names: list[str], scales: list[float]) -> None:
     """Five seeds of each target."""
     print(
-        "| target | first input times | found | worst held-out | seconds | processor | an answer |\n"
-        "|---|---|---|---|---|---|---|"
+        "| target | first input times | found | worst held-out | seconds | processor | answer |\n|---|---|---|---|---|---|---|"
     )
     engine = TermSearch()
     run_target("det2", 99, 1.0, engine)

@@ -16,6 +16,8 @@ from closedform.arrays import FloatArray
 DEPENDENT = 1e-7
 """Terms of unit length that span less than this squared length in some combination depend on each other."""
 
+_ROUNDING = 1e-20
+_SETTLED = 0.995
 _DAMPINGS = (1e-1, 1e-2, 1e-4, 1e-7)
 
 
@@ -153,7 +155,7 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
     >>> terms = points[:, :, None] * np.eye(2)
     >>> truth = points * [1.0, 0.5]
     >>> fit = fit_coefficients(terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50))
-    >>> round(fit.coefficients[1] / fit.coefficients[0], 12)
+    >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
     0.5
     """
     n_points, n_tangent, m = jacobians.shape
@@ -171,12 +173,13 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
         squared, residual = (((part @ solved) ** 2).reshape(n_points, n_tangent).sum(axis=1) for part in rows)
         ratio = np.where(squared > 0, np.minimum(residual / np.maximum(squared, 1e-300), 1.0), 1.0)
         value = float(ratio @ weights) / total
+        before = least
         if value < least:
             best, least = solved, value
-        if m == 1:
+        if m == 1 or least < _ROUNDING or (turn > 0 and value > _SETTLED * before):
             break
         if turn < reweightings:
-            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(squared.sum()) / n_points
+            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(np.median(squared))
             solved = _smallest(*rows, weights / np.maximum(squared + damping, 1e-300))
     spread = np.abs(best) * (weights @ (lengths / scale)) / total
     return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)

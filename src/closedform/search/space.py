@@ -50,8 +50,6 @@ class SearchSpace:
     max_complexity: int = 60
     max_degree: int = 4
     nesting: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(DEFAULT_NESTING))
-        default_factory=lambda: {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",)}
-    )
     inside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     max_power: float = 6.0
     guesses: Sequence[Expression | str] = ()

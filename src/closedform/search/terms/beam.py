@@ -17,6 +17,7 @@ _CHUNK = 2_000_000
 _LINES_CHUNK = 60_000
 _DIGITS = 10
 _VANISHING = 1e-9
+_AS_GOOD = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class _Pool:
             by_size.setdefault(size, []).append((value, support))
         best = np.inf
         for size in sorted(by_size):
-            chosen |= dict.fromkeys(s for value, s in by_size[size][: self.width.per_size] if value <= 2 * best)
+            chosen |= dict.fromkeys(s for value, s in by_size[size][: self.width.per_size] if value <= _AS_GOOD * best)
             best = min(best, by_size[size][0][0])
         kept = [(value, size, support) for value, size, support in ranked if support in chosen]
         return Beam(tuple(s for _, _, s in kept), tuple(size for _, size, _ in kept), tuple(v for v, _, _ in kept))

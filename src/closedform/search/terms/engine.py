@@ -38,6 +38,8 @@ PERFECT = 1e-11
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
 
+_PAUSE = 0.25
+
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all points."""
 
@@ -74,7 +76,7 @@ class TermSearch:
     >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
     >>> result = TermSearch().search(field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent())
     >>> print(result.front.best.expression)
-    v**2 + 0.25*x**2
+    0.25*x**2 + v**2
     """
 
     max_terms: int = 9
@@ -158,6 +160,7 @@ class _Run:
         self.library_sizes: list[int] = []
         self.most_terms = 0
         self.least = 1.0
+        self.shown = -_PAUSE
         self.concepts: list[Tree] = []
 
     def stages(self) -> None:
@@ -216,7 +219,8 @@ class _Run:
         best = np.inf
         idle = 0
         beam = singles(library.moments, library.costs, self._width, self._bound())
-        for n_terms in range(1, self.options.max_terms + 1):
+        most = self.options.max_terms if self.space.allows_operator("add") else 1
+        for n_terms in range(1, most + 1):
             if len(beam) == 0:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
@@ -230,7 +234,7 @@ class _Run:
             level = min((fit.misalignment for _, fit in going), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
-            if idle == 2 or not going or n_terms == self.options.max_terms:
+            if idle == 2 or not going or n_terms == most:
                 return False
             grown = self._extend(library, going, complete)
             if grown is None:
@@ -341,6 +345,9 @@ class _Run:
     def _show(self) -> None:
         used = min(self.clock.used, 1.0)
         seconds = self.clock.seconds
+        if seconds - self.shown < _PAUSE:
+            return
+        self.shown = seconds
         lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front())
         left = seconds * (1 - used) / used if used > 0 else None
         self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))

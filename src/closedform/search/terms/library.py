@@ -83,7 +83,7 @@ def build_library(
     >>> space = SearchSpace(operators=["add", "mul"], max_degree=2)
     >>> library = build_library(space, ["x", "y"], points, np.ones(2), np.ones(2), 10)
     >>> [str(Expression(term.tree, ("x", "y"))) for term in library]
-    ['x', 'y', 'x**2', 'x*y', 'y**2']
+    ['x', 'y', 'x**2', 'y**2', 'x*y']
     """
     maker = _Maker(space, tuple(names), points, scale, importance, limit)
     given = _given_terms(space, names, maker)

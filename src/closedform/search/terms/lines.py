@@ -206,19 +206,30 @@ def _least_on_line(whole, lost, weights, size, own):
         if not is_fine:
             return best
         value = 0.0
-        total = 0.0
         for i in range(n):
             size[i] = max(u * u * whole[0, i] + 2 * u * v * whole[1, i] + v * v * whole[2, i], 0.0)
             left = u * u * lost[0, i] + 2 * u * v * lost[1, i] + v * v * lost[2, i]
-            total += size[i]
             share = left / size[i] if size[i] > 0.0 else 1.0
             value += weights[i] * min(max(share, 0.0), 1.0)
         best = min(best, value)
         # Most terms do not help: they are not worth a further round.
         if turn > 0 and best > 0.98 * own:
             break
-        damping = 1e-3 * total / n
+        damping = 1e-3 * _typical(size)
     return best
+
+
+@compiled
+def _typical(size):
+    """A mean that a few very large sizes do not move much: each turn counts what is above the last mean as that mean."""
+    n = size.shape[0]
+    mean = np.inf
+    for _ in range(4):
+        total = 0.0
+        for i in range(n):
+            total += min(size[i], mean)
+        mean = total / n
+    return mean
 
 
 @compiled

@@ -29,7 +29,7 @@ from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 
-POLISH_POINTS, FIT_POINTS = 4096, 256
+POLISH_POINTS, FIT_POINTS = 4096, 128
 NEWS_SECONDS = 0.3
 EMIGRANTS = 5
 

@@ -6,7 +6,17 @@ import closedform as cf
 
 
 def test_public_names_are_pinned():
-    assert cf.__all__ == ["Equivalence", "Expression", "__version__", "parse", "same_concept"]
+    assert cf.__all__ == [
+        "ConceptSearch",
+        "Equivalence",
+        "Expression",
+        "GradientField",
+        "__version__",
+        "extract_field",
+        "load_field",
+        "parse",
+        "same_concept",
+    ]
     assert dir(cf) == sorted(cf.__all__)
     for name in cf.__all__:
         assert getattr(cf, name) is not None

@@ -8,17 +8,35 @@ from closedform.expressions.parse import parse
 
 if TYPE_CHECKING:
     from closedform.equivalence.same_concept import Equivalence, same_concept
+    from closedform.estimator import ConceptSearch
+    from closedform.field.gradient_field import GradientField
+    from closedform.field.storage import load_field
+    from closedform.networks.extract import extract_field
 
 _LAZY = {
+    "ConceptSearch": "closedform.estimator",
     "Equivalence": "closedform.equivalence.same_concept",
+    "GradientField": "closedform.field.gradient_field",
+    "extract_field": "closedform.networks.extract",
+    "load_field": "closedform.field.storage",
     "same_concept": "closedform.equivalence.same_concept",
 }
 
-__all__ = ["Equivalence", "Expression", "__version__", "parse", "same_concept"]
+__all__ = [
+    "ConceptSearch",
+    "Equivalence",
+    "Expression",
+    "GradientField",
+    "__version__",
+    "extract_field",
+    "load_field",
+    "parse",
+    "same_concept",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is heavy (SymPy, SciPy, numba) on first use."""
+    """Import what is heavy (SymPy, SciPy, numba, pandas, scikit-learn) on first use."""
     if name not in _LAZY:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
     from importlib import import_module

@@ -31,6 +31,14 @@ class SpaceError(ClosedformError, ValueError):
     """A search space names something that does not exist."""
 
 
+class EngineError(ClosedformError, ValueError):
+    """There is no such search engine, or it does not take an option."""
+
+
+class ConceptError(ClosedformError, RuntimeError):
+    """A search found nothing, and its concept is asked for."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

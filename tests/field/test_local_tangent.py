@@ -127,10 +127,14 @@ def correlated(rng, n_points, n_inputs):
 
 
 def trajectories(rng, n_points, n_inputs):
-    """Few orbits, densely sampled: locally a line, and across the lines is what a concept reads."""
+    """Few orbits: locally lines, and across the lines is what a concept reads."""
     phases, sizes = rng.uniform(0, 6, (10, 1, n_inputs)), rng.uniform(0.3, 1, (10, 1, n_inputs))
     times = np.linspace(0, 6, n_points // 10)[:, None] * (1 + 0.3 * np.arange(n_inputs))
     return (sizes * np.cos(times + phases)).reshape(-1, n_inputs)
+
+
+def dense_trajectories(rng, n_points, n_inputs):
+    return trajectories(rng, 4 * n_points, n_inputs)
 
 
 @pytest.mark.parametrize("n_inputs", [2, 3, 6])
@@ -142,6 +146,7 @@ def trajectories(rng, n_points, n_inputs):
         lambda rng, n, d: rng.standard_t(1.5, size=(n, d)),
         correlated,
         trajectories,
+        dense_trajectories,
     ],
 )
 def test_clouds_and_trajectories_are_no_surfaces(cloud, n_inputs):

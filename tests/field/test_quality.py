@@ -237,6 +237,13 @@ def test_shares_of_energy_do_not_depend_on_units():
     assert here.noise_degrees == pytest.approx(there.noise_degrees, abs=1e-6)
 
 
+def test_a_constant_input_is_not_called_irrelevant_too():
+    quality = constant(True).quality
+    assert quality.finding("constant-inputs") is not None
+    assert quality.finding("irrelevant-inputs") is None
+    assert quality.finding("badly-scaled-inputs") is None
+
+
 def test_a_gradient_across_the_data_only_is_zero():
     points = uniform()
     points[:, 2] = 1 - points[:, 0]

@@ -44,6 +44,14 @@ def test_one_latent_keeps_the_sign_of_its_gradient():
     np.testing.assert_allclose(rows.frames[kept], (coordinates / norms(coordinates)[:, None, None])[kept], rtol=1e-12)
 
 
+def test_several_directions_point_along_their_main_latents():
+    coordinates = np.random.default_rng(7).normal(size=(50, 5, 3))
+    rows = row_spaces(coordinates, norms(coordinates), np.ones(50, dtype=bool))
+    slopes = np.swapaxes(rows.frames, 1, 2) @ coordinates
+    main = np.abs(slopes).argmax(axis=2)
+    assert (np.take_along_axis(slopes, main[:, :, None], axis=2) > 0).all()
+
+
 def test_copies_of_a_latent_with_noise_have_rank_one():
     rng = np.random.default_rng(2)
     gradient = rng.normal(size=(200, 4, 1))

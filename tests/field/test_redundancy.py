@@ -28,6 +28,12 @@ def test_an_affine_combination_names_what_it_is_made_of():
     assert found(points, ["a", "b", "c", "d", "e"]) == {("e", ("a", "c"), True)}
 
 
+def test_a_relation_is_solved_for_an_input_that_has_weight_in_it():
+    x = uniform(300, 2)
+    points = np.column_stack([x[:, 0], x[:, 0] + 0.01 * x[:, 1], x[:, 1]])
+    assert found(points, ["a", "c", "b"]) == {("c", ("a", "b"), True)}
+
+
 def test_a_function_of_others_is_seen():
     x = uniform(1000, 2)
     assert found(np.column_stack([x, np.sin(x[:, 0]) + x[:, 1] ** 2]), ["a", "b", "c"]) == {("c", ("a", "b"), False)}

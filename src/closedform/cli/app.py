@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
+from closedform.cli.extract import extract
 from closedform.cli.same import same
 from closedform.errors import ClosedformError
 
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 app.command(context_settings={"ignore_unknown_options": True})(same)
+app.command()(extract)
 
 
 def _show_version(requested: bool) -> None:

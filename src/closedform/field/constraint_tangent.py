@@ -70,13 +70,9 @@ def constraint_tangent(
     if n_independent >= n_inputs:
         raise FieldError(f"The constraints fix all {n_inputs} inputs, so that no direction is left; state fewer of them.")
     defined = finite & (values[:, n_independent - 1] > _DEPENDENT)
-    basis = left[:, :, n_independent:]
-    if not defined.all():
-        basis[~defined] = np.eye(n_inputs)[:, n_independent:]
     defined.flags.writeable = False
-    return TangentSpace(
-        "constraints", n_inputs - n_independent, frozen(basis), frozen(spectrum), None if defined.all() else defined
-    )
+    basis = frozen(left[:, :, n_independent:])
+    return TangentSpace("constraints", n_inputs - n_independent, basis, frozen(spectrum), None if defined.all() else defined)
 
 
 def _gradient(points: FloatArray, scale: FloatArray, constraint: StatedConstraint, names: Sequence[str]) -> FloatArray:

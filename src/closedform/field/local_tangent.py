@@ -75,8 +75,8 @@ def curved_rank(scaled: FloatArray) -> int | None:
     """The dimension of the curved surface that points lie on, or None if they fill their space.
 
     On a curved surface the share of the normal directions shrinks with the neighbourhood. A flat but thin cloud (two inputs
-    of correlation 0.999) shows the opposite. Along bundles of trajectories the neighbours are too far for how few they are:
-    four times as many lie within 4**(1/rank) times the distance only if the points spread over a surface of that rank.
+    of correlation 0.999) shows the opposite. Nearest neighbours on a surface spread nearly alike in all its directions; along a
+    bundle of densely sampled trajectories they do not.
     """
     unique = np.unique(scaled, axis=0)
     n_points, n_inputs = unique.shape
@@ -86,10 +86,9 @@ def curved_rank(scaled: FloatArray) -> int | None:
     tree = KDTree(unique)
     sample = unique[np.linspace(0, n_points - 1, min(n_points, _SAMPLE)).astype(int)]
     near, far = (np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small))
-    distances = np.median(tree.query(sample, 4 * small + 1)[0][:, [small, 4 * small]], axis=0)
     rank = gap_rank(near).rank
-    dimension = np.log(4) / np.log(distances[1] / distances[0])
-    if not 2 <= rank < n_inputs or dimension < 0.7 * rank:
+    # On surfaces of dimension 2, 3 and 4 the ratio was about 0.73, 0.62 and 0.41; on trajectories 0.43 at most.
+    if not 2 <= rank < n_inputs or near[rank - 1] < 1.1 / rank * near[0]:
         return None
     share_near, share_far = near[rank] / near[rank - 1], far[rank] / far[rank - 1]
     return rank if share_near < 0.3 and 1.1 * share_near < share_far < 0.6 else None

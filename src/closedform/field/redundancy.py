@@ -111,10 +111,8 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
 def _unexplained(points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int) -> float:
     """Mean squared error of predicting a column at sampled points from their neighbours in the predictors alone."""
     inputs = points[:, predictors]
-    neighbors = KDTree(inputs).query(inputs[sample], count + 1)[1]
-    steps, values = inputs[neighbors] - inputs[sample, None, :], points[neighbors, column]
-    own = neighbors == sample[:, None]
-    weights = np.where(own, 0.0, 1.0)[:, :, None]
-    design = np.concatenate([np.ones_like(steps[:, :, :1]), steps], axis=2) * weights
-    coefficients = np.linalg.pinv(design, rcond=1e-8) @ (values[:, :, None] * weights)
+    neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
+    steps = inputs[neighbors] - inputs[sample, None, :]
+    design = np.concatenate([np.ones_like(steps[:, :, :1]), steps], axis=2)
+    coefficients = np.linalg.pinv(design, rcond=1e-8) @ points[neighbors, column][:, :, None]
     return float(((coefficients[:, 0, 0] - points[sample, column]) ** 2).mean())

@@ -110,6 +110,7 @@ class Breeder:
         inputs = self._inputs = [by_column[column] for column in range(n_inputs)]
         self._problem.InputHashes = inputs
         functions = [str(OPERATORS[name].operon) for name in usable_operators(space)]
+        self._known = {*LEAVES, *functions}
         config = node_type.Constant | node_type.Variable
         for name in functions:
             config = config | getattr(node_type, name)
@@ -164,10 +165,13 @@ class Breeder:
         return list(self._generator(self._rng, 1.0, MUTATION_RATE, 0.0, 0.0, count))
 
     def plant(self, nodes: Sequence[tuple[str, float]]) -> Any | None:
-        """An individual from nodes in pyoperon's order; None if it is larger than the limits.
+        """An individual from nodes in pyoperon's order; None if it is larger than the limits or outside the primitives.
 
         Each node is the name of a node type and a number: the value of a constant, or the column of a variable.
         """
+        # A foreign node would abort the first crossover that meets it.
+        if any(name not in self._known for name, _ in nodes):
+            return None
         operon = self._operon
         built = []
         for name, number in nodes:

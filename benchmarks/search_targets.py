@@ -1,0 +1,149 @@
+"""How often an engine finds known concepts: the ten targets of the prototypes, and twelve that nobody had tried.
+
+    python benchmarks/search_targets.py --engine auto --set ten --seeds 5 --seconds 12
+    python benchmarks/search_targets.py --set new
+    python benchmarks/search_targets.py --noise 0.02
+    python benchmarks/search_targets.py --targets pend expo --rescale 1000
+
+A target counts as found when the candidate of lowest training misalignment has max(1 - cos^2) < 1e-6 at fresh points (with
+noise: mean below 1e-4 against the clean truth). `answer` is the time until the engine that found it was done with it. The
+truth is used for making the field and for judging, never by the search.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.alignment.scores import field_misalignment
+from closedform.expressions.parse import parse
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Silent
+from closedform.search.budget import Budget
+from closedform.search.registry import get_engine
+from closedform.search.space import SearchSpace
+
+Sampler = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def normal(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Standard normal inputs."""
+    return rng.normal(size=(n, d))
+
+
+def uniform(low: float, high: float) -> Sampler:
+    """Uniform inputs."""
+    return lambda rng, n, d: rng.uniform(low, high, (n, d))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A concept with its inputs and their distribution."""
+
+    truth: str
+    names: tuple[str, ...]
+    sampler: Sampler
+
+
+NINE = tuple(f"a{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
+SIXTEEN = tuple(f"f{i}" for i in range(16))
+DET3 = "a11*(a22*a33 - a23*a32) - a12*(a21*a33 - a23*a31) + a13*(a21*a32 - a22*a31)"
+SECOND = "a11*a22 + a11*a33 + a22*a33 - a12*a21 - a13*a31 - a23*a32"
+EB = ("e1", "e2", "e3", "b1", "b2", "b3")
+
+TEN = {
+    "det2": Target("a*d - b*c", ("a", "b", "c", "d"), normal),
+    "EB": Target("e1*b1 + e2*b2 + e3*b3", EB, normal),
+    "mink": Target("t**2 - x**2 - y**2 - z**2", ("t", "x", "y", "z"), normal),
+    "pend": Target("sin(x) + v**2/2", ("x", "v"), uniform(-3, 3)),
+    "expo": Target("x**2/2 + exp(x + 1) + v**2/2", ("x", "v"), uniform(-2, 2)),
+    "off3": Target("a12*a21 + a23*a32 + a13*a31", NINE, normal),
+    "angmom": Target("x1*v2 - x2*v1", ("x1", "x2", "v1", "v2"), uniform(-3, 3)),
+    "inv2": Target(SECOND, NINE, normal),
+    "det3": Target(DET3, NINE, normal),
+    "eb16": Target("f1*f11 + f2*f13 + f3*f6", SIXTEEN, normal),
+}
+NEW = {
+    "kepler": Target("v**2/2 - 1/sqrt(x**2 + y**2)", ("x", "y", "v"), uniform(0.3, 2)),
+    "phase": Target("sin(2.3*x + 0.4) + y**2", ("x", "y"), uniform(-2, 2)),
+    "ratio": Target("x/(1 + y**2)", ("x", "y"), uniform(-2, 2)),
+    "logs": Target("log(x) + 3*log(y)", ("x", "y"), uniform(0.3, 3)),
+    "gauss": Target("exp(-x**2/2)*y", ("x", "y"), uniform(-2, 2)),
+    "volterra": Target("0.11*log(f) + 0.04*log(r) - 0.04*f - 0.01*r", ("r", "f"), uniform(1, 10)),
+    "sir": Target("i + s - log(s)/2", ("s", "i"), uniform(0.05, 1)),
+    "lens": Target("1/x + 1/y - 1/z", ("x", "y", "z"), uniform(0.5, 3)),
+    "root": Target("sqrt(x**2 + 1) + y", ("x", "y"), uniform(-2, 2)),
+    "morse": Target("v**2/2 + (1 - exp(-1.5*x))**2", ("x", "v"), uniform(-0.5, 2)),
+    "beat": Target("x*sin(y) + z**2", ("x", "y", "z"), uniform(-2, 2)),
+    "gas": Target("(p + 0.5/v**2)*(v - 0.3)/t", ("p", "v", "t"), uniform(0.8, 3)),
+}
+
+
+def make_field(target: Target, seed: int, noise: float, rescale: float) -> GradientField:
+    """Training field: 1,000 points, directions turned by |N(0, 1)| * noise radians."""
+    rng = np.random.default_rng([seed, 2026])
+    points = target.sampler(rng, 1000, len(target.names))
+    gradients = parse(target.truth, target.names).gradient(points)
+    units = np.ones(points.shape[1])
+    units[0] = rescale
+    points, gradients = points * units, gradients / units
+    if noise:
+        scaled = gradients * units
+        scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+        sideways = rng.normal(size=scaled.shape)
+        sideways -= (sideways * scaled).sum(1, keepdims=True) * scaled
+        sideways /= np.linalg.norm(sideways, axis=1, keepdims=True)
+        angle = np.abs(rng.normal(size=(len(scaled), 1))) * noise
+        gradients = (np.cos(angle) * scaled + np.sin(angle) * sideways) / units
+    return GradientField.from_arrays(points, gradients, names=target.names, tangent="none")
+
+
+def main() -> None:
+    """Print a row for each target."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", default="auto")
+    parser.add_argument("--set", default="ten", choices=["ten", "new", "all"])
+    parser.add_argument("--targets", nargs="*")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=12.0)
+    parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--rescale", type=float, default=1.0)
+    options = parser.parse_args()
+    targets = {"ten": TEN, "new": NEW, "all": TEN | NEW}[options.set]
+    targets = {name: target for name, target in targets.items() if not options.targets or name in options.targets}
+    engine = get_engine(options.engine)
+    warm = make_field(TEN["pend"], 0, 0.0, 1.0)
+    engine.search(warm, SearchSpace(), Budget(seconds=1.0), np.random.default_rng(0), Silent())
+    found_all, runs = 0, 0
+    for name, target in targets.items():
+        found, times, example = 0, [], ""
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
+            field = make_field(target, seed, options.noise, options.rescale)
+            start = time.perf_counter()
+            result = engine.search(field, SearchSpace(), Budget(seconds=options.seconds), np.random.default_rng(seed), Silent())
+            seconds = time.perf_counter() - start
+            best = result.front.best
+            if best is None:
+                continue
+            fresh = make_field(target, seed + 10_000, 0.0, options.rescale)
+            values = field_misalignment(best.expression, fresh)
+            good = values.mean() < 1e-4 if options.noise else values.max() < 1e-6
+            found += good
+            steps = result.statistics.get("steps", [])
+            done = next((s["began"] + s["seconds"] for s in steps if s["lowest"] <= best.misalignment * 1.001), seconds)
+            times.append(done if good else options.seconds)
+            if good or not example:
+                example = str(best.expression)
+        found_all += found
+        runs += options.seeds
+        median = statistics.median(times) if times else float("nan")
+        print(f"{name:9s} {found} of {options.seeds}  answer {median:5.2f} s  {example[:110]}", flush=True)
+    print(f"{options.engine}: {found_all} of {runs}")
+
+
+if __name__ == "__main__":
+    main()

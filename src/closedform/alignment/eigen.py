@@ -1,0 +1,198 @@
+"""The generalised eigenproblem that gives a sum of terms its coefficients.
+
+For g = sum_k c_k theta_k the part of the gradient that leaves the network's directions is linear in c. So the best c is the
+smallest generalised eigenvector of A = sum_i w_i (P J_i)^T (P J_i) against B = sum_i w_i J_i^T J_i, where J_i holds the
+terms' gradients in the tangent space and P takes the network's directions out. A combination on which B vanishes is the zero
+function on the data: it is never an answer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+
+DEPENDENT = 1e-7
+"""Terms of unit length that span less than this squared length in some combination depend on each other."""
+
+_DAMPINGS = (1e-1, 1e-2, 1e-4, 1e-7)
+
+
+def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """All generalised eigenpairs of many small problems at once.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (n_problems, m, m)
+        Symmetric; b has a unit diagonal.
+
+    Returns
+    -------
+    values : ndarray, shape (n_problems, m)
+        In ascending order.
+    vectors : ndarray, shape (n_problems, m, m)
+        As columns, orthonormal with respect to b.
+    is_dependent : ndarray of bool, shape (n_problems,)
+        Whether some combination of the terms vanishes; values and vectors mean nothing there.
+
+    Examples
+    --------
+    >>> values, vectors, _ = modes(np.array([[[1.0, 0.0], [0.0, 3.0]]]), np.eye(2)[None])
+    >>> values
+    array([[1., 3.]])
+    """
+    lengths, axes = np.linalg.eigh(b)
+    whitened = axes / np.sqrt(np.maximum(lengths, DEPENDENT))[:, None, :]
+    values, vectors = np.linalg.eigh(np.swapaxes(whitened, 1, 2) @ a @ whitened)
+    return values, whitened @ vectors, lengths[:, 0] < DEPENDENT
+
+
+def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
+    """Smallest eigenvalue of every support with every further term, without an eigenproblem for each.
+
+    In the eigenbasis of a support, one more term makes an arrowhead matrix, whose smallest eigenvalue is the root of a
+    secular equation. The steps below come from above and stay there, and converge quadratically.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (n_terms, n_terms)
+        Moments of the library; b has a unit diagonal.
+    supports : ndarray of int64, shape (n_supports, m)
+
+    Returns
+    -------
+    ndarray, shape (n_supports, n_terms)
+        Infinite where the term depends on the support on the data, or is in it.
+
+    Examples
+    --------
+    >>> a, b = np.array([[0.5, 0.5], [0.5, 0.5]]), np.eye(2)
+    >>> extended_minima(a, b, np.array([[0]])).round(12)
+    array([[inf,  0.]])
+    """
+    values, vectors, is_dependent = modes(a[supports[:, :, None], supports[:, None, :]], _blocks(b, supports))
+    turned = np.swapaxes(vectors, 1, 2)
+    along = turned @ b[supports]
+    coupling = turned @ a[supports]
+    length = 1 - np.einsum("smk,smk->sk", along, along)
+    fine = (length > DEPENDENT) & ~is_dependent[:, None]
+    length = np.where(fine, length, 1.0)
+    corner = np.diagonal(a) - 2 * np.einsum("smk,smk->sk", along, coupling) + np.einsum("sm,smk,smk->sk", values, along, along)
+    coupling -= values[:, :, None] * along
+    found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
+    return np.where(fine, found, np.inf)
+
+
+def _blocks(matrix: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
+    return matrix[supports[:, :, None], supports[:, None, :]]
+
+
+def _secular_root(poles: FloatArray, squares: FloatArray, corner: FloatArray, steps: int = 4) -> FloatArray:
+    """Smallest root of corner - t = sum_i squares_i / (poles_i - t), below all poles."""
+    first = poles[:, 0, None]
+    root = _smaller_root(first, corner, squares[:, 0])
+    if poles.shape[1] == 1:
+        return root
+    for _ in range(steps):
+        # The first pole is kept, the others' sum is replaced by its tangent, which lies below it: the root is still too large.
+        gaps = poles[:, 1:, None] - root[:, None, :]
+        ratio = squares[:, 1:] / np.maximum(gaps, 1e-14)
+        total = ratio.sum(axis=1)
+        slope = (ratio / np.maximum(gaps, 1e-14)).sum(axis=1)
+        root = _smaller_root(first, (corner - total + slope * root) / (1 + slope), squares[:, 0] / (1 + slope))
+    return root
+
+
+def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> FloatArray:
+    """Smaller eigenvalue of [[pole, h], [h, corner]] with h^2 = square, 0 if rounding makes it negative."""
+    total = pole + corner
+    spread = np.sqrt((pole - corner) ** 2 + 4 * square)
+    return np.maximum(2 * (pole * corner - square) / np.maximum(total + spread, 1e-300), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Coefficients of a sum of terms.
+
+    Attributes
+    ----------
+    coefficients : ndarray, shape (m,)
+        Of any overall size.
+    shares : ndarray, shape (m,)
+        Size of each term's gradient in the sum, relative to the largest.
+    misalignment : float
+        On the points of the fit.
+    """
+
+    coefficients: FloatArray
+    shares: FloatArray
+    misalignment: float
+
+
+def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatArray, *, reweightings: int = 3) -> Fit:
+    """The coefficients of least misalignment.
+
+    The first solve counts every point alike, whatever its Jacobian's length, so that a few far points do not decide. Then
+    points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's quotient into the misalignment itself; the best of
+    the rounds is kept.
+
+    Parameters
+    ----------
+    jacobians : ndarray, shape (n_points, n_tangent, m)
+        The terms' gradients in scaled tangent coordinates, finite.
+    frames : ndarray, shape (n_points, n_tangent, k)
+        Orthonormal bases of the network's gradients.
+    weights : ndarray, shape (n_points,)
+    reweightings : int
+        How many solves follow the first.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
+    >>> terms = points[:, :, None] * np.eye(2)
+    >>> truth = points * [1.0, 0.5]
+    >>> fit = fit_coefficients(terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50))
+    >>> round(fit.coefficients[1] / fit.coefficients[0], 12)
+    0.5
+    """
+    n_points, n_tangent, m = jacobians.shape
+    lengths = np.sqrt(np.einsum("nrm,nrm->nm", jacobians, jacobians))
+    scale = np.median(lengths, axis=0)
+    scale = np.where(scale > 0, scale, np.maximum(np.sqrt((lengths**2).mean(axis=0)), 1e-300))
+    whole = jacobians / scale
+    lost = whole - frames @ (np.swapaxes(frames, 1, 2) @ whole)
+    rows = whole.reshape(-1, m), lost.reshape(-1, m)
+    sizes = ((lengths / scale) ** 2).sum(axis=1)
+    solved = _smallest(*rows, weights / np.maximum(sizes, 1e-300) * (sizes > 0))
+    best, least = solved, np.inf
+    total = max(float(weights.sum()), 1e-300)
+    for turn in range(reweightings + 1):
+        squared, residual = (((part @ solved) ** 2).reshape(n_points, n_tangent).sum(axis=1) for part in rows)
+        ratio = np.where(squared > 0, np.minimum(residual / np.maximum(squared, 1e-300), 1.0), 1.0)
+        value = float(ratio @ weights) / total
+        if value < least:
+            best, least = solved, value
+        if m == 1:
+            break
+        if turn < reweightings:
+            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(squared.sum()) / n_points
+            solved = _smallest(*rows, weights / np.maximum(squared + damping, 1e-300))
+    spread = np.abs(best) * (weights @ (lengths / scale)) / total
+    return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)
+
+
+def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> FloatArray:
+    """Smallest generalised eigenvector, among the combinations that do not vanish; rows are points times directions."""
+    root = np.repeat(np.sqrt(weights), len(whole) // len(weights))[:, None]
+    rows = whole * root
+    b = rows.T @ rows
+    np.multiply(lost, root, out=rows)
+    a = rows.T @ rows
+    diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
+    b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
+    lengths, axes = np.linalg.eigh(b)
+    kept = lengths > DEPENDENT * 1e-3
+    whitened = axes[:, kept] / np.sqrt(lengths[kept])
+    vector = whitened @ np.linalg.eigh(whitened.T @ a @ whitened)[1][:, 0]
+    return vector / diagonal / np.linalg.norm(vector)

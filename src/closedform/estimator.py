@@ -1,0 +1,241 @@
+"""ConceptSearch: the search with the conventions of scikit-learn."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from closedform.arrays import FloatArray
+from closedform.errors import ConceptError, ShapeError
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.field.tangent import StatedConstraint
+from closedform.field.tangent_space import TangentSpace
+from closedform.progress import Progress, Silent
+from closedform.randomness import as_generator
+from closedform.search.budget import Budget
+from closedform.search.engine import Engine, SearchResult
+from closedform.search.front import Candidate, Front
+from closedform.search.portfolio import PERFECT
+from closedform.search.registry import get_engine
+from closedform.search.space import SearchSpace
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class ConceptSearch(BaseEstimator):
+    """Search for the closed-form function whose gradients point as the given ones do.
+
+    Parameters
+    ----------
+    engine : str or Engine
+        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its options.
+    budget : float or Budget
+        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the same seed.
+    operators : sequence of str, optional
+        Operators that may occur, by name; those of `space` by default.
+    max_complexity : int, optional
+        Largest complexity in `equations_`; that of `space` by default.
+    space : SearchSpace, optional
+        Everything else that is known about the answer.
+    tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
+        The data's tangent space; see `GradientField.from_arrays`.
+    constraints : sequence of str, Expression or callable
+        Functions that are constant on the data, such as ``"x**2 + y**2 = 1"``.
+    progress : Progress, optional
+        Whom to tell how far the search is; nobody by default.
+    random_state : int, Generator, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    equations_ : DataFrame
+        The front, simplest first: complexity, misalignment, score (drop of the logarithm of the misalignment for each unit of
+        complexity since the row above), expression, sympy.
+    concept_ : Expression or None
+        The chosen row of `equations_`; None if the search found nothing.
+    result_ : SearchResult
+        The front, why the search ended, and its statistics.
+    field_ : GradientField
+        What was searched, with its quality.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of str
+        Names of the inputs, if there were any.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> from closedform.search.budget import Budget
+    >>> points = np.random.default_rng(0).uniform(1, 2, (300, 2))
+    >>> gradients = points[:, ::-1] * np.exp(points.prod(axis=1))[:, None]
+    >>> search = cf.ConceptSearch(engine="terms", budget=Budget(evaluations=2000), random_state=0)
+    >>> search.fit(points, gradients, feature_names=["x", "y"]).sympy()
+    x*y
+    >>> search.predict([[2.0, 3.0]])
+    array([6.])
+    """
+
+    def __init__(
+        self,
+        engine: str | Engine = "auto",
+        *,
+        budget: float | Budget = 60.0,
+        operators: Sequence[str] | None = None,
+        max_complexity: int | None = None,
+        space: SearchSpace | None = None,
+        tangent: str | TangentSpace = "auto",
+        constraints: Sequence[StatedConstraint] = (),
+        progress: Progress | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.engine = engine
+        self.budget = budget
+        self.operators = operators
+        self.max_complexity = max_complexity
+        self.space = space
+        self.tangent = tangent
+        self.constraints = constraints
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(self, points: Any, gradients: ArrayLike, *, feature_names: Sequence[str] | None = None) -> Self:
+        """Search.
+
+        Parameters
+        ----------
+        points : array_like or DataFrame, shape (n_points, n_inputs)
+            A table's columns name the inputs.
+        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
+            Gradients of one latent there, or Jacobians of several; then the gradient of the concept lies in their span.
+        feature_names : sequence of str, optional
+            Names of the inputs, instead of a table's.
+
+        Returns
+        -------
+        ConceptSearch
+            Itself.
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit each other.
+        FieldError
+            If the points or names are unusable.
+        EngineError, SpaceError, BudgetError
+            If the estimator's parameters are unusable.
+        """
+        engine, space = get_engine(self.engine), self._space()
+        budget = self.budget if isinstance(self.budget, Budget) else Budget(seconds=self.budget)
+        progress = Silent() if self.progress is None else self.progress
+        names = _column_names(points) if feature_names is None else list(feature_names)
+        array = check_array(points, dtype="float64", input_name="points")
+        field = GradientField.from_arrays(array, gradients, names=names, tangent=self.tangent, constraints=self.constraints)
+        self.field_ = field
+        self.n_features_in_ = array.shape[1]
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.result_: SearchResult = engine.search(field, space, budget, self._generator(), progress)
+        self.equations_ = _table(self.result_.front)
+        chosen = _choose(self.result_.front)
+        self.concept_ = None if chosen is None else chosen.expression
+        return self
+
+    def predict(self, points: Any) -> FloatArray:
+        """Values of `concept_`, which are those of the latent up to an unknown function of one variable.
+
+        Parameters
+        ----------
+        points : array_like or DataFrame, shape (n_points, n_inputs)
+            A table needs the columns that the estimator was fitted with, in the same order.
+
+        Returns
+        -------
+        ndarray, shape (n_points,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ConceptError
+            If the search found nothing.
+        ShapeError
+            If the points have other inputs than those of the fit.
+        """
+        concept = self._found()
+        names = _column_names(points)
+        if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
+            raise ShapeError(f"The columns are {names}; pass those of the fit in their order: {list(self.feature_names_in_)}.")
+        array = check_array(points, dtype="float64", input_name="points")
+        n_inputs = self.n_features_in_
+        if array.shape[1] != n_inputs:  # the first half is what scikit-learn's own estimators say
+            what = f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {n_inputs} features as input"
+            raise ShapeError(f"{what}; pass points of shape (n_points, {n_inputs}).")
+        return concept(array)
+
+    def sympy(self) -> "sympy.Expr":
+        """`concept_` as a SymPy expression."""
+        return self._found().sympy()
+
+    def latex(self) -> str:
+        """`concept_` as LaTeX source, without dollar signs."""
+        return self._found().latex()
+
+    def _found(self) -> Expression:
+        check_is_fitted(self)
+        if self.concept_ is None:
+            status = self.result_.status
+            raise ConceptError(f"The search found no concept (status {status!r}); look at field_.quality or widen the space.")
+        return self.concept_
+
+    def _space(self) -> SearchSpace:
+        given = {"operators": self.operators, "max_complexity": self.max_complexity}
+        space = SearchSpace() if self.space is None else self.space
+        return replace(space, **{name: value for name, value in given.items() if value is not None})
+
+    def _generator(self) -> np.random.Generator:
+        seed = self.random_state
+        return as_generator(int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed)
+
+
+def _column_names(points: Any) -> list[str] | None:
+    """A table's columns; None for arrays and for columns without names."""
+    columns: list[Any] = list(getattr(points, "columns", ()))
+    return columns if columns and all(isinstance(name, str) for name in columns) else None
+
+
+def _scores(front: Front) -> list[float]:
+    """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences of rounding are none."""
+    logs = np.log([max(candidate.misalignment, PERFECT) for candidate in front])
+    sizes = np.asarray([candidate.complexity for candidate in front])
+    return [0.0, *(-np.diff(logs) / np.diff(sizes)).tolist()] if len(front) else []
+
+
+def _table(front: Front) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "complexity": pd.Series([candidate.complexity for candidate in front], dtype=np.int64),
+            "misalignment": pd.Series([candidate.misalignment for candidate in front], dtype=np.float64),
+            "score": pd.Series(_scores(front), dtype=np.float64),
+            "expression": pd.Series([candidate.expression for candidate in front], dtype=object),
+            "sympy": pd.Series([candidate.expression.sympy() for candidate in front], dtype=object),
+        }
+    )
+
+
+def _choose(front: Front) -> Candidate | None:
+    """The steepest drop among those within a factor 10 of the best."""
+    # The rule that weighs rivals against the field's noise (issue 5) will stand here.
+    if front.best is None:
+        return None
+    limit = 10 * max(front.best.misalignment, PERFECT)
+    near = [pair for pair in zip(_scores(front), front, strict=True) if pair[1].misalignment <= limit]
+    return max(near, key=lambda pair: pair[0])[1]

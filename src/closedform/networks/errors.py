@@ -1,0 +1,28 @@
+"""What can go wrong between a network and its gradients."""
+
+from closedform.errors import ClosedformError
+
+
+class NeuronError(ClosedformError, ValueError):
+    """A selector does not name one neuron of this network.
+
+    Attributes
+    ----------
+    neuron : str
+        The selector as text.
+    known : tuple of str
+        The layers of the network, where the layer was not found.
+    """
+
+    def __init__(self, message: str, *, neuron: str = "", known: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.neuron = neuron
+        self.known = known
+
+
+class ExtractionError(ClosedformError, ValueError):
+    """The network was found, and no gradient can be taken from it."""
+
+
+class ModelFileError(ClosedformError, ValueError):
+    """A model file or a data file cannot be read, or must not be."""

@@ -1,0 +1,104 @@
+"""From a network, data and a neuron to a gradient field."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from closedform.field.gradient_field import GradientField
+from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.networks.options import OptionKeywords
+from closedform.networks.samples import Samples
+from closedform.networks.smoothing import smooth_samples
+from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.randomness import as_generator
+
+
+def extract_field(
+    model: Any,
+    inputs: Any,
+    neuron: Any,
+    *,
+    names: Sequence[str] | None = None,
+    tangent: str | TangentSpace = "auto",
+    constraints: Sequence[StatedConstraint] = (),
+    max_points: int | None = MAX_POINTS,
+    smoothing: float = 0.0,
+    rng: int | np.random.Generator | None = None,
+    **options: Unpack[OptionKeywords],
+) -> GradientField:
+    """Look at a neuron of a network: where it is evaluated, and in which direction it grows there.
+
+    The network is left exactly as it was, also after an error.
+
+    Parameters
+    ----------
+    model : object
+        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of an array, or an estimator
+        in the style of scikit-learn.
+    inputs : array, table, tuple, dict, data set, loader or iterable of batches
+        The data, points along the first axis. A tuple holds several positional inputs, a dictionary named ones.
+    neuron : str, int, tuple, callable, or list of these
+        ``"layer.path:index"``, a tuple for positions or a direction in a layer, a function, or a list for several latents; see
+        `closedform.networks.neuron.parse_neuron`.
+    names : sequence of str, optional
+        The inputs; default: those that the data carry.
+    tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
+        The data's tangent space.
+    constraints : sequence of str, Expression or callable
+        Functions that are constant on the data.
+    max_points : int or None
+        How many points are taken, chosen by `rng`; None for all.
+    smoothing : float
+        For rectified networks, whose gradients are piecewise constant: average each gradient over a Gaussian ball whose
+        radius is this share of the data's spread, at most 0.05. 0, the default, takes gradients as they are.
+    rng : int, numpy.random.Generator or None
+        Seed.
+    **options
+        ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``, ``step``, ``kind``: see
+        `closedform.networks.options.Options`.
+
+    Returns
+    -------
+    GradientField
+        Its ``notes`` say what was decided on the way.
+
+    Raises
+    ------
+    NeuronError
+        If the neuron does not exist, or is not one number per point.
+    ExtractionError
+        If there is no gradient.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> field = extract_field(lambda x: np.tanh(x[:, 0] ** 2 + x[:, 1] ** 2), points, 0, names=["x", "v"])
+    >>> bool(np.allclose(np.abs((field.directions[:, :, 0] * points).sum(axis=1)), np.linalg.norm(points, axis=1)))
+    True
+    """
+    generator = as_generator(rng)
+    source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
+    samples = source.evaluate(source.points)
+    labels = samples.names if names is None else names
+    field = _field(samples, labels, tangent, constraints)
+    if not smoothing:
+        return field
+    smooth = smooth_samples(source, samples, radius=smoothing, rng=generator, scale=field.scale, tangent=field.tangent)
+    note = f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the tangent space."
+    return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+
+
+def _field(
+    samples: Samples, names: Sequence[str] | None, tangent: str | TangentSpace, constraints: Sequence[StatedConstraint]
+) -> GradientField:
+    return GradientField.from_arrays(
+        samples.points,
+        samples.jacobians,
+        latents=samples.latents,
+        names=names,
+        tangent=tangent,
+        constraints=constraints,
+        notes=samples.notes,
+    )

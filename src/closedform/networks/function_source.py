@@ -1,0 +1,214 @@
+"""Gradients of any function of an array, by finite differences with an estimate of their error."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.field.scaling import robust_spread
+from closedform.networks.datasets import Key
+from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.networks.estimators import call_method, is_estimator, method_note, method_of
+from closedform.networks.neuron import Neuron, unknown_layer
+from closedform.networks.options import Options
+from closedform.networks.picking import entry_of, pick
+from closedform.networks.rows import Rows
+from closedform.networks.samples import Samples
+from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
+
+ROUGH = 1e-2
+"""Median error, as a share of the gradient, above which the function is called rough."""
+
+
+class FunctionSource:
+    """A function or an estimator with its neurons and points chosen.
+
+    Parameters
+    ----------
+    model : callable or estimator
+        Takes an array of points, or one point.
+    rows : Rows
+    neurons : tuple of Neuron
+    options : Options
+
+    Examples
+    --------
+    >>> source = FunctionSource(np.sum, Rows({0: np.ones((4, 2))}), (Neuron(),), Options(batched=False))
+    >>> source.evaluate(source.points).jacobians[0].round(9)
+    array([[1., 1.]])
+    """
+
+    def __init__(self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options) -> None:
+        self._model = model
+        self._rows = Rows({key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes)
+        self._neurons = neurons
+        self._options = options
+        self._blocks = make_blocks(self._rows, options.wrt)
+        self._points = points_of(self._rows, self._blocks)
+        self._spread = robust_spread(self._points)
+        self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
+        self._methods = [self._method(neuron) for neuron in neurons]
+        self._batched = options.batched if options.batched is not None else self._takes_many()
+        # The step that balances truncation of fourth order against rounding.
+        self._precision = float(np.finfo(self._values(self._points[:1], np.arange(1)).dtype).eps)
+        self._step = options.step if options.step is not None else self._precision**0.2
+
+    @property
+    def points(self) -> FloatArray:
+        """The chosen points, shape (n_points, n_inputs)."""
+        return self._points
+
+    def evaluate(self, points: FloatArray) -> Samples:
+        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
+        count = -(-len(points) // self._options.batch_size)
+        edges = np.linspace(0, len(points), count + 1).astype(int)
+        pieces = [self._differentiate(points, np.arange(start, stop)) for start, stop in pairwise(edges)]
+        latents, jacobians, errors = (np.concatenate([piece[place] for piece in pieces]) for place in range(3))
+        self._judge(jacobians, errors)
+        names = column_names(self._rows, self._blocks)
+        return Samples(points, jacobians, latents, tuple(self._notes), errors=errors, names=names)
+
+    def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
+        size = np.linalg.norm(jacobians * self._spread, axis=2)
+        usable = np.isfinite(size) & (size > 0)
+        if not usable.any():
+            return
+        share = float(np.median(np.linalg.norm(errors * self._spread, axis=2)[usable] / size[usable]))
+        self._notes[f"Gradients are finite differences; their median error is about {share:.0e} of the gradient."] = None
+        if share > ROUGH:
+            self._notes[f"The function is rough at the scale of the step; try a step= larger than {self._step:.1g}."] = None
+
+    def _differentiate(self, points: FloatArray, places: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Central differences at two steps, extrapolated; the difference of the two tells the error."""
+        here = points[places]
+        latents = self._values(here, places).astype(np.float64)
+        shape = (len(places), latents.shape[1], here.shape[1])
+        jacobians, errors = np.empty(shape), np.empty(shape)
+        for column in range(here.shape[1]):
+            step = self._step * self._spread[column]
+            wide = self._slope(here, places, column, step)
+            narrow = self._slope(here, places, column, step / 2)
+            jacobians[:, :, column] = (4 * narrow - wide) / 3
+            rounding = 4 * self._precision * np.abs(latents) / step
+            errors[:, :, column] = np.abs(narrow - wide) / 3 + rounding
+        return latents, jacobians, errors
+
+    def _slope(self, here: FloatArray, places: np.ndarray, column: int, step: float) -> FloatArray:
+        right, left = here.copy(), here.copy()
+        right[:, column] += step
+        left[:, column] -= step
+        rise = self._values(right, places).astype(np.float64) - self._values(left, places).astype(np.float64)
+        return rise / (right[:, column] - left[:, column])[:, None]
+
+    def _values(self, points: FloatArray, places: np.ndarray) -> np.ndarray:
+        """Values of all neurons at points, shape (n_points, n_latents)."""
+        parts = self._parts(points, places)
+        if self._batched:
+            return self._call(parts, len(points))
+        return np.concatenate([self._call({key: part[row] for key, part in parts.items()}, None) for row in range(len(points))])
+
+    def _parts(self, points: FloatArray, places: np.ndarray) -> dict[Key, Any]:
+        return fill({key: part[places] for key, part in self._rows.parts.items()}, points, self._blocks, _write)
+
+    def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
+        """Values for a batch, or for one point if there is no count."""
+        parts = _transformed(self._options.transform, parts, count)
+        fixed = {key: value(count or 1) if callable(value) else value for key, value in (self._options.fixed or {}).items()}
+        positional, named = arguments(parts | fixed)
+        outputs: dict[str | None, Any] = {}
+        columns = []
+        for neuron, method in zip(self._neurons, self._methods, strict=True):
+            if neuron.whole_model and neuron.function is not None:
+                value = neuron.function(self._model, named or (positional[0] if len(positional) == 1 else positional))
+            else:
+                if method not in outputs:
+                    outputs[method] = self._output(method, positional, named)
+                value = self._taken(neuron, outputs[method], count)
+            columns.append(_two_axes(neuron, value, count or 1))
+        return np.concatenate(columns, axis=1)
+
+    def _output(self, method: str | None, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if method is None:
+            return self._model(*positional, **named)
+        return call_method(self._model, method, positional[0])
+
+    def _taken(self, neuron: Neuron, output: Any, count: int | None) -> np.ndarray:
+        array, sentence = entry_of(neuron, np.asarray(output) if np.isscalar(output) else output)
+        if sentence:
+            self._notes[sentence] = None
+        array = np.asarray(array)
+        array = array[None] if count is None else array
+        if count is not None and array.shape[:1] != (count,):
+            raise NeuronError(f"{neuron}: the output has shape {array.shape} for {count} points; points come first.")
+        return pick(neuron, array, lambda direction, like: direction)
+
+    def _method(self, neuron: Neuron) -> str | None:
+        if neuron.whole_model:
+            return None
+        if is_estimator(self._model):
+            method = method_of(self._model, neuron)
+            if sentence := method_note(method, neuron):
+                self._notes[sentence] = None
+            return method
+        if not callable(self._model):
+            raise ExtractionError(
+                f"A {type(self._model).__name__} is neither a network, nor a function, nor an estimator with a method such as "
+                "predict. Pass one of these."
+            )
+        if neuron.layer not in ("", "output"):
+            raise unknown_layer(neuron, ())
+        return None
+
+    def _takes_many(self) -> bool:
+        """Whether the function takes many points: tried with a number of them that is not the number of inputs."""
+        if is_estimator(self._model):
+            return True
+        count = 2 if self._points.shape[1] != 2 else 3
+        places = np.arange(count) % len(self._points)
+        try:
+            self._call(self._parts(self._points[places], places), count)
+        except Exception as error:  # a function of one point may raise anything here
+            return self._takes_one(error)
+        return True
+
+    def _takes_one(self, many: Exception) -> bool:
+        parts = self._parts(self._points[:1], np.arange(1))
+        try:
+            self._call({key: part[0] for key, part in parts.items()}, None)
+        except Exception:  # neither form works: the error for many points is the one to show
+            raise many from None
+        self._notes["The function takes one point at a time."] = None
+        return False
+
+
+def _as_numpy(part: Any) -> np.ndarray:
+    return part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
+
+
+def _write(part: np.ndarray, index: tuple[Any, ...], values: np.ndarray) -> np.ndarray:
+    written = np.array(part, dtype=np.float64)
+    written[index] = values
+    return written
+
+
+def _transformed(transform: Any, parts: dict[Key, Any], count: int | None) -> dict[Key, Any]:
+    if transform is None:
+        return parts
+    if not callable(transform):
+        key, value = next(iter(parts.items()))
+        return {key: transform.transform(value) if count is not None else transform.transform(value[None])[0]}
+    positional, named = arguments(parts)
+    result = transform(*positional, **named)
+    if isinstance(result, dict):
+        return result
+    return dict(enumerate(result)) if isinstance(result, tuple) else {next(iter(parts)): result}
+
+
+def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:
+    array = np.asarray(value)
+    array = array.reshape(1) if array.ndim == 0 and count == 1 else array
+    if array.shape[:1] != (count,) or array.ndim > 2:
+        raise NeuronError(f"{neuron} gave values of shape {array.shape}; one value for each of {count} points is needed.")
+    array = array if array.dtype.kind == "f" else array.astype(np.float64)
+    return array if array.ndim == 2 else array[:, None]

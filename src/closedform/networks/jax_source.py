@@ -1,0 +1,203 @@
+"""Gradients of JAX functions and of Flax and Equinox networks, by automatic differentiation of one point mapped over all."""
+
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.networks.datasets import Key
+from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.networks.jax_activation import unsquashed
+from closedform.networks.jax_layers import listen
+from closedform.networks.neuron import Neuron
+from closedform.networks.options import Options
+from closedform.networks.picking import entry_of, pick
+from closedform.networks.rows import Rows
+from closedform.networks.samples import Samples
+from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
+from closedform.optional import require
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+else:
+    jax = require("jax", extra="jax")
+    jnp = require("jax.numpy", extra="jax")
+
+
+class JaxSource:
+    """A JAX network with its neurons and points chosen.
+
+    Parameters
+    ----------
+    model : callable, module, or tuple of a Flax module and its variables
+    rows : Rows
+    neurons : tuple of Neuron
+    options : Options
+
+    Examples
+    --------
+    >>> source = JaxSource(lambda x: x[0] ** 2, Rows({0: np.ones((4, 2))}), (Neuron(),), Options())
+    >>> source.evaluate(source.points).jacobians[0].tolist()
+    [[2.0, 0.0]]
+    """
+
+    def __init__(self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options) -> None:
+        self._model = model
+        self._neurons = neurons
+        self._options = options
+        self._rows = Rows({key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes)
+        self._blocks = make_blocks(self._rows, options.wrt)
+        self._points = points_of(self._rows, self._blocks)
+        self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
+        self._listening, batched = listen(model, neurons)
+        self._batched = options.batched if options.batched is not None else batched
+        self._double = options.precision != "native"
+        self._prepare()
+
+    @property
+    def points(self) -> FloatArray:
+        """The chosen points, shape (n_points, n_inputs)."""
+        return self._points
+
+    def evaluate(self, points: FloatArray) -> Samples:
+        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
+        count = -(-len(points) // self._options.batch_size)
+        edges = np.linspace(0, len(points), count + 1).astype(int)
+        with _precision(self._double):
+            differentiate = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
+            pieces = []
+            for start, stop in pairwise(edges):
+                places = np.arange(start, stop)
+                gradients, values = differentiate(self._as_jax(points[places]), self._context(places))
+                pieces.append((np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64)))
+        latents, jacobians = (np.concatenate([piece[place] for piece in pieces]) for place in range(2))
+        return Samples(points, jacobians, latents, tuple(self._notes), names=column_names(self._rows, self._blocks))
+
+    def _prepare(self) -> None:
+        """Find out on one point how the network is called, and in which precision it runs."""
+        if self._batched is None:
+            with _precision(self._double):
+                self._batched = self._takes_many()
+        try:
+            self._try_one()
+        except NeuronError:
+            raise
+        except Exception as error:  # the user's network may raise anything
+            if not self._double or self._options.precision == "double":
+                raise
+            self._double = False
+            self._try_one()
+            first = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            self._notes[f"Evaluated in the network's own precision: it does not run in float64 ({first})."] = None
+
+    def _try_one(self) -> None:
+        with _precision(self._double):
+            row = {key: part[0] for key, part in self._context(np.arange(1)).items()}
+            # Traced and not run: shapes and types are all that is wanted, and nothing is compiled for them.
+            values, _ = jax.eval_shape(self._latents, self._as_jax(self._points[0]), row)
+            if not jnp.issubdtype(values.dtype, jnp.floating):
+                raise ExtractionError(f"The neurons have values of type {values.dtype}, which have no gradient.")
+
+    def _takes_many(self) -> bool:
+        """Whether a plain function takes many points: tried with a number of them that is not the number of inputs."""
+        count = 2 if self._points.shape[1] != 2 else 3
+        places = np.arange(count) % len(self._points)
+        parts = fill(self._context(places), self._as_jax(self._points[places]), self._blocks, _write)
+        try:
+            output = jax.eval_shape(self._output_of_many, parts)
+            first = jax.tree_util.tree_leaves(output)[0]
+        except Exception:  # a function of one point may raise anything here
+            return False
+        return first.shape[:1] == (count,)
+
+    def _output_of_many(self, parts: dict[Key, Any]) -> Any:
+        count = len(next(iter(parts.values())))
+        positional, named = arguments(self._transformed(parts) | self._fixed(count))
+        return self._listening(*positional, **named)[0]
+
+    def _as_jax(self, points: FloatArray) -> Any:
+        return jnp.asarray(points, dtype=jnp.float64 if self._double else jnp.float32)
+
+    def _context(self, places: np.ndarray) -> dict[Key, Any]:
+        """The inputs at these points; real numbers in the type in which the network runs."""
+        real = jnp.float64 if self._double else jnp.float32
+        parts = {key: part[places] for key, part in self._rows.parts.items()}
+        return {key: jnp.asarray(part, dtype=real if part.dtype.kind == "f" else None) for key, part in parts.items()}
+
+    def _latents(self, point: Any, context: dict[Key, Any]) -> tuple[Any, Any]:
+        """All latents at one point, twice: once to differentiate and once to keep."""
+        values, names = unsquashed(self._values, point, context)
+        for neuron, name in zip(self._neurons, names, strict=True):
+            if name is not None:
+                taken = "its logit, z_i - logsumexp of the others," if "softmax" in name else "its value before it"
+                sentence = f"{neuron} is the output of a {name}; {taken} was taken (the same concept, without saturation)."
+                self._notes[sentence] = None
+        joined = jnp.concatenate([jnp.ravel(value) for value in values])
+        return joined, joined
+
+    def _values(self, point: Any, context: dict[Key, Any]) -> list[Any]:
+        """The values of each neuron at one point."""
+        parts = fill({key: part[None] for key, part in context.items()}, point[None], self._blocks, _write)
+        if not self._batched:
+            parts = {key: part[0] for key, part in parts.items()}
+        parts = self._transformed(parts)
+        positional, named = arguments(parts | self._fixed(1))
+        outputs: Any = None
+        layers: dict[str, list[Any]] = {}
+        if any(not neuron.whole_model for neuron in self._neurons):
+            outputs, layers = self._listening(*positional, **named)
+        values = []
+        for neuron in self._neurons:
+            if neuron.whole_model and neuron.function is not None:
+                given = named or (positional[0] if len(positional) == 1 else positional)
+                values.append(neuron.function(self._model, given))
+            else:
+                values.append(self._taken(neuron, self._call_of(neuron, layers) if neuron.layer in layers else outputs))
+        return values
+
+    def _call_of(self, neuron: Neuron, layers: dict[str, list[Any]]) -> Any:
+        calls = layers[neuron.layer]
+        if not calls:
+            raise NeuronError(f"{neuron}: the layer did not run in this pass. Choose a layer that the network calls.")
+        wanted = neuron.call or 0
+        if not -len(calls) <= wanted < len(calls):
+            raise NeuronError(f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call {neuron.call}.")
+        if len(calls) > 1 and neuron.call is None:
+            sentence = f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
+            self._notes[f"{sentence} ('{neuron.layer}@1' is next.)"] = None
+        return calls[wanted]
+
+    def _taken(self, neuron: Neuron, output: Any) -> Any:
+        array, sentence = entry_of(neuron, output)
+        if sentence:
+            self._notes[sentence] = None
+        return pick(neuron, array if self._batched else array[None], lambda direction, like: jnp.asarray(direction, like.dtype))
+
+    def _transformed(self, parts: dict[Key, Any]) -> dict[Key, Any]:
+        if self._options.transform is None:
+            return parts
+        positional, named = arguments(parts)
+        result = self._options.transform(*positional, **named)
+        if isinstance(result, dict):
+            return result
+        return dict(enumerate(result)) if isinstance(result, tuple) else {next(iter(parts)): result}
+
+    def _fixed(self, count: int) -> dict[Key, Any]:
+        return {key: value(count) if callable(value) else value for key, value in (self._options.fixed or {}).items()}
+
+
+def _precision(double: bool) -> AbstractContextManager[Any]:
+    # The experimental form is the older one, and warns where the newer exists.
+    enable = jax.enable_x64 if hasattr(jax, "enable_x64") else require("jax.experimental", extra="jax").enable_x64
+    return enable(double)
+
+
+def _as_numpy(part: Any) -> np.ndarray:
+    return part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
+
+
+def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:
+    return part.at[index].set(values)

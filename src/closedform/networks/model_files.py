@@ -1,0 +1,205 @@
+"""Model files and data files: what the command line opens. Nothing in a file is run without an explicit word."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from closedform.networks.errors import ModelFileError
+from closedform.optional import require
+
+STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
+"""Endings of files that torch.save wrote."""
+
+_WRAPPERS = ("state_dict", "model_state_dict", "model")
+_PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A network out of a file.
+
+    Attributes
+    ----------
+    model : torch.nn.Module
+    fixed_batch : int or None
+        The one number of points that an exported network takes at once, if it was exported so.
+    make_double : callable or None
+        Makes a copy in float64, where copying the module itself does not work.
+    notes : tuple of str
+        What was decided while loading.
+    """
+
+    model: Any
+    fixed_batch: int | None = None
+    make_double: Callable[[], Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allow_pickle: bool = False) -> LoadedModel:
+    """Open a model file.
+
+    Parameters
+    ----------
+    path : path
+        A ``.pt2`` of torch.export; or weights as ``.safetensors``, or as a state dict that torch.save wrote, with a builder.
+    builder : str, optional
+        ``"package.module:function"``; the function takes nothing and returns the network whose weights the file holds.
+    allow_pickle : bool
+        Whether to unpickle. A pickled model runs any code that its maker put in it, so only for files of your own.
+
+    Returns
+    -------
+    LoadedModel
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, must not be, or does not fit the builder.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ModelFileError(f"There is no file {str(file)!r}.")
+    ending = file.suffix.lower()
+    if ending == ".pt2":
+        from closedform.networks.exported import load_exported
+
+        return load_exported(file, allow_pickle=allow_pickle)
+    if ending == ".safetensors":
+        safetensors = require("safetensors.torch", extra="torch")
+        return _built(file, builder, lambda: safetensors.load_file(str(file)))
+    if ending in STATE_DICTS:
+        return _built(file, builder, lambda: _state_dict(file)) if builder or not allow_pickle else _unpickled(file)
+    if ending == ".onnx":
+        raise ModelFileError(
+            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part of ONNX. Export the network "
+            "with torch.export to a .pt2, or in Python pass a function that runs the file (gradients by finite differences)."
+        )
+    raise ModelFileError(
+        f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; got {ending or 'no ending'}."
+    )
+
+
+def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Open a data file: ``.npz`` with an array `inputs`, points along the first axis, and optionally `names`.
+
+    Returns
+    -------
+    inputs : ndarray, shape (n_points, ...)
+    names : tuple of str or None
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of another kind, or holds something else.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ModelFileError(f"There is no file {str(file)!r}.")
+    try:
+        opened = np.load(file, allow_pickle=False)
+        if isinstance(opened, np.ndarray):
+            raise ValueError("it is a single array without a name")
+        with opened as archive:
+            if "inputs" not in archive.files:
+                found = ", ".join(archive.files) or "nothing"
+                raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
+            inputs = archive["inputs"]
+            names = archive["names"] if "names" in archive.files else None
+    except (ValueError, OSError, EOFError) as error:
+        raise ModelFileError(
+            f"{file.name} is no .npz of plain arrays ({error}). Write it with numpy.savez(path, inputs=...)."
+        ) from error
+    if inputs.ndim < 2 or len(inputs) == 0 or inputs.dtype.kind not in "fiu":
+        found = f"shape {inputs.shape} and type {inputs.dtype}"
+        raise ModelFileError(f"{file.name}: 'inputs' has {found}; real numbers of shape (n_points, n_inputs) are needed.")
+    inputs = inputs if inputs.dtype.kind == "f" else inputs.astype(np.float64)
+    if names is None:
+        return inputs, None
+    expected = int(np.prod(inputs.shape[1:]))
+    if names.shape != (expected,) or names.dtype.kind not in "US":
+        raise ModelFileError(f"{file.name}: 'names' has shape {names.shape}; {expected} texts are needed, one for each input.")
+    return inputs, tuple(str(name) for name in names)
+
+
+def build(builder: str) -> Any:
+    """Import and call ``"package.module:function"``, looking in the current directory too.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be imported, or does not return a torch module.
+    """
+    module_name, _, function_name = builder.partition(":")
+    if not module_name or not function_name:
+        raise ModelFileError(f"The builder {builder!r} must have the form 'package.module:function'.")
+    torch = require("torch", extra="torch")
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        function = getattr(importlib.import_module(module_name), function_name)
+    except (ImportError, AttributeError) as error:
+        raise ModelFileError(f"The builder {builder!r} cannot be imported: {error}. Is its package installed?") from error
+    finally:
+        sys.path.remove(here)
+    model = function()
+    if not isinstance(model, torch.nn.Module):
+        raise ModelFileError(f"The builder {builder!r} returned a {type(model).__name__}; it must return a torch module.")
+    return model
+
+
+def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]]) -> LoadedModel:
+    if builder is None:
+        raise ModelFileError(
+            f"{file.name} holds weights only. Say how to make the network: builder='package.module:function' (--builder)."
+        )
+    model = build(builder)
+    weights, notes = _fitting(dict(read()), set(model.state_dict()))
+    try:
+        model.load_state_dict(weights, strict=True)
+    except RuntimeError as error:
+        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {error}") from error
+    return LoadedModel(model, notes=notes)
+
+
+def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The weights under the names that the network uses: training frameworks wrap and prefix them."""
+    for name in _WRAPPERS:
+        if name in weights and isinstance(weights[name], Mapping):
+            weights = dict(weights[name])
+    for prefix in _PREFIXES:
+        if set(weights) != expected and {key.removeprefix(prefix) for key in weights} == expected:
+            return {key.removeprefix(prefix): value for key, value in weights.items()}, (
+                f"The weights carry the prefix {prefix!r}; it was removed.",
+            )
+    return weights, ()
+
+
+def _state_dict(file: Path) -> Mapping[str, Any]:
+    torch = require("torch", extra="torch")
+    try:
+        weights = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a file that it refuses
+        raise ModelFileError(
+            f"{file.name} is not a plain state dict ({str(error).splitlines()[0]}). Save model.state_dict(), or export a .pt2; "
+            "a pickled model is opened only with allow_pickle=True, which runs whatever code is in it."
+        ) from error
+    if not isinstance(weights, Mapping):
+        raise ModelFileError(f"{file.name} holds a {type(weights).__name__}, not a state dict. Save model.state_dict().")
+    return weights
+
+
+def _unpickled(file: Path) -> LoadedModel:
+    torch = require("torch", extra="torch")
+    try:
+        model = torch.load(file, map_location="cpu", weights_only=False)
+    except Exception as error:  # unpickling may raise anything
+        raise ModelFileError(f"{file.name} cannot be unpickled: {error}") from error
+    if not isinstance(model, torch.nn.Module):
+        raise ModelFileError(f"{file.name} holds a {type(model).__name__}, not a network; give a builder for a state dict.")
+    return LoadedModel(model)

@@ -1,0 +1,222 @@
+"""How a user points at a neuron: text, a tuple, a direction in a layer, a function, or a list of these."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray, frozen
+from closedform.networks.errors import NeuronError
+
+REDUCTIONS = ("mean", "sum", "max", "min")
+"""What can stand for a position: the neuron is then taken over all positions."""
+
+EVERY = "*"
+"""Stands for all units of a flat layer: one latent each."""
+
+LISTED_LAYERS = 40
+"""How many layers an error message lists."""
+
+_TEXT = re.compile(r"(?P<layer>[^\[\]@:]*)(?P<part>(?:\[[^\[\]]+\])*)(?:@(?P<call>-?\d+))?(?::(?P<index>.*))?")
+
+Index = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neuron:
+    """One place in a network whose value is a number per point.
+
+    Make one with `parse_neuron`.
+
+    Attributes
+    ----------
+    layer : str
+        Path of the layer; empty for the network's output.
+    index : tuple
+        One entry per axis of the layer's output after the points' axis: a position, or a reduction over that axis. A
+        reduction in the last place covers all axes that remain.
+    direction : ndarray or None
+        Weights over the layer's units; the neuron is the inner product with them.
+    function : callable or None
+        With a layer, ``function(activation)``; without, ``function(model, inputs)``; values of shape (n_points,).
+    whole_model : bool
+        Whether `function` takes the model rather than an activation.
+    part : tuple
+        Which entry of a layer's output, where that is a tuple or a dictionary.
+    call : int or None
+        Which call, for a layer that runs several times in one pass, counted from 0; negative from the end.
+
+    Examples
+    --------
+    >>> parse_neuron("encoder.2:7").index
+    (7,)
+    """
+
+    layer: str = ""
+    index: Index = ()
+    direction: FloatArray | None = None
+    function: Callable[..., Any] | None = None
+    whole_model: bool = False
+    part: Index = ()
+    call: int | None = None
+
+    def __str__(self) -> str:
+        if self.whole_model:
+            return f"the function {getattr(self.function, '__name__', 'given')!r}"
+        place = (self.layer or "output") + "".join(f"[{entry}]" for entry in self.part)
+        place += f"@{self.call}" if self.call is not None else ""
+        index = ",".join(str(entry) for entry in self.index)
+        if self.function is not None:
+            return f"a function of {place!r}"
+        if self.direction is not None:
+            return f"a direction in {place!r}" + (f" at {index}" if index else "")
+        return f"{place}:{index}" if index else place
+
+
+def parse_neuron(selector: Any) -> Neuron:
+    """Read one selector.
+
+    Parameters
+    ----------
+    selector : str, int, tuple, callable or Neuron
+        ``"layer.path:index"``; several positions as ``"conv:3,5"`` (channel, position), a reduction as ``"conv:3,mean"``, all
+        units of a layer as ``"encoder:*"``. ``":0"``, ``"output:0"`` and ``0`` mean the network's output.
+        ``"gru[1]:0"`` takes an entry of an output that is a tuple or dictionary, ``"encoder@1:0"`` the second of several calls.
+        Tuples: ``("conv", 3)``, ``("conv", (3, 5))``, ``("conv", 3, "mean")``; ``("layer", vector)`` for a direction, with the
+        position after it where the layer has positions; ``("layer", function)`` for a function of the layer's output.
+        A callable alone is called as ``function(model, inputs)``. Functions return one value per point.
+
+    Returns
+    -------
+    Neuron
+
+    Raises
+    ------
+    NeuronError
+        If the selector has another form.
+
+    Examples
+    --------
+    >>> str(parse_neuron(("conv", 3, "mean")))
+    'conv:3,mean'
+    >>> parse_neuron("gru[1]@-1:0,2").part
+    (1,)
+    """
+    if isinstance(selector, Neuron):
+        return selector
+    if isinstance(selector, str):
+        return _from_text(selector)
+    if isinstance(selector, int | np.integer) and not isinstance(selector, bool):
+        return Neuron(index=(int(selector),))
+    if isinstance(selector, tuple) and selector and isinstance(selector[0], str):
+        return _from_tuple(selector)
+    if callable(selector):
+        return Neuron(function=selector, whole_model=True)
+    raise NeuronError(
+        f"{selector!r} does not point at a neuron. Use text such as 'layer.path:index', a tuple (layer, index), "
+        "(layer, vector) or (layer, function), a function of (model, inputs), or a list of these.",
+        neuron=repr(selector),
+    )
+
+
+def parse_neurons(selector: Any) -> tuple[Neuron, ...]:
+    """Read one selector or a list of them, one latent each.
+
+    Examples
+    --------
+    >>> [str(neuron) for neuron in parse_neurons(["encoder:0", "encoder:1"])]
+    ['encoder:0', 'encoder:1']
+    """
+    if not isinstance(selector, list):
+        return (parse_neuron(selector),)
+    if not selector:
+        raise NeuronError("The list of neurons is empty; name at least one.", neuron="[]")
+    return tuple(parse_neuron(entry) for entry in selector)
+
+
+def unknown_layer(neuron: Neuron, known: Iterable[str]) -> NeuronError:
+    """The error for a layer that does not exist, with the nearest name and the list of layers."""
+    layers = tuple(name for name in known if name)
+    close = get_close_matches(neuron.layer, layers, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    shown = ", ".join(layers[:LISTED_LAYERS]) or "none (only the output and functions can be chosen)"
+    more = f" and {len(layers) - LISTED_LAYERS} more" if len(layers) > LISTED_LAYERS else ""
+    message = f"There is no layer {neuron.layer!r}{hint} Layers: {shown}{more}."
+    return NeuronError(message, neuron=str(neuron), known=layers)
+
+
+def _from_text(text: str) -> Neuron:
+    match = _TEXT.fullmatch(text.strip())
+    if match is None:
+        raise _malformed(text)
+    layer, part, index = match["layer"], re.findall(r"\[([^\[\]]+)\]", match["part"]), match["index"]
+    entries = [] if index is None or not index.strip() else index.split(",")
+    return Neuron(
+        layer=layer,
+        index=_index(entries, text),
+        part=tuple(_number(entry) for entry in part),
+        call=None if match["call"] is None else int(match["call"]),
+    )
+
+
+def _from_tuple(selector: tuple[Any, ...]) -> Neuron:
+    place, *rest = selector
+    if ":" in place:
+        raise NeuronError(f"In the tuple {selector!r} the layer must stand without an index; got {place!r}.", neuron=place)
+    base = _from_text(place)
+    if not rest:
+        return base
+    choice, position = rest[0], rest[1:]
+    if isinstance(choice, int | str | np.integer):
+        return _replace(base, index=_index([choice, *position], selector))
+    if isinstance(choice, tuple) and all(isinstance(entry, int | str | np.integer) for entry in choice):
+        return _replace(base, index=_index([*choice, *position], selector))
+    if callable(choice) and not hasattr(choice, "__array__"):
+        if position:
+            raise NeuronError(f"A function of a layer takes no position; got {position!r}.", neuron=str(base))
+        return _replace(base, function=choice)
+    return _replace(base, direction=_direction(choice, base), index=_index(position, selector))
+
+
+def _replace(base: Neuron, **fields: Any) -> Neuron:
+    return Neuron(**({"layer": base.layer, "part": base.part, "call": base.call} | fields))
+
+
+def _direction(vector: Any, base: Neuron) -> FloatArray:
+    values = vector.detach().double().cpu().numpy() if hasattr(vector, "detach") else vector
+    try:
+        direction = frozen(values)
+    except (TypeError, ValueError) as error:
+        raise NeuronError(f"A direction in {str(base)!r} must be an array of numbers; got {vector!r}.") from error
+    if direction.ndim == 0 or not np.isfinite(direction).all() or not direction.any():
+        raise NeuronError(f"A direction in {str(base)!r} must be a finite vector that is not zero; got {vector!r}.")
+    return direction
+
+
+def _index(entries: Sequence[Any], selector: Any) -> Index:
+    flat = [place for entry in entries for place in (entry if isinstance(entry, tuple) else (entry,))]
+    index = tuple(_number(place) for place in flat)
+    for entry in index:
+        if isinstance(entry, str) and entry not in (*REDUCTIONS, EVERY):
+            close = get_close_matches(entry, REDUCTIONS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "."
+            raise NeuronError(
+                f"{entry!r} in {selector!r} is neither a number nor one of {', '.join(REDUCTIONS)}{hint}", neuron=str(selector)
+            )
+    if EVERY in index and index != (EVERY,):
+        raise NeuronError(f"'*' in {selector!r} must stand alone: it means every unit of a flat layer.", neuron=str(selector))
+    return index
+
+
+def _number(entry: Any) -> int | str:
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    text = str(entry).strip()
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def _malformed(text: str) -> NeuronError:
+    return NeuronError(f"{text!r} is not of the form 'layer.path:index', such as 'encoder.2:7' or 'conv:3,5'.", neuron=text)

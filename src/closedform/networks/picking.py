@@ -1,0 +1,130 @@
+"""From a layer's output to one value per point, with plain array operations that torch, JAX and NumPy share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from closedform.arrays import FloatArray
+from closedform.networks.errors import NeuronError
+from closedform.networks.neuron import EVERY, Neuron
+
+
+def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
+    """The array that a layer returned, and a note where one of several was taken.
+
+    Raises
+    ------
+    NeuronError
+        If the entry does not exist, or several arrays could be meant.
+    """
+    for entry in neuron.part:
+        output = _item(neuron, output, entry)
+    if hasattr(output, "shape"):
+        return output, None
+    if isinstance(output, Mapping):
+        arrays = [key for key, value in output.items() if hasattr(value, "shape")]
+        if len(arrays) == 1:
+            return output[arrays[0]], None
+        choice = f"; choose one, such as '{_place(neuron)}[{arrays[0]}]'" if arrays else ""
+        raise NeuronError(f"{neuron}: the output is a dictionary with the arrays {arrays}{choice}.", neuron=str(neuron))
+    if isinstance(output, Sequence) and not isinstance(output, str) and len(output) > 0:
+        first, note = entry_of(Neuron(layer=neuron.layer), output[0])
+        place = _place(neuron)
+        count = f"{place!r} returns {len(output)} things; the first was taken ('{place}[1]' would be the second)."
+        return first, note or (count if len(output) > 1 else None)
+    raise NeuronError(f"{neuron}: the output is a {type(output).__name__}, not an array.", neuron=str(neuron))
+
+
+def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
+    """The neuron's values, of shape (n_points,), or (n_points, n_units) for every unit.
+
+    Parameters
+    ----------
+    neuron : Neuron
+    activation : array of the framework, shape (n_points, ...)
+    convert : callable
+        ``convert(direction, activation)`` brings a direction to the activation's framework, type and device.
+
+    Raises
+    ------
+    NeuronError
+        If the selector does not fit the layer's shape.
+    """
+    if neuron.function is not None:
+        return neuron.function(activation)
+    if neuron.direction is not None:
+        activation = _along(neuron, activation, convert)
+    if neuron.index == (EVERY,):
+        if activation.ndim != 2:
+            raise _does_not_fit(neuron, activation, "'*' needs a layer whose output is flat")
+        return activation
+    return _at(neuron, activation)
+
+
+def _place(neuron: Neuron) -> str:
+    return neuron.layer or "output"
+
+
+def _item(neuron: Neuron, output: Any, entry: int | str) -> Any:
+    if isinstance(entry, str) and not isinstance(output, Mapping) and hasattr(output, entry):
+        return getattr(output, entry)
+    try:
+        return output[entry]
+    except (KeyError, IndexError, TypeError) as error:
+        kind = f"the keys {list(output)}" if isinstance(output, Mapping) else f"a {type(output).__name__}"
+        raise NeuronError(f"{neuron}: the layer's output has no entry {entry!r}; it is {kind}.", neuron=str(neuron)) from error
+
+
+def _along(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
+    """The inner product with a direction over the axis of units, or over everything."""
+    direction = neuron.direction
+    assert direction is not None
+    shape = tuple(activation.shape[1:])
+    weights = convert(direction, activation)
+    if direction.ndim > 1 or not shape:
+        if direction.shape != shape:
+            raise _does_not_fit(neuron, activation, f"the direction has shape {direction.shape}")
+        return (activation * weights).reshape(len(activation), -1).sum(axis=1)
+    # Transformers keep their units in the last axis, convolutions in the first; the length tells which it is.
+    if shape[-1] == len(direction):
+        return (activation * weights).sum(axis=-1)
+    if shape[0] == len(direction):
+        return (activation * weights.reshape((-1,) + (1,) * (len(shape) - 1))).sum(axis=1)
+    raise _does_not_fit(neuron, activation, f"the direction has {len(direction)} weights")
+
+
+def _at(neuron: Neuron, values: Any) -> Any:
+    activation = values
+    if values.ndim == 1 and neuron.index == (0,):
+        return values
+    for place, entry in enumerate(neuron.index):
+        if values.ndim < 2:
+            raise _does_not_fit(neuron, activation, "the index has too many entries")
+        if isinstance(entry, int):
+            if not -values.shape[1] <= entry < values.shape[1]:
+                raise _does_not_fit(neuron, activation, f"{entry} is outside an axis of length {values.shape[1]}")
+            values = values[:, entry]
+        else:
+            last = place == len(neuron.index) - 1
+            values = _reduced(values, entry, tuple(range(1, values.ndim)) if last else (1,))
+    if values.ndim > 1 and any(length != 1 for length in values.shape[1:]):
+        remaining = tuple(values.shape[1:])
+        raise _does_not_fit(
+            neuron, activation, f"{remaining} values per point remain: add a position, or a reduction such as 'mean'"
+        )
+    return values.reshape(len(values)) if values.ndim > 1 else values
+
+
+def _reduced(values: Any, reduction: str, axes: tuple[int, ...]) -> Any:
+    if reduction == "mean":
+        return values.mean(axis=axes)
+    if reduction == "sum":
+        return values.sum(axis=axes)
+    # torch's own max returns a pair and takes one axis.
+    if hasattr(values, "amax"):
+        return values.amax(dim=axes) if reduction == "max" else values.amin(dim=axes)
+    return values.max(axis=axes) if reduction == "max" else values.min(axis=axes)
+
+
+def _does_not_fit(neuron: Neuron, activation: Any, reason: str) -> NeuronError:
+    shape = tuple(activation.shape[1:])
+    return NeuronError(f"{neuron}: the output has shape {shape} for each point, and {reason}.", neuron=str(neuron))

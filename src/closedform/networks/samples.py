@@ -1,0 +1,71 @@
+"""What every source of gradients hands on: points, Jacobians, latent values, and what was decided on the way."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from closedform.arrays import FloatArray, frozen
+from closedform.errors import ShapeError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Values and gradients of k latents at n points, in the user's coordinates.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n_points, n_inputs)
+        Where the network was evaluated.
+    jacobians : ndarray, shape (n_points, n_latents, n_inputs)
+        Derivatives of the latents with respect to the inputs.
+    latents : ndarray, shape (n_points, n_latents)
+        Values of the latents.
+    notes : tuple of str
+        Plain sentences that say what was decided.
+    errors : ndarray, shape (n_points, n_latents, n_inputs), or None
+        Estimated size of the error of each derivative, for finite differences and for smoothing.
+    names : tuple of str or None
+        Names of the inputs, where the data carried them.
+
+    Examples
+    --------
+    >>> samples = Samples([[1.0, 2.0]], [[[2.0, 4.0]]], [[5.0]])
+    >>> samples.jacobians.shape
+    (1, 1, 2)
+    """
+
+    points: FloatArray
+    jacobians: FloatArray
+    latents: FloatArray
+    notes: tuple[str, ...] = ()
+    errors: FloatArray | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("points", "jacobians", "latents"):
+            object.__setattr__(self, field, frozen(getattr(self, field)))
+        if self.errors is not None:
+            object.__setattr__(self, "errors", frozen(self.errors))
+        shape = self.jacobians.shape
+        if self.points.ndim != 2 or self.latents.ndim != 2 or len(shape) != 3:
+            found = (self.points.shape, shape, self.latents.shape)
+            raise ShapeError(f"Samples need shapes (n, d), (n, k, d) and (n, k); got {found}.")
+        if shape != (len(self.points), self.latents.shape[1], self.points.shape[1]) or len(self.latents) != len(self.points):
+            found = (self.points.shape, shape, self.latents.shape)
+            raise ShapeError(f"Points, Jacobians and latents do not belong together: shapes {found}.")
+        if self.errors is not None and self.errors.shape != shape:
+            raise ShapeError(f"Errors have shape {self.errors.shape}; Jacobians have {shape}.")
+        if self.names is not None and len(self.names) != self.points.shape[1]:
+            raise ShapeError(f"{len(self.names)} names for {self.points.shape[1]} inputs: give one name per input.")
+
+
+class Source(Protocol):
+    """A network with its neuron and data chosen, ready to be evaluated at its points or near them."""
+
+    @property
+    def points(self) -> FloatArray:
+        """The chosen points, shape (n_points, n_inputs)."""
+        ...
+
+    def evaluate(self, points: FloatArray) -> Samples:
+        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
+        ...

@@ -1,0 +1,89 @@
+"""Gaussian smoothing of gradients: rectified networks have piecewise constant ones, and a mean over a small ball has not.
+
+The mean of the gradient over a ball is the gradient of the network smoothed by that ball. It is biased where the concept is
+curved, by an amount that grows with the square of the radius, so the radius stays small and is chosen by who judges the gain.
+"""
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import TangentSpace
+from closedform.networks.samples import Samples, Source
+from closedform.randomness import as_generator
+
+MAX_RADIUS = 0.05
+"""Largest radius, as a share of the spread of each input."""
+
+
+def smooth_samples(
+    source: Source,
+    samples: Samples,
+    *,
+    radius: float,
+    draws: int = 16,
+    rng: int | np.random.Generator | None = None,
+    scale: FloatArray | None = None,
+    tangent: TangentSpace | None = None,
+) -> Samples:
+    """Average the Jacobian over a Gaussian ball around each point.
+
+    Parameters
+    ----------
+    source : Source
+        From `closedform.networks.sources.open_source`.
+    samples : Samples
+        What it gave at its points; their points and latents are kept.
+    radius : float
+        Standard deviation of the ball as a share of the spread, above 0 and at most `MAX_RADIUS`.
+    draws : int
+        Evaluations for each point, in pairs on opposite sides, which cancels the first order of the noise.
+    rng : int, numpy.random.Generator or None
+        Seed.
+    scale : ndarray, shape (n_inputs,), optional
+        Spread of each input; default: the robust spread of the points.
+    tangent : TangentSpace, optional
+        Where the data varies; draws stay inside it. Default: everywhere.
+
+    Returns
+    -------
+    Samples
+        With ``errors``: the standard error of each mean.
+
+    Raises
+    ------
+    ValueError
+        If the radius or the number of draws is out of range.
+    ShapeError
+        If the tangent space does not fit the points.
+
+    Examples
+    --------
+    >>> from closedform.networks.sources import open_source
+    >>> source = open_source(lambda x: np.abs(x[:, 0]) + x[:, 1], np.array([[3.0, 0.0], [-1.0, 1.0], [2.0, 2.0]]), 0)
+    >>> smooth = smooth_samples(source, source.evaluate(source.points), radius=0.01, rng=0)
+    >>> smooth.jacobians[1].round(6)
+    array([[-1.,  1.]])
+    """
+    if not 0 < radius <= MAX_RADIUS:
+        raise ValueError(f"radius={radius} is out of range: it is a share of the spread, above 0 and at most {MAX_RADIUS}.")
+    if draws < 2 or draws % 2:
+        raise ValueError(f"draws={draws}: draws come in pairs, so an even number of at least 2 is needed.")
+    points = samples.points
+    scale = robust_spread(points) if scale is None else scale
+    space = TangentSpace("none", points.shape[1]) if tangent is None else tangent
+    generator = as_generator(rng)
+    pairs = draws // 2
+    mean = np.zeros(samples.jacobians.shape)
+    squares = np.zeros(samples.jacobians.shape)
+    for pair in range(1, pairs + 1):
+        step = radius * space.displacements(generator.normal(size=(len(points), space.rank)), scale)
+        both = (source.evaluate(points + step).jacobians + source.evaluate(points - step).jacobians) / 2
+        # Welford's update: the variance of close numbers, without cancellation.
+        change = both - mean
+        mean += change / pair
+        squares += change * (both - mean)
+    errors = np.sqrt(squares / max(pairs - 1, 1) / pairs)
+    inside = " inside the tangent space" if space.kind != "none" else ""
+    note = f"Gradients are means over {draws} draws{inside}, of radius {radius:g} of the spread of each input."
+    return Samples(points, mean, samples.latents, (*samples.notes, note), errors=errors, names=samples.names)

@@ -1,0 +1,65 @@
+"""From values of neurons to their gradients at every point."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from closedform.arrays import FloatArray
+from closedform.networks.errors import ExtractionError
+from closedform.networks.neuron import Neuron
+from closedform.optional import require
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", extra="torch")
+
+VECTORISED = 8
+"""From this many latents on, backward passes are taken together."""
+
+
+def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:
+    """Gradients of every column of values, shape (n_points, n_latents, n_inputs).
+
+    Points do not mix, so the gradient of a sum over points holds the gradients of all points.
+
+    Parameters
+    ----------
+    values : list of tensors, shape (n_points, m)
+        One entry per neuron; m is 1 but for whole layers.
+    leaf : tensor, shape (n_points, n_inputs)
+    neurons : tuple of Neuron
+
+    Raises
+    ------
+    ExtractionError
+        If a neuron does not depend on the inputs.
+    """
+    columns = [(column, neuron) for value, neuron in zip(values, neurons, strict=True) for column in value.unbind(dim=1)]
+    together = _vectorised(values, leaf) if len(columns) >= VECTORISED else None
+    if together is not None:
+        return together
+    gradients = []
+    for column, neuron in columns:
+        (gradient,) = torch.autograd.grad(column.sum(), leaf, retain_graph=True, allow_unused=True)
+        if gradient is None:
+            raise ExtractionError(f"{neuron} does not depend on the inputs. Choose another neuron, or another input with wrt=.")
+        gradients.append(gradient.double().cpu())
+    return torch.stack(gradients, dim=1).numpy()
+
+
+def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
+    """All gradients in one backward pass, or None where an operation of the network does not support it."""
+    if len({value.device for value in values}) > 1 or len({value.dtype for value in values}) > 1:
+        return None
+    joined = torch.cat(values, dim=1)
+    count, latents = joined.shape
+    eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
+    seeds = eye[:, None, :].expand(latents, count, latents)
+    try:
+        with warnings.catch_warnings():
+            # Operations without a batching rule are run one by one by torch, with a warning about speed.
+            warnings.simplefilter("ignore")
+            (gradients,) = torch.autograd.grad(joined, leaf, seeds, is_grads_batched=True, retain_graph=True)
+    except RuntimeError:
+        return None
+    return gradients.double().cpu().movedim(0, 1).numpy()

@@ -1,0 +1,163 @@
+"""Which numbers of the inputs become the coordinates of a point: everything, one input, or a slice of one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.networks.datasets import Key
+from closedform.networks.errors import ExtractionError
+from closedform.networks.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A run of columns of a point, and where in the inputs it lives.
+
+    Attributes
+    ----------
+    key : int or str
+        The input.
+    index : tuple or None
+        Index into the axes of one point; None for all of it.
+    shape : tuple of int
+        Shape of the block for one point.
+    columns : slice
+        Columns of the points that hold it.
+    """
+
+    key: Key
+    index: tuple[Any, ...] | None
+    shape: tuple[int, ...]
+    columns: slice
+
+
+def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
+    """Read the ``wrt`` option.
+
+    Raises
+    ------
+    ExtractionError
+        If an input does not exist, is not made of real numbers, or a slice does not fit.
+
+    Examples
+    --------
+    >>> make_blocks(Rows({0: np.zeros((5, 2, 3))}), (0, slice(0, 1)))[0].shape
+    (1, 3)
+    """
+    choices = wrt if isinstance(wrt, list) else [wrt] if wrt is not None else _real(rows)
+    blocks: list[Block] = []
+    start = 0
+    for choice in choices:
+        key, index = _choice(rows, choice)
+        part = rows.parts[key]
+        if not _is_real(part):
+            raise ExtractionError(
+                f"Input {key!r} holds {part.dtype}, which has no gradient. Pass real numbers, or choose another input with wrt="
+            )
+        try:
+            shape = tuple(part.shape[1:]) if index is None else np.empty(part.shape[1:], dtype=bool)[index].shape
+        except (IndexError, TypeError) as error:
+            raise ExtractionError(f"wrt={choice!r} does not fit input {key!r} of shape {tuple(part.shape[1:])}.") from error
+        size = int(np.prod(shape))
+        blocks.append(Block(key, index, shape, slice(start, start + size)))
+        start += size
+    if start == 0:
+        raise ExtractionError("No input is left to differentiate with respect to; check wrt=.")
+    return tuple(blocks)
+
+
+def points_of(rows: Rows, blocks: tuple[Block, ...]) -> FloatArray:
+    """The chosen coordinates of all points, shape (n_points, n_inputs)."""
+    n_points = len(rows)
+    columns = []
+    for block in blocks:
+        part = rows.parts[block.key]
+        # Of a large input only the slice is made float64.
+        values = part if block.index is None else part[(slice(None), *block.index)]
+        if hasattr(values, "detach"):
+            values = values.detach().double().cpu().numpy()
+        columns.append(np.asarray(values, dtype=np.float64).reshape(n_points, -1))
+    return np.concatenate(columns, axis=1)
+
+
+def column_names(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...] | None:
+    """Names of the coordinates, where the data carry any."""
+    if rows.names is not None:
+        kept = [np.asarray(rows.names)[block.index or slice(None)].ravel() for block in blocks]
+        return tuple(str(name) for name in np.concatenate(kept))
+    if not any(isinstance(block.key, str) for block in blocks):
+        return None
+    names: list[str] = []
+    for block in blocks:
+        size = block.columns.stop - block.columns.start
+        names += [str(block.key)] if size == 1 else [f"{block.key}{place}" for place in range(size)]
+    return tuple(names) if len(set(names)) == len(names) else None
+
+
+def fill(
+    parts: dict[Key, Any], points: Any, blocks: tuple[Block, ...], write: Callable[[Any, tuple[Any, ...], Any], Any]
+) -> dict[Key, Any]:
+    """The inputs with the coordinates of points put in their places.
+
+    Parameters
+    ----------
+    parts : dict
+        Inputs, in the framework and type in which the network runs.
+    points : array of the framework, shape (n_points, n_inputs)
+    blocks : tuple of Block
+    write : callable
+        ``write(part, index, values)`` returns the part with a slice replaced.
+    """
+    filled = dict(parts)
+    for block in blocks:
+        values = points[:, block.columns].reshape((len(points), *block.shape))
+        if block.index is None:
+            filled[block.key] = values
+        else:
+            filled[block.key] = write(filled[block.key], (slice(None), *block.index), values)
+    return filled
+
+
+def held_note(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...]:
+    """A note where some inputs keep the values that each point has."""
+    whole = {block.key for block in blocks if block.index is None}
+    held = [key for key in rows.parts if key not in whole]
+    if not held:
+        return ()
+    return (
+        "Inputs that are not differentiated keep the values of each point: a concept of them too would look different there.",
+    )
+
+
+def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and named arguments for a call."""
+    places = sorted(key for key in parts if isinstance(key, int))
+    return tuple(parts[place] for place in places), {key: value for key, value in parts.items() if isinstance(key, str)}
+
+
+def _real(rows: Rows) -> list[Key]:
+    found = [key for key, part in rows.parts.items() if _is_real(part)]
+    if not found:
+        kinds = {key: str(part.dtype) for key, part in rows.parts.items()}
+        raise ExtractionError(
+            f"No input holds real numbers ({kinds}), so there is nothing to differentiate. Pass floating-point inputs; for "
+            "token or class numbers, pass the embedded vectors to the part of the network behind the embedding."
+        )
+    return found
+
+
+def _is_real(part: Any) -> bool:
+    kind = str(part.dtype)
+    return "float" in kind and "complex" not in kind
+
+
+def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
+    key, index = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
+    if not isinstance(key, int | str) or key not in rows.parts:
+        raise ExtractionError(f"wrt={choice!r}: there is no input {key!r}; inputs: {list(rows.parts)}.")
+    if index is None:
+        return key, None
+    return key, tuple(index) if isinstance(index, tuple) else (index,)

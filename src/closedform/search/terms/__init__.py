@@ -1,0 +1,1 @@
+"""Term search: sums of library terms, whose coefficients an eigenproblem gives."""

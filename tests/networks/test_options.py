@@ -1,0 +1,20 @@
+from typing import Any
+
+import pytest
+
+from closedform.networks.options import OptionKeywords, Options, make_options
+
+
+def test_keywords_and_fields_are_the_same() -> None:
+    assert set(OptionKeywords.__annotations__) == set(Options.__dataclass_fields__)
+
+
+def test_a_misspelt_option_gets_a_suggestion() -> None:
+    with pytest.raises(TypeError, match="did you mean 'transform'"):
+        make_options({"transfrom": None})
+
+
+@pytest.mark.parametrize("keywords", [{"batch_size": 0}, {"precision": "half"}, {"kind": "keras"}])
+def test_values_out_of_range_are_refused(keywords: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(keywords))):
+        make_options(keywords)

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+import torch
+
+from closedform.networks.errors import ExtractionError
+from closedform.networks.neuron import parse_neuron
+from closedform.networks.torch_jacobian import VECTORISED, jacobians_of
+
+
+def values_and_leaf(count: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    torch.manual_seed(0)
+    leaf = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
+    matrix = torch.randn(3, count, dtype=torch.float64)
+    values = torch.sin(leaf @ matrix)
+    expected = torch.cos(leaf @ matrix)[:, :, None] * matrix.T
+    return values, leaf, expected.detach().numpy()
+
+
+@pytest.mark.parametrize("count", [1, VECTORISED - 1, VECTORISED, 20])
+def test_one_by_one_and_together_agree_with_the_formula(count: int) -> None:
+    values, leaf, expected = values_and_leaf(count)
+
+    np.testing.assert_allclose(jacobians_of([values], leaf, (parse_neuron("a:*"),)), expected, rtol=1e-12)
+
+
+def test_operations_without_a_batching_rule_are_taken_one_by_one() -> None:
+    class Stubborn(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+            return torch.from_numpy(2 * grad.numpy())
+
+    values, leaf, expected = values_and_leaf(VECTORISED)
+    stubborn = Stubborn.apply(values)
+
+    np.testing.assert_allclose(jacobians_of([stubborn], leaf, (parse_neuron("a:*"),)), 2 * expected)  # pyright: ignore
+
+
+def test_values_that_do_not_depend_on_the_inputs_are_an_error() -> None:
+    leaf = torch.zeros(2, 1, requires_grad=True)
+    other = torch.zeros(2, 1, requires_grad=True)
+
+    with pytest.raises(ExtractionError, match="a:0 does not depend"):
+        jacobians_of([other * 1], leaf, (parse_neuron("a:0"),))

@@ -1,0 +1,25 @@
+"""Our own engines keep the contract that we ship."""
+
+import pytest
+
+from closedform.search.registry import get_engine
+from closedform.testing.engine_contract import EngineContract
+
+
+class TestTerms(EngineContract):
+    @pytest.fixture
+    def engine(self):
+        return get_engine("terms")
+
+
+class TestEvolution(EngineContract):
+    @pytest.fixture
+    def engine(self):
+        pytest.importorskip("pyoperon")
+        return get_engine("evolution")
+
+
+class TestPortfolio(EngineContract):
+    @pytest.fixture
+    def engine(self):
+        return get_engine("auto")

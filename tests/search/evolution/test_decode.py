@@ -55,7 +55,7 @@ def test_only_the_essential_part_is_decoded():
         "2": "2",
         "x/y + 1*z": "x/y + 1*z",
     }.items():
-        individual = breeder.plant(to_operon(cf.parse(text, names=["x", "y", "z"]).tree))
+        individual = breeder.plant(to_operon(cf.parse(text, names=["x", "y", "z"]).tree, breeder.functions))
         expected = cf.parse(essential, names=["x", "y", "z"]).tree
         assert to_tree(decoded(breeder, [individual]).tapes, 0) == expected
         if text != "2":

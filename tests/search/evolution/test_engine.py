@@ -180,3 +180,12 @@ def test_progress_is_told():
     run(make_field("x*v + exp(x)", noise=0.1), seconds=1.0, progress=Recorder())
     assert seen[-1] == "closed"
     assert any(snapshot.details and snapshot.rate > 0 for snapshot in seen[:-1])
+
+
+def test_a_space_without_products():
+    """Sums get no coefficients where the space has no products."""
+    space = SearchSpace(operators=("sin", "sub", "div"), max_complexity=12)
+    engine = Evolution(population=100, seeds=(cf.parse("x*v", names=["x", "v"]),))
+    result = run(make_field("sin(x) - v", noise=0.02), engine=engine, space=space, evaluations=6000)
+    assert len(result.front) > 0
+    assert all(space.allows(candidate.expression.tree, candidate.expression.names) for candidate in result.front)

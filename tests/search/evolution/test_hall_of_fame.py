@@ -37,10 +37,16 @@ def test_what_the_space_forbids_never_enters():
 def test_what_cannot_be_told_apart_from_exact_is_no_change():
     hall = HallOfFame(SearchSpace(), NAMES)
     offer(hall, ("x*y", 1e-17))
-    changes = hall.changes
     offer(hall, ("y*x", 1e-19))
-    assert hall.changes == changes
+    assert texts(hall) == ["x*y"]
     assert hall.lowest == EXACT
+
+
+def test_the_simplest_good_one():
+    hall = HallOfFame(SearchSpace(), NAMES)
+    offer(hall, ("x", 0.5), ("x*y", 0.01), ("x*(y + x)", 0.001))
+    assert hall.simplest(0.02) == 3
+    assert hall.simplest(1e-6) is None
 
 
 def test_entries_are_tidied():

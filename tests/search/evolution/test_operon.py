@@ -45,7 +45,7 @@ def test_importing_the_engine_does_not_import_pyoperon(monkeypatch):
 
 
 def test_coefficients_are_written_back(breeder):
-    individual = breeder.plant(to_operon(cf.parse("2*x + 3*y", names=["x", "y"]).tree))
+    individual = breeder.plant(to_operon(cf.parse("2*x + 3*y", names=["x", "y"]).tree, breeder.functions))
     before = breeder.read([individual]).coefficients
     assert sorted(before.tolist()) == [1, 1, 2, 3]
     breeder.write(individual, before * 10)
@@ -54,14 +54,14 @@ def test_coefficients_are_written_back(breeder):
 
 def test_too_few_coefficients_are_refused(breeder):
     """pyoperon itself would read foreign memory."""
-    individual = breeder.plant(to_operon(cf.parse("2*x + 3*y", names=["x", "y"]).tree))
+    individual = breeder.plant(to_operon(cf.parse("2*x + 3*y", names=["x", "y"]).tree, breeder.functions))
     with pytest.raises(ValueError, match="3 coefficients for 4 leaves"):
         breeder.write(individual, np.ones(3))
 
 
 def test_trees_beyond_the_limits_are_not_planted(breeder):
     long = " + ".join(["x*y"] * 5)
-    assert breeder.plant(to_operon(cf.parse(long, names=["x", "y"]).tree)) is None
+    assert breeder.plant(to_operon(cf.parse(long, names=["x", "y"]).tree, breeder.functions)) is None
 
 
 def test_offspring_keep_the_limits_and_the_operators(breeder):
@@ -83,3 +83,12 @@ def test_small_sets_of_operators_breed(operators):
     members = breeder.create(50)
     assert len(breeder.breed(members, np.arange(50.0), 50)) == 50
     assert usable_operators(SearchSpace(operators=operators))
+
+
+def test_functions_outside_the_space_are_not_planted():
+    """A mutation of such a tree would raise 'Unknown node hash'."""
+    pytest.importorskip("pyoperon")
+    breeder = Breeder(2, SearchSpace(operators=("sub", "sin")), seed=1, max_length=15, max_depth=6, tournament=2)
+    for text in ("x*y", "exp(x) - y"):
+        assert breeder.plant(to_operon(cf.parse(text, names=["x", "y"]).tree, breeder.functions)) is None
+    assert breeder.plant(to_operon(cf.parse("sin(-x)", names=["x", "y"]).tree, breeder.functions)) is not None

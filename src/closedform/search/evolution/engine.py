@@ -29,7 +29,7 @@ from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 
-POLISH_POINTS, FIT_POINTS = 4096, 256
+POLISH_POINTS, FIT_POINTS = 4096, 128
 NEWS_SECONDS = 0.3
 EMIGRANTS = 5
 
@@ -57,7 +57,7 @@ class Evolution:
     patience : int
         Generations without a better best after which all islands start again; the hall of fame stays.
     settle : int
-        Generations without a change of the hall of fame after which a search ends that met its target or an exact answer.
+        Generations without a simpler answer after which a search ends that met its target or an exact answer.
     exchange : int
         Generations between exchanges of islands.
     give_up : float
@@ -80,7 +80,7 @@ class Evolution:
     points: int = 512
     tournament: int = 3
     patience: int = 50
-    settle: int = 15
+    settle: int = 20
     exchange: int = 20
     give_up: float = 0.05
     seeds: tuple[Expression, ...] = ()
@@ -147,7 +147,7 @@ class Run:
         chosen = np.sort(rng.choice(usable, count, replace=False)) if count < len(usable) else usable
         self.comparison = _comparison(field, chosen, self.units)
         self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
-        rules = Rules.of(space, field.names)
+        rules = self.rules = Rules.of(space, field.names)
         few = _comparison(field, chosen[:: -(-count // FIT_POINTS)], self.units)
         fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, few)
         cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operators))
@@ -169,15 +169,17 @@ class Run:
 
     def _loop(self, clock: Clock, progress: Progress) -> Status:
         goal = max(EXACT, clock.budget.target or 0.0)
-        lowest, changes, quiet, news = 1.0, -1, 0, 0.0
+        lowest, quiet, news = 1.0, 0, 0.0
+        simplest: int | None = None
         era = Era()
+        self._judge_seeds(clock)
         self._settle(clock)
         while (reason := clock.stop_reason()) is None:
             if self.hall.lowest < 0.999 * lowest:
                 lowest, self.seconds_to_best, self.evaluations_to_best = self.hall.lowest, clock.seconds, clock.evaluations
-            quiet = quiet + 1 if self.hall.changes == changes else 0
-            changes = self.hall.changes
-            if self.hall.lowest <= goal and quiet >= self.options.settle:
+            before, simplest = simplest, self.hall.simplest(goal)
+            quiet = quiet + 1 if simplest == before else 0
+            if simplest is not None and quiet >= self.options.settle:
                 return "finished" if clock.budget.target is None else "target"
             if clock.seconds - news > NEWS_SECONDS:
                 news = clock.seconds
@@ -190,6 +192,19 @@ class Run:
             else:
                 self._advance(clock)
         return reason
+
+    def _judge_seeds(self, clock: Clock) -> None:
+        """Seeds count as they are, also those that pyoperon could not breed from."""
+        if self.seeds:
+            tapes = compile_tapes(self.seeds)
+            iterations = np.full(len(self.seeds), self.options.fit_iterations if self.options.fitted > 0 else 0)
+            numbers, misalignments, _ = fit_constants(self.comparison, tapes, iterations, give_up=self.options.give_up)
+            for version, found in (
+                (tapes, self.comparison.misalignments(tapes, give_up=self.options.give_up)[0]),
+                (tapes.with_numbers(numbers), misalignments),
+            ):
+                self.hall.offer(version, found, describe(version, self.rules))
+            clock.evaluations += len(self.seeds)
 
     def _settle(self, clock: Clock) -> None:
         """New populations everywhere: islands exchange their best, so one that is stuck would soon hold back a new one."""

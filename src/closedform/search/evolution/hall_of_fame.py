@@ -28,19 +28,20 @@ class HallOfFame:
     names : sequence of str
     best : dict of int to (float, Tree)
         Misalignment and tree at each complexity, in the search's own units.
-    changes : int
-        How often something entered.
     """
 
     space: SearchSpace
     names: Sequence[str]
     best: dict[int, tuple[float, Tree]] = field(default_factory=dict)
-    changes: int = 0
 
     @property
     def lowest(self) -> float:
         """The lowest misalignment."""
         return min((entry[0] for entry in self.best.values()), default=1.0)
+
+    def simplest(self, goal: float) -> int | None:
+        """The lowest complexity at which the misalignment is no higher than this."""
+        return min((size for size, entry in self.best.items() if entry[0] <= goal), default=None)
 
     def offer(self, tapes: TapeBatch, misalignments: FloatArray, structure: Structure) -> None:
         """Take in what beats everything of its complexity or less."""
@@ -73,7 +74,6 @@ class HallOfFame:
             return
         if misalignment < self.best.get(size, (1.0,))[0]:
             self.best[size] = (misalignment, tree)
-            self.changes += 1
 
     def _bounds(self) -> FloatArray:
         """For each complexity the lowest misalignment of anything that is no more complex."""

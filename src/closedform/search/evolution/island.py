@@ -87,7 +87,7 @@ class Island:
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         self._opened.clear()
         self._seen[:] = 0
-        planted = [individual for seed in seeds if (individual := self._breeder.plant(to_operon(seed))) is not None]
+        planted = [individual for seed in seeds if (individual := self._plant(seed)) is not None]
         planted = planted[: max(1, count // 2)]
         judged = 0
         if planted:
@@ -174,6 +174,9 @@ class Island:
             self._breeder.write(individuals[index], coefficients[low:high])
         return tapes.with_numbers(all_numbers), misalignments
 
+    def _plant(self, tree: Tree) -> Any | None:
+        return self._breeder.plant(to_operon(tree, self._breeder.functions))
+
     def _open_sums(self, population: int) -> int:
         """Give the terms of the best sums free coefficients.
 
@@ -192,7 +195,7 @@ class Island:
         for index in range(len(fresh)):
             tree = to_tree(tapes, index)
             opened = None if tree is None else open_sum(tree)
-            individual = None if opened is None else self._breeder.plant(to_operon(opened))
+            individual = None if opened is None else self._plant(opened)
             if individual is not None:
                 planted.append(individual)
         return self._take_in(planted, population, np.full(len(planted), True)) if planted else 0

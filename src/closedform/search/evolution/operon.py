@@ -109,7 +109,7 @@ class Breeder:
         by_column = {variable.Index: variable.Hash for variable in variables}
         inputs = self._inputs = [by_column[column] for column in range(n_inputs)]
         self._problem.InputHashes = inputs
-        functions = [str(OPERATORS[name].operon) for name in usable_operators(space)]
+        functions = self.functions = tuple(str(OPERATORS[name].operon) for name in usable_operators(space))
         self._known = {*LEAVES, *functions}
         config = node_type.Constant | node_type.Variable
         for name in functions:
@@ -173,6 +173,8 @@ class Breeder:
         if any(name not in self._known for name, _ in nodes):
             return None
         operon = self._operon
+        if not {name for name, _ in nodes} <= {*LEAVES, *self.functions}:
+            return None
         built = []
         for name, number in nodes:
             kind = getattr(operon.NodeType, name)

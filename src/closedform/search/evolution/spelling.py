@@ -4,6 +4,7 @@ c1*a + c2*b becomes c1*(a + r*b), products and powers pass their factors on, and
 direction does not depend on it. The same pass changes the units of the inputs.
 """
 
+from collections.abc import Collection
 from math import copysign, isfinite, sqrt
 
 import numpy as np
@@ -81,15 +82,26 @@ def peel(tree: Tree) -> Tree:
     return tree
 
 
-def to_operon(tree: Tree) -> list[tuple[str, float]]:
-    """Nodes in pyoperon's order, where the first operand stands just before its parent."""
+def to_operon(tree: Tree, functions: Collection[str]) -> list[tuple[str, float]]:
+    """Nodes in pyoperon's order, where the first operand stands just before its parent.
+
+    A square that is not among the functions is spelled as a product, a power of 2 as a square.
+    """
 
     def leaf(token: Token) -> list[tuple[str, float]]:
         return [("Variable", float(token.index))] if isinstance(token, Variable) else [("Constant", _number(token))]
 
     def node(name: str, *parts: list[tuple[str, float]]) -> list[tuple[str, float]]:
         if name == "neg":
-            return [*parts[0], ("Constant", -1.0), ("Mul", 0.0)]
+            return (
+                [*parts[0], ("Constant", -1.0), ("Mul", 0.0)]
+                if "Mul" in functions
+                else [*parts[0], ("Constant", 0.0), ("Sub", 0.0)]
+            )
+        if name == "pow" and parts[1] == [("Constant", 2.0)]:
+            return node("square", parts[0])
+        if name == "square" and "Square" not in functions:
+            return [*parts[0], *parts[0], ("Mul", 0.0)]
         if name == "inv":
             return [*parts[0], ("Constant", 1.0), ("Div", 0.0)]
         if name == "cube":

@@ -11,7 +11,7 @@ from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.networks.errors import NetworkError
-from closedform.networks.options import OptionKeywords
+from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import MAX_POINTS, open_source
@@ -82,6 +82,7 @@ def extract_field(
     True
     """
     generator = as_generator(rng)
+    make_options(options)  # a misspelt one is the caller's mistake, not the network's
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)

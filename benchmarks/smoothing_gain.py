@@ -16,6 +16,7 @@ from closedform.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.alignment.scores import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
+from closedform.networks import smoothing
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.smoothing_gain import smoothing_gain
 from closedform.networks.sources import open_source
@@ -26,19 +27,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=32)
+    parser.add_argument("--experiments", type=int, nargs="*", default=[8, 12])
+    parser.add_argument("--activation", default="relu")
+    parser.add_argument("--radii", type=float, nargs="*", default=[0.01, 0.02, 0.03, 0.05])
     options = parser.parse_args()
+    smoothing.MAX_RADIUS = max(*options.radii, smoothing.MAX_RADIUS)  # the benchmark may look beyond what users are allowed
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     print("experiment seed radius  misalignment  trimmed   gain  trimmed gain  gain on held-out raw directions")
-    for experiment in (8, 12):
+    for experiment in options.experiments:
         truth, names = TRUTHS[experiment]
         expression = cf.parse(truth, names=names)
         for seed in range(options.seeds):
-            model, points = train(experiment, "relu", seed)
+            model, points = train(experiment, options.activation, seed)
             source = open_source(model, points, "output:0")
             raw = source.evaluate(source.points)
             first: tuple[float, float] | None = None
-            for radius in (0.0, 0.01, 0.02, 0.03, 0.05):
+            for radius in (0.0, *options.radii):
                 samples = smooth_samples(source, raw, radius=radius, draws=options.draws, rng=seed) if radius else raw
                 field = GradientField.from_arrays(samples.points, samples.jacobians, names=names, tangent="none")
                 values = field_misalignment(expression, field)

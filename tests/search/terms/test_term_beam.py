@@ -1,3 +1,4 @@
+# pyright: basic, reportOptionalMemberAccess=false, reportArgumentType=false
 import numpy as np
 import pytest
 

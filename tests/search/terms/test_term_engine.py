@@ -1,3 +1,4 @@
+# pyright: basic, reportOptionalMemberAccess=false, reportArgumentType=false
 import pickle
 from dataclasses import dataclass, replace
 

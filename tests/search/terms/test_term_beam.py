@@ -1,4 +1,3 @@
-# pyright: basic, reportOptionalMemberAccess=false, reportArgumentType=false
 import numpy as np
 import pytest
 
@@ -21,7 +20,9 @@ COSTS = np.array([1, 1, 3, 3, 5, 5])
 
 def grow(supports, complete=(), bound=100.0, width=WIDTH):
     sums = Sums(np.array(supports), np.ones(np.shape(supports)))
-    return list(extend(MOMENTS, None, COSTS, 1, sums, complete, width, bound))[-1]
+    beam = list(extend(MOMENTS, None, COSTS, 1, sums, complete, width, bound))[-1]
+    assert beam is not None
+    return beam
 
 
 def test_single_terms_in_order_and_below_the_bound():

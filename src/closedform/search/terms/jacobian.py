@@ -103,7 +103,7 @@ def differentiate(trees: list[Tree], points: FloatArray, scale: FloatArray) -> t
         rows.append(gradients[term, :, column])
         owners.append(term + start)
         columns.append(column)
-        kept += list(np.flatnonzero(touched.any(axis=1)) + start)
+        kept += (np.flatnonzero(touched.any(axis=1)) + start).tolist()
     owner, column = np.concatenate(owners), np.concatenate(columns)
     order = np.lexsort((owner, column))
     chosen = np.array(kept, dtype=np.int64)

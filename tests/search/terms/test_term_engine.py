@@ -51,6 +51,7 @@ def lines(front):
         ("x0*x3 + x1*x4 + x2*x5", 6),
         ("sin(x0) + 0.5*x1**2", 2),
         ("0.3*x0**2 + exp(x0) + 0.7*x1**2", 2),
+        ("log(x0**2 + x1**2 + x2**2)", 3),
     ],
 )
 def test_the_truth_is_found_exactly(text, n_inputs):
@@ -59,6 +60,11 @@ def test_the_truth_is_found_exactly(text, n_inputs):
     assert best.misalignment < 1e-12
     assert result.status == "finished"
     assert cf.same_concept(best.expression, cf.parse(text, names=names_of(n_inputs))).status in ("proved", "numerical")
+
+
+def test_a_perfect_function_gives_way_to_a_simpler_sum():
+    best = best_of(search(field_of("1/(x0**2 + x1**2 + x2**2)", 3)))
+    assert str(best.expression) == "x0**2 + x1**2 + x2**2"
 
 
 def test_the_front_is_one_and_is_judged_by_the_definition_on_all_points():

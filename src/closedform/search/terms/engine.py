@@ -55,7 +55,7 @@ class TermSearch:
     stages: tuple[int, ...] = (400, 2000)
     n_points: int = 800
     reweightings: int = 3
-    n_line_points: int = 100
+    n_line_points: int = 80
     pairs: int = 500
     n_others: int = 20
 

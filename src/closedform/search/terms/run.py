@@ -130,13 +130,19 @@ class Run:
             level = min((fit.misalignment for _, fit in going), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
-            if idle == 2 or not going or n_terms == most:
+            if idle == 2 or not going or n_terms == most or (complete and not self._may_be_simpler()):
                 return False
             grown = self._extend(library, going, complete)
             if grown is None:
                 return True
             beam = grown
         return False
+
+    def _may_be_simpler(self) -> bool:
+        """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""
+        perfect = [found for found in self.finds.found.values() if found.misalignment <= PERFECT]
+        simplest = min(perfect, key=lambda found: found.complexity, default=None)
+        return simplest is None or any("add" in term.tokens or "sub" in term.tokens for term in simplest.formula.terms)
 
     @property
     def _width(self) -> Width:

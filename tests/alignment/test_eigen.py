@@ -125,3 +125,10 @@ def test_points_of_weight_zero_do_not_count():
     frames[:50] = np.eye(3)[:, :1]
     fit = fit_coefficients(jacobians, frames, weights)
     assert fit.coefficients[1] / fit.coefficients[0] == pytest.approx(2.0, rel=1e-9)
+
+
+def test_the_arguments_stay_as_they_are():
+    jacobians, frames = np.full((5, 1, 1), 3.0), np.ones((5, 1, 1))
+    fit_coefficients(jacobians, frames, np.ones(5))
+    assert (jacobians == 3).all()
+    assert (frames == 1).all()

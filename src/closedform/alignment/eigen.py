@@ -158,19 +158,24 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
     >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
     0.5
     """
-    n_points, n_tangent, m = jacobians.shape
-    lengths = np.sqrt(np.einsum("nrm,nrm->nm", jacobians, jacobians))
-    scale = np.median(lengths, axis=0)
-    scale = np.where(scale > 0, scale, np.maximum(np.sqrt((lengths**2).mean(axis=0)), 1e-300))
-    whole = jacobians / scale
-    lost = whole - frames @ (np.swapaxes(frames, 1, 2) @ whole)
-    rows = whole.reshape(-1, m), lost.reshape(-1, m)
-    sizes = ((lengths / scale) ** 2).sum(axis=1)
-    solved = _smallest(*rows, weights / np.maximum(sizes, 1e-300) * (sizes > 0))
+    # Points last: then every operation runs over long rows.
+    whole = np.ascontiguousarray(jacobians.transpose(2, 1, 0))
+    bases = np.ascontiguousarray(frames.transpose(2, 1, 0))
+    m = len(whole)
+    lengths = np.sqrt(np.einsum("mrn,mrn->mn", whole, whole))
+    scale = _middle(lengths)
+    scale = np.where(scale > 0, scale, np.maximum(np.sqrt((lengths**2).mean(axis=1)), 1e-300))
+    whole = whole / scale[:, None, None]
+    lengths /= scale[:, None]
+    lost = whole.copy()
+    for basis in bases:
+        lost -= basis * np.einsum("rn,mrn->mn", basis, whole)[:, None]
+    sizes = np.einsum("mn,mn->n", lengths, lengths)
+    solved = _smallest(whole, lost, weights / np.maximum(sizes, 1e-300) * (sizes > 0))
     best, least = solved, np.inf
     total = max(float(weights.sum()), 1e-300)
     for turn in range(reweightings + 1):
-        squared, residual = (((part @ solved) ** 2).reshape(n_points, n_tangent).sum(axis=1) for part in rows)
+        squared, residual = _squared_sum(whole, solved), _squared_sum(lost, solved)
         ratio = np.where(squared > 0, np.minimum(residual / np.maximum(squared, 1e-300), 1.0), 1.0)
         value = float(ratio @ weights) / total
         before = least
@@ -179,19 +184,28 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
         if m == 1 or least < _ROUNDING or (turn > 0 and value > _SETTLED * before):
             break
         if turn < reweightings:
-            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(np.median(squared))
-            solved = _smallest(*rows, weights / np.maximum(squared + damping, 1e-300))
-    spread = np.abs(best) * (weights @ (lengths / scale)) / total
+            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(_middle(squared[None])[0])
+            solved = _smallest(whole, lost, weights / np.maximum(squared + damping, 1e-300))
+    spread = np.abs(best) * (lengths @ weights) / total
     return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)
 
 
+def _middle(rows: FloatArray) -> FloatArray:
+    """The median of each row, or the value next to it."""
+    half = rows.shape[1] // 2
+    return np.partition(rows, half, axis=1)[:, half]
+
+
+def _squared_sum(rows: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Squared length of a combination at each point."""
+    combined = (coefficients @ rows.reshape(len(rows), -1)).reshape(rows.shape[1:])
+    return np.einsum("rn,rn->n", combined, combined)
+
+
 def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> FloatArray:
-    """Smallest generalised eigenvector, among the combinations that do not vanish; rows are points times directions."""
-    root = np.repeat(np.sqrt(weights), len(whole) // len(weights))[:, None]
-    rows = whole * root
-    b = rows.T @ rows
-    np.multiply(lost, root, out=rows)
-    a = rows.T @ rows
+    """Smallest generalised eigenvector, among the combinations that do not vanish."""
+    root = np.sqrt(weights)
+    b, a = _gram(whole * root), _gram(lost * root)
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
     b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
     lengths, axes = np.linalg.eigh(b)
@@ -199,3 +213,8 @@ def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> Float
     whitened = axes[:, kept] / np.sqrt(lengths[kept])
     vector = whitened @ np.linalg.eigh(whitened.T @ a @ whitened)[1][:, 0]
     return vector / diagonal / np.linalg.norm(vector)
+
+
+def _gram(rows: FloatArray) -> FloatArray:
+    flat = rows.reshape(len(rows), -1)
+    return flat @ flat.T

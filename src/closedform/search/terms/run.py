@@ -1,0 +1,258 @@
+"""One run of the term search: library, beam search over supports, fits, and what they leave over."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.alignment.residual import residual_field
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree, variable
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.search.budget import Clock
+from closedform.search.engine import Status
+from closedform.search.space import SearchSpace
+from closedform.search.terms.beam import Beam, Sums, Support, Width, extend, merged, singles
+from closedform.search.terms.finds import NEAR, PERFECT, Finds, Formula, Steps, comparison
+from closedform.search.terms.formula import Sum, sums, write
+from closedform.search.terms.jacobian import Jacobian, differentiate
+from closedform.search.terms.library import Term, build_library
+from closedform.search.terms.lines import Lines, prepare_lines
+from closedform.search.terms.moments import Moments, compute_moments
+
+if TYPE_CHECKING:
+    from closedform.search.terms.engine import TermSearch
+
+N_MOMENT_POINTS = 400
+"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
+
+_PAUSE = 0.25
+
+
+@dataclass
+class Prepared:
+    """A library with all that was computed about it."""
+
+    terms: list[Term]
+    jacobian: Jacobian
+    moments: Moments
+    lines: Lines
+    costs: NDArray[np.int64]
+
+
+class Run:
+    """One search and what it has found so far."""
+
+    def __init__(
+        self, options: "TermSearch", field: GradientField, space: SearchSpace, clock: Clock, rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock, self.progress = options, field, space, clock, progress
+        self.status: Status = "finished"
+        usable = np.flatnonzero(field.weights > 0)
+        if len(usable) > options.n_points:
+            usable = np.sort(rng.choice(usable, options.n_points, replace=False))
+        self.sample = field if len(usable) == field.n_points else field.subset(usable)
+        self.finds = Finds(field, self.sample, options.name)
+        self.library_sizes: list[int] = []
+        self.most_terms = 0
+        self.shown = -_PAUSE
+        self.concepts: list[Tree] = []
+
+    def stages(self) -> None:
+        """Search one library after the other."""
+        for limit in self.options.stages:
+            library = self._library(limit)
+            if library is None or self._search(library) or self.finds.least <= PERFECT:
+                return
+
+    def further_concepts(self, rng: np.random.Generator) -> None:
+        """With several latents, look for what the concepts found so far leave over."""
+        field = self.field
+        self.concepts = self.finds.alike()[:1]
+        while field.rank > 1 and len(self.concepts) == self.field.rank - field.rank + 1 and not self._is_over():
+            field = residual_field(field, self.finds.expression(self.concepts[-1]).gradient(field.points))
+            if not (field.weights > 0).any():
+                return
+            inner = Run(self.options, field, self.space, self.clock, rng, self.progress)
+            inner.stages()
+            self.library_sizes += inner.library_sizes
+            self.status = inner.status
+            self.concepts += inner.finds.alike()[:1]
+            self.finds.take({tree: found.formula for tree, found in inner.finds.found.items()})
+
+    def _library(self, limit: int) -> Prepared | None:
+        sample = self.sample
+        concept = sample.tangent.ambient(sample.frames)
+        importance = np.einsum("n,ndk->d", sample.weights, concept**2)
+        # Rounded, so that inputs that matter equally keep the user's order.
+        importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
+        terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
+        if len(finite) == 0:
+            return None
+        some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
+        moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
+        if len(kept) == 0:
+            return None
+        if len(kept) < jacobian.n_terms:
+            jacobian = jacobian.select(kept)
+        terms = [terms[i] for i in finite[kept]]
+        self.library_sizes.append(len(terms))
+        costs = np.array([term.cost for term in terms], dtype=np.int64)
+        lines = prepare_lines(jacobian, sample, self.options.n_line_points)
+        return Prepared(terms, jacobian, moments, lines, costs)
+
+    def _search(self, library: Prepared) -> bool:
+        """Beam search over supports; whether the budget is used up."""
+        complete: list[Support] = []
+        best = np.inf
+        idle = 0
+        beam = singles(library.moments, library.costs, self._width, self._bound())
+        most = self.options.max_terms if self.space.allows_operator("add") else 1
+        for n_terms in range(1, most + 1):
+            if len(beam) == 0:
+                return False
+            self.most_terms = max(self.most_terms, n_terms)
+            fits = self._fit(library, beam)
+            self._judge(library, beam, fits)
+            if self._is_over():
+                return True
+            pairs = list(zip(beam.supports, fits, strict=True))
+            complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]
+            going = [(support, fit) for support, fit in pairs if fit.misalignment > PERFECT]
+            level = min((fit.misalignment for _, fit in going), default=1.0)
+            idle = 0 if level < 0.95 * best else idle + 1
+            best = min(best, level)
+            if idle == 2 or not going or n_terms == most or (complete and not self._may_be_simpler()):
+                return False
+            grown = self._extend(library, going, complete)
+            if grown is None:
+                return True
+            beam = grown
+        return False
+
+    def _may_be_simpler(self) -> bool:
+        """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""
+        perfect = [found for found in self.finds.found.values() if found.misalignment <= PERFECT]
+        simplest = min(perfect, key=lambda found: found.complexity, default=None)
+        return simplest is None or any("add" in term.tokens or "sub" in term.tokens for term in simplest.formula.terms)
+
+    @property
+    def _width(self) -> Width:
+        return Width(self.options.width, self.options.per_complexity)
+
+    def _extend(self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
+        """The supports of one term more; None when the budget is used up."""
+        sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
+        jobs: list[tuple[Lines | None, Sums]] = [(library.lines, sums_now)]
+        if sums_now.supports.shape[1] == 1:
+            every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
+            few = len(library.terms) <= self.options.pairs
+            jobs = [(library.lines, every)] if few else [(library.lines, sums_now), (None, every)]
+        parts: list[Beam] = []
+        join = self.space.costs.of("add")
+        for lines, starting in jobs:
+            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound())
+            for part in steps:
+                if self._is_over():
+                    return None
+                if part is not None:
+                    parts.append(part)
+        return merged(parts)
+
+    def _bound(self) -> float:
+        return self.finds.bound(self.space.max_complexity)
+
+    def _fit(self, library: Prepared, beam: Beam) -> list[Fit]:
+        fits: list[Fit] = []
+        for support in beam.supports:
+            projected, frames = self._projected(library, support)
+            fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
+            self.clock.evaluations += 1
+            if self._is_over():
+                # What is left counts as not fitted.
+                missing = len(beam) - len(fits)
+                return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
+        return fits
+
+    def _projected(self, library: Prepared, support: Support) -> tuple[FloatArray, FloatArray]:
+        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
+        used, gradients = library.jacobian.dense(support)
+        basis, frames = self.sample.tangent.basis, self.sample.frames
+        if basis is None:
+            # Other inputs' components of the gradients are zero.
+            return gradients, frames[:, used]
+        return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
+
+    def _judge(self, library: Prepared, beam: Beam, fits: list[Fit]) -> None:
+        """Turn fits into formulas, and judge those that may be on the front, on all points."""
+        number = self.space.costs.constant + self.space.costs.of("mul")
+        drafts: list[tuple[int, float, Support, Sum]] = []
+        for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
+            drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
+        known = self.finds.steps()
+        own = Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
+        made: dict[Tree, Formula] = {}
+        for expected, value, support, draft in drafts:
+            if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
+                continue
+            terms = [library.terms[k] for k in support]
+            tree = write(draft, [term.tree for term in terms])
+            size = complexity(tree, self.space.costs)
+            if size <= self.space.max_complexity and self._allows(tree, terms):
+                made[tree] = Formula(frozenset(term.tree for term in terms), size)
+        if not made:
+            return
+        self.finds.take(made)
+        self._show()
+
+    def _allows(self, tree: Tree, terms: list[Term]) -> bool:
+        if any(term.is_given for term in terms):
+            return True
+        return self.space.allows(tree, self.field.names)
+
+    def _is_over(self) -> bool:
+        reason = self.clock.stop_reason(self.finds.least)
+        if reason is not None:
+            self.status = reason
+        return reason is not None
+
+    def _show(self) -> None:
+        used = min(self.clock.used, 1.0)
+        seconds = self.clock.seconds
+        if seconds - self.shown < _PAUSE:
+            return
+        self.shown = seconds
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.finds.front())
+        left = seconds * (1 - used) / used if used > 0 else None
+        self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))
+
+    def statistics(self) -> dict[str, Any]:
+        """What the search did."""
+        return {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "library_sizes": list(self.library_sizes),
+            "most_terms": self.most_terms,
+            "concepts": [str(self.finds.expression(tree)) for tree in self.concepts],
+            "others": [str(self.finds.expression(tree)) for tree in self.finds.alike()[: self.options.n_others]],
+        }
+
+
+@cache
+def compile_first() -> None:
+    """Compile the judge before the clock starts."""
+    field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
+    terms = [variable(0), variable(1)]
+    jacobian, _ = differentiate(terms, field.points, field.scale)
+    lines = prepare_lines(jacobian, field, 3)
+    lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
+    comparison(field).misalignments(compile_tapes(terms))

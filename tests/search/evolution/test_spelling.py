@@ -6,7 +6,7 @@ from closedform.alignment.misalignment import point_misalignment
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import gradient
 from closedform.expressions.printing import to_text
-from closedform.search.evolution.spelling import open_sum, tidy
+from closedform.search.evolution.spelling import tidy
 from closedform.testing.random_trees import random_tree
 
 NAMES = ["x", "y"]
@@ -60,10 +60,3 @@ def test_constants_move_outward(text, expected):
 def test_constants_have_no_essence():
     assert tidy(cf.parse("2 + 3", names=NAMES).tree, np.ones(2)) is None
     assert tidy(cf.parse("x + 1/0", names=NAMES).tree, np.ones(2)) is None
-
-
-def test_sums_get_free_coefficients():
-    opened = open_sum(cf.parse("x - (sin(y) - 3*y)", names=NAMES).tree)
-    assert opened == cf.parse("x + (-1)*sin(y) + 3*y", names=NAMES).tree
-    assert open_sum(cf.parse("x*y", names=NAMES).tree) is None
-    assert open_sum(cf.parse("x + 2", names=NAMES).tree) is None

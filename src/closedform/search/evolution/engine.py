@@ -25,6 +25,7 @@ from closedform.search.evolution.island import Fitting, Island
 from closedform.search.evolution.operon import Breeder, load, usable_operators
 from closedform.search.evolution.spelling import tidy, to_tree
 from closedform.search.evolution.structure import Rules, describe, unseen
+from closedform.search.evolution.sums import SumSolver
 from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
@@ -148,8 +149,15 @@ class Run:
         self.comparison = _comparison(field, chosen, self.units)
         self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
         rules = self.rules = Rules.of(space, field.names)
-        few = _comparison(field, chosen[:: -(-count // FIT_POINTS)], self.units)
-        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, few)
+        few = chosen[:: -(-count // FIT_POINTS)]
+        sums = SumSolver(
+            field.points[few] / self.units,
+            field.frames[few],
+            field.scale / self.units,
+            _tangent(field, few),
+            field.weights[few],
+        )
+        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, _comparison(field, few, self.units), sums)
         cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operators))
         longest = options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
         self.islands = []
@@ -293,14 +301,18 @@ def compile_all(comparison: Comparison) -> None:
 
 
 def _comparison(field: GradientField, chosen: np.ndarray, units: FloatArray) -> Comparison:
-    basis = field.tangent.basis
     return prepare(
         field.points[chosen] / units,
         field.frames[chosen],
         scale=field.scale / units,
-        tangent=basis[chosen] if basis is not None and basis.ndim == 3 else basis,
+        tangent=_tangent(field, chosen),
         weights=field.weights[chosen],
     )
+
+
+def _tangent(field: GradientField, chosen: np.ndarray) -> FloatArray | None:
+    basis = field.tangent.basis
+    return basis[chosen] if basis is not None and basis.ndim == 3 else basis
 
 
 def _seeds(given: tuple[Expression, ...], space: SearchSpace, names: tuple[str, ...], units: FloatArray) -> Iterator[Tree]:

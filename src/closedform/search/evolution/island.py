@@ -15,8 +15,9 @@ from closedform.expressions.tree import Tree
 from closedform.search.evolution.decode import decode, take
 from closedform.search.evolution.hall_of_fame import HallOfFame
 from closedform.search.evolution.operon import Breeder, Reading
-from closedform.search.evolution.spelling import open_sum, to_operon, to_tree
+from closedform.search.evolution.spelling import to_operon, to_tree
 from closedform.search.evolution.structure import Rules, Structure, describe, unseen
+from closedform.search.evolution.sums import SumSolver
 from closedform.search.evolution.survival import survival_scores
 
 MAX_FITTED = 6
@@ -39,12 +40,14 @@ class Fitting:
         Share of points at which a value may be undefined.
     comparison : Comparison
         The points on which constants are fitted: fewer than those on which trees are judged.
+    sums : SumSolver
     """
 
     share: float
     iterations: int
     give_up: float
     comparison: Comparison
+    sums: SumSolver
 
 
 @dataclass(slots=True)
@@ -77,7 +80,7 @@ class Island:
         self.keys = np.empty(0, dtype=np.uint64)
         self.scores = np.empty(0)
         self.lowest = 1.0
-        self._opened: set[int] = set()
+        self._solved: set[int] = set()
         self._seen = np.zeros(MEMORY, dtype=np.uint64)
 
     def settle(self, count: int, seeds: Sequence[Tree]) -> int:
@@ -85,7 +88,7 @@ class Island:
         self.members, self.lowest = [], 1.0
         self.misalignments, self.scores = np.empty(0), np.empty(0)
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
-        self._opened.clear()
+        self._solved.clear()
         self._seen[:] = 0
         planted = [individual for seed in seeds if (individual := self._plant(seed)) is not None]
         planted = planted[: max(1, count // 2)]
@@ -99,7 +102,7 @@ class Island:
         """One generation: offspring, judged, the better half survives; gives the number of trees judged."""
         judged = self._take_in(self._breeder.breed(self.members, self.scores.tolist(), count), population, None)
         if self._fitting.share > 0:
-            judged += self._open_sums(population)
+            judged += self._solve_sums(population)
         return judged
 
     def emigrants(self, count: int) -> list[Any]:
@@ -177,16 +180,12 @@ class Island:
     def _plant(self, tree: Tree) -> Any | None:
         return self._breeder.plant(to_operon(tree, self._breeder.functions))
 
-    def _open_sums(self, population: int) -> int:
-        """Give the terms of the best sums free coefficients.
-
-        The coefficients are fitted by Levenberg-Marquardt. They solve a small generalised eigenproblem, which would give them
-        in one step: this is the place for it.
-        """
-        fresh = [i for i in np.flatnonzero(self.scores < 1).tolist() if int(self.keys[i]) not in self._opened][:8]
+    def _solve_sums(self, population: int) -> int:
+        """Give the terms of the best sums the coefficients that solve their eigenproblem."""
+        fresh = [i for i in np.flatnonzero(self.scores < 1).tolist() if int(self.keys[i]) not in self._solved][:8]
         if not fresh:
             return 0
-        self._opened.update(int(self.keys[i]) for i in fresh)
+        self._solved.update(int(self.keys[i]) for i in fresh)
         reading = self._breeder.read([self.members[i] for i in fresh])
         tapes = decode(
             self._breeder.alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts
@@ -194,8 +193,8 @@ class Island:
         planted = []
         for index in range(len(fresh)):
             tree = to_tree(tapes, index)
-            opened = None if tree is None else open_sum(tree)
-            individual = None if opened is None else self._plant(opened)
+            solved = None if tree is None else self._fitting.sums.solve(tree)
+            individual = None if solved is None else self._plant(solved)
             if individual is not None:
                 planted.append(individual)
         return self._take_in(planted, population, np.full(len(planted), True)) if planted else 0

@@ -111,27 +111,6 @@ def to_operon(tree: Tree, functions: Collection[str]) -> list[tuple[str, float]]
     return tree.fold(leaf, node)
 
 
-def open_sum(tree: Tree) -> Tree | None:
-    """The tree with a constant in front of every term of its outermost sum but one; None if it is no such sum."""
-    terms: list[tuple[float, Tree]] = []
-    queue = [(1.0, tree)]
-    while queue:
-        sign, part = queue.pop()
-        if part.root in ("add", "sub"):
-            first, second = part.children
-            queue += [(-sign if part.root == "sub" else sign, second), (sign, first)]
-        elif not part.is_constant:
-            terms.append((sign, part))
-    if len(terms) < 2:
-        return None
-    total = terms[0][1]
-    for sign, term in terms[1:]:
-        product = term.root == "mul" and isinstance(term.children[0].root, Constant)
-        factor, rest = (_number(term.children[0].root), term.children[1]) if product else (1.0, term)
-        total = apply("add", total, apply("mul", constant(factor * sign * terms[0][0]), rest))
-    return total
-
-
 def _number(token: Token) -> float:
     if isinstance(token, Constant):
         return token.value.numerator / token.value.denominator

@@ -1,0 +1,1 @@
+"""Canonical forms: one plain spelling for all formulas of the same concept, and proposals of plainer numbers."""

@@ -1,0 +1,329 @@
+"""Formulas to sums of products, by rules that are exact on the data."""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import reduce
+from math import exp, isfinite, log, pi
+
+from closedform.canonical import numbers
+from closedform.canonical.numbers import plain
+from closedform.canonical.spelling import group, spell
+from closedform.canonical.sums import (
+    EULER,
+    Atom,
+    Factors,
+    Sum,
+    collect,
+    of_atom,
+    of_factors,
+    of_number,
+    root_of,
+    split_constant,
+)
+from closedform.expressions.evaluate import value
+from closedform.expressions.operators import NAMED_CONSTANTS
+from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
+
+_ONE = Fraction(1)
+_HALF = Fraction(1, 2)
+_POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": _HALF, "inv": -_ONE}
+_ODD = ("sin", "tan", "tanh", "atan")
+_EVEN = ("cos",)
+_LARGEST_EXPANDED_POWER = 8
+
+
+class Algebra:
+    """Arithmetic on sums.
+
+    Parameters
+    ----------
+    sign_of : callable
+        The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of products need it.
+    """
+
+    def __init__(self, sign_of: Callable[[Tree], int]) -> None:
+        self._sign_of = sign_of
+
+    def normal(self, tree: Tree) -> Sum:
+        """The sum that a formula is.
+
+        Raises
+        ------
+        ArithmeticError
+            If a part of it is not a real number, or it has too many terms.
+        """
+        return tree.fold(_leaf, self._node)
+
+    def multiply(self, first: Sum, second: Sum) -> Sum:
+        """The product; sums that meet other than numbers stay in brackets."""
+        for number, other in ((first.number, second), (second.number, first)):
+            if number is not None:
+                return other.scaled(number)
+        return self._product([*self._as_factors(first), *self._as_factors(second)], _ONE)
+
+    def power(self, base: Sum, exponent: Fraction) -> Sum:
+        """A power with a constant exponent."""
+        if exponent == 1 or base.number == 1:
+            return base
+        if exponent == 0:
+            return of_number(1)
+        if base.single is None:
+            return self._power_of_group(base, exponent)
+        factors, coefficient = base.single
+        if exponent.denominator == 1:
+            outside, inside, size = [*factors], (), coefficient
+        else:
+            outside, inside = self._pulled(factors, coefficient)
+            size = abs(coefficient)
+        powers = [(atom, power * exponent) for atom, power in outside]
+        if inside or size != coefficient:
+            if not inside:
+                raise ArithmeticError("root of a negative number")
+            powers.append((group(collect([(inside, _ONE if coefficient > 0 else -_ONE)])), exponent))
+        number, radicand = numbers.power(size, exponent)
+        if radicand != 1:
+            powers.append((root_of(radicand), _HALF))
+        return self._product(powers, number)
+
+    def exponential(self, argument: Sum) -> Sum:
+        """exp of a sum: numbers and logarithms in it become factors."""
+        result = of_number(1)
+        rest: list[tuple[Factors, Fraction]] = []
+        for factors, coefficient in argument.parts:
+            constants, varying = split_constant(factors)
+            if not factors and coefficient.denominator <= 4 and abs(coefficient) <= 10:
+                result = self.multiply(result, of_factors([(EULER, coefficient)]))
+            elif not varying:
+                result = result.scaled(plain(exp(float(coefficient) * _constant_value(constants))))
+            elif len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1:
+                inside = self.normal(factors[0][0].tree.children[0])
+                result = self.multiply(result, self.power(inside, coefficient))
+            else:
+                rest.append((factors, coefficient))
+        if not rest:
+            return result
+        lead = collect(rest).parts[0][1]
+        inner = collect(rest).scaled(1 / lead)
+        return self.multiply(result, of_factors([(Atom(apply("exp", spell(inner)), inner), lead)]))
+
+    def logarithm(self, argument: Sum) -> Sum:
+        """log of a sum: factors that are positive on the data become terms."""
+        if argument.single is None:
+            size = abs(argument.parts[0][1]) if argument.parts else Fraction(0)
+            if size == 0:
+                raise ArithmeticError("logarithm of zero")
+            inside = argument.scaled(1 / size)
+            return of_number(plain(log(size))).plus(of_atom(Atom(apply("log", spell(inside)))))
+        factors, coefficient = argument.single
+        outside, inside = self._pulled(factors, coefficient)
+        if not inside and coefficient <= 0:
+            raise ArithmeticError("logarithm of a number that is not positive")
+        total = of_number(plain(log(abs(coefficient))))
+        for atom, power in outside:
+            total = total.plus(self._log_of(atom).scaled(power))
+        if inside:
+            remaining = collect([(inside, _ONE if coefficient > 0 else -_ONE)])
+            total = total.plus(of_atom(Atom(apply("log", spell(remaining)))))
+        return total
+
+    def expanded(self, total: Sum) -> Sum:
+        """The sum with brackets multiplied out."""
+        result = of_number(0)
+        for factors, coefficient in total.parts:
+            parts = [of_number(coefficient)]
+            for atom, power in factors:
+                count = int(power) if power.denominator == 1 and 0 < power <= _LARGEST_EXPANDED_POWER else 0
+                if atom.is_group and atom.inside is not None and count:
+                    parts += [self.expanded(atom.inside)] * count
+                else:
+                    parts.append(of_factors([(atom, power)]))
+            result = result.plus(reduce(self._distributed, parts))
+        return result
+
+    def _distributed(self, first: Sum, second: Sum) -> Sum:
+        pieces = (
+            part
+            for factors_a, a in first.parts
+            for factors_b, b in second.parts
+            for part in self._product([*factors_a, *factors_b], a * b).parts
+        )
+        return collect(pieces)
+
+    def _as_factors(self, total: Sum) -> list[tuple[Atom, Fraction]]:
+        """A sum as factors; a number among them is an atom of its own, which `_product` takes out again."""
+        if total.single is not None:
+            factors, coefficient = total.single
+            return [*factors, (Atom(constant(coefficient)), _ONE)]
+        lead = total.parts[0][1]
+        return [(group(total.scaled(1 / lead)), _ONE), (Atom(constant(lead)), _ONE)]
+
+    def _product(self, factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Sum:
+        """A product of powers of atoms: like atoms meet, exponentials become one."""
+        powers: dict[Atom, Fraction] = {}
+        for atom, power in factors:
+            if isinstance(atom.tree.root, Constant) and power.denominator == 1:
+                coefficient *= atom.tree.root.value ** int(power)
+            elif atom.tree.root == "abs" and power.denominator == 1 and power % 2 == 0:
+                base = Atom(atom.tree.children[0])
+                powers[base] = powers.get(base, Fraction(0)) + power
+            else:
+                powers[atom] = powers.get(atom, Fraction(0)) + power
+        powers = {atom: plain(power) for atom, power in powers.items() if power}
+        exponentials = [atom for atom in powers if atom.is_exponential]
+        if len(exponentials) > 1:
+            argument = of_number(0)
+            for atom in exponentials:
+                assert atom.inside is not None
+                argument = argument.plus(atom.inside.scaled(powers.pop(atom)))
+            return self.multiply(self._product(powers.items(), coefficient), self.exponential(argument))
+        if any(isinstance(atom.tree.root, Constant) and power.denominator == 1 for atom, power in powers.items()):
+            return self._product(powers.items(), coefficient)
+        if len(powers) == 1:
+            (atom, power), *_ = powers.items()
+            if power == 1 and atom.is_group and atom.inside is not None:
+                return atom.inside.scaled(coefficient)
+        return of_factors(powers.items(), coefficient)
+
+    def _power_of_group(self, base: Sum, exponent: Fraction) -> Sum:
+        if not base.parts:
+            return of_number(Fraction(0) ** exponent)
+        lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
+        number, radicand = numbers.power(lead, exponent)
+        radical = [(root_of(radicand), _HALF)] if radicand != 1 else []
+        return self._product([(group(base.scaled(1 / lead)), exponent), *radical], number)
+
+    def _pulled(self, factors: Factors, coefficient: Fraction) -> tuple[list[tuple[Atom, Fraction]], Factors]:
+        """Factors that a root or logarithm can be taken of one by one, and those that only together are positive."""
+        outside: list[tuple[Atom, Fraction]] = []
+        inside: list[tuple[Atom, Fraction]] = []
+        for atom, power in factors:
+            if atom.is_constant or power.denominator != 1 or self._is_positive(atom):
+                outside.append((atom, power))
+            elif power % 2 == 0:
+                outside.append((Atom(apply("abs", atom.tree)), power))
+            else:
+                inside.append((atom, power))
+        if len(inside) == 1 and coefficient > 0:
+            return [*outside, *inside], ()
+        return outside, tuple(inside)
+
+    def _is_positive(self, atom: Atom) -> bool:
+        return atom.is_exponential or atom.tree.root == "abs" or self._sign_of(atom.tree) > 0
+
+    def _log_of(self, atom: Atom) -> Sum:
+        if atom == EULER:
+            return of_number(1)
+        if atom.is_constant:
+            return of_number(plain(log(_constant_value(((atom, _ONE),)))))
+        if atom.is_exponential and atom.inside is not None:
+            return atom.inside
+        return of_atom(Atom(apply("log", atom.tree)))
+
+    def _node(self, name: str, *operands: Sum) -> Sum:
+        first = operands[0]
+        if name in ("add", "sub"):
+            return first.plus(operands[1] if name == "add" else operands[1].scaled(-_ONE))
+        if name == "neg":
+            return first.scaled(-_ONE)
+        if name == "mul":
+            return self.multiply(first, operands[1])
+        if name == "div":
+            return self.multiply(first, self.power(operands[1], -_ONE))
+        if name in _POWERS:
+            return self.power(first, _POWERS[name])
+        if name == "pow":
+            return self._general_power(first, operands[1])
+        if name == "exp":
+            return self.exponential(first)
+        level = _constant_level(first)
+        if level is not None:
+            return _number(apply(name, constant(level)))
+        if name == "log":
+            return self.logarithm(first)
+        if name == "abs":
+            return self._absolute(first)
+        return _periodic(name, first)
+
+    def _general_power(self, base: Sum, exponent: Sum) -> Sum:
+        level = _constant_level(exponent)
+        if level is not None:
+            return self.power(base, level)
+        if base.single is not None and base.single[1] == 1 and len(base.single[0]) == 1 and base.single[0][0][0].is_exponential:
+            atom, power = base.single[0][0]
+            assert atom.inside is not None
+            return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
+        number = _constant_level(base)
+        foundation = spell(base) if number is None else constant(number)
+        return of_atom(Atom(apply("pow", foundation, spell(exponent))))
+
+    def _absolute(self, argument: Sum) -> Sum:
+        sign = self._sign_of(spell(argument))
+        if sign:
+            return argument.scaled(Fraction(sign))
+        if argument.single is None:
+            size = abs(argument.parts[0][1])
+            lead = argument.parts[0][1]
+            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), _ONE)], size)
+        factors, coefficient = argument.single
+        kept = [(a, p) for a, p in factors if a.is_constant or p.denominator != 1 or p % 2 == 0 or self._is_positive(a)]
+        odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
+        if odd:
+            kept.append((Atom(apply("abs", spell(collect([(odd, _ONE)])))), _ONE))
+        return self._product(kept, abs(coefficient))
+
+
+def _leaf(token: Token) -> Sum:
+    if isinstance(token, Variable):
+        return of_atom(Atom(Tree((token,))))
+    if isinstance(token, Constant):
+        return of_number(plain(token.value))
+    return of_atom(Atom(Tree((token,))))
+
+
+def _periodic(name: str, argument: Sum) -> Sum:
+    """A function other than powers, exp, log and abs, with the sign of its argument and quarter turns taken out."""
+    sign = _ONE
+    if name in ("sin", "cos", "tan"):
+        name, sign, argument = _turned(name, argument)
+    if argument.parts[0][1] < 0 and name in (*_ODD, *_EVEN):
+        sign, argument = (-sign if name in _ODD else sign), argument.scaled(-_ONE)
+    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign)
+
+
+def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
+    """sin(x + pi/2) as cos(x), and the like."""
+    shift = sum(float(c) * _constant_value(f) for f, c in argument.parts if not split_constant(f)[1])
+    quarters = round(shift / (pi / 2))
+    step = 2 if name == "tan" else 1
+    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > 1e-12 * abs(shift):
+        return name, _ONE, argument
+    rest = Sum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
+    if name == "tan":
+        return name, _ONE, rest
+    turn = (quarters + (name == "cos")) % 4
+    return ("sin", "cos")[turn % 2], (-_ONE if turn >= 2 else _ONE), rest
+
+
+def _constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
+    result = 1.0
+    for atom, power in factors:
+        root = atom.tree.root
+        named = float(NAMED_CONSTANTS[root]) if isinstance(root, str) and root in NAMED_CONSTANTS else None
+        result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
+    return result
+
+
+def _constant_level(total: Sum) -> Fraction | None:
+    """The value of a sum in which no input occurs."""
+    if any(split_constant(factors)[1] for factors, _ in total.parts):
+        return None
+    if total.number is not None:
+        return total.number
+    return plain(sum(float(c) * _constant_value(factors) for factors, c in total.parts))
+
+
+def _number(tree: Tree) -> Sum:
+    result = float(value(tree, []))
+    if not isfinite(result):
+        raise ArithmeticError("not a finite number")
+    return of_number(plain(result))

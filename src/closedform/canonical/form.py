@@ -1,0 +1,163 @@
+"""The canonical form of a formula: the plainest one that is the same concept on the data."""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.arrays import FloatArray, as_points
+from closedform.canonical.algebra import Algebra
+from closedform.canonical.numbers import is_simple
+from closedform.canonical.peel import moves
+from closedform.canonical.sample import Sample
+from closedform.canonical.scale import scaled
+from closedform.canonical.spelling import spell
+from closedform.canonical.sums import Sum, atom_order
+from closedform.errors import ExpressionError
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import sort_names
+from closedform.expressions.tree import Constant, Tree
+
+MAX_NODES = 300
+"""Longer formulas come back as they are."""
+
+MOST_VISITED = 30
+"""Forms from which others are derived."""
+
+SLACK = 8
+"""Forms more complex than the best by more than this lead nowhere."""
+
+SAMPLE_POINTS = 400
+"""Points on which forms are compared during the search; the last one is compared on all."""
+
+MAX_ROUNDS = 6
+
+Accept = Callable[[Expression, Expression], bool]
+"""Asked with the old and the new form whether a step that changes the function is to stay."""
+
+_FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
+
+
+def canonical_form(expression: Expression, points: ArrayLike, *, accept: Accept | None = None) -> Expression:
+    """The plainest formula of the same concept.
+
+    Parameters
+    ----------
+    expression : Expression
+    points : array-like, shape (n_points, n_inputs)
+        The data: a function around the formula is peeled off where it is monotone on the data's range.
+    accept : callable, optional
+        Asked for each step that changes the concept a little: small terms left out, numbers made simple.
+        Without it there is no such step.
+
+    Returns
+    -------
+    Expression
+        Never more complex than the one given. It comes back unchanged if it is constant or nowhere finite on the points.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> print(canonical_form(cf.parse("0.173/(v**2 + x**2)"), points))
+    v**2 + x**2
+    >>> print(canonical_form(cf.parse("-v**2 + sin(x)/(-0.5)"), points))
+    v**2/2 + sin(x)
+    """
+    array = as_points(points, len(expression.names))
+    ordered, columns = in_name_order(expression)
+    best = _fixed_point(ordered.tree, array[:, columns])
+    return Expression(best, ordered.names).rename(expression.names)
+
+
+def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:
+    """The formula with its inputs in the order of their names, and where each one's column was."""
+    names = sort_names(expression.names)
+    return expression.rename(names), [expression.names.index(name) for name in names]
+
+
+def _fixed_point(tree: Tree, points: FloatArray) -> Tree:
+    """Simplify until nothing changes; of forms that lead to each other in a circle, the least."""
+    seen: list[Tree] = [tree]
+    for _ in range(MAX_ROUNDS):
+        following = simplified(seen[-1], points)
+        if following in seen:
+            circle = seen[seen.index(following) :]
+            best = min(circle, key=cost)
+            return best if complexity(best) <= complexity(tree) else tree
+        seen.append(following)
+    return tree
+
+
+def simplified(tree: Tree, points: FloatArray) -> Tree:
+    """One search for a plainer form; the tree itself if there is none."""
+    if tree.size > MAX_NODES or tree.is_constant:
+        return tree
+    every = Sample(tree, points)
+    if len(every.points) < 2:
+        return tree
+    stride = max(1, len(every.points) // SAMPLE_POINTS)
+    search = _Search(Sample(tree, every.points[::stride]), Algebra(every.sign_of), every)
+    for _, form in search.run(tree):
+        if every.is_same(form):
+            return form
+    return tree
+
+
+def cost(tree: Tree) -> tuple[Any, ...]:
+    """What decides between forms: complexity, then plain numbers, then length, then an order that is the same everywhere."""
+    digits = sum(_digits(token.value) for token in tree.tokens if isinstance(token, Constant))
+    return complexity(tree), digits, tree.size, atom_order(tree)
+
+
+def _digits(value: Fraction) -> int:
+    return abs(value.numerator) + value.denominator if is_simple(value) else 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Best first over forms of one concept."""
+
+    sample: Sample
+    algebra: Algebra
+    every: Sample
+
+    def run(self, tree: Tree) -> list[tuple[tuple[Any, ...], Tree]]:
+        """The forms found, best first."""
+        found: dict[Sum, tuple[tuple[Any, ...], Tree]] = {}
+        queue: list[tuple[tuple[Any, ...], int, Sum]] = []
+        ticket = count()
+
+        def add(total: Sum) -> None:
+            form = scaled(total, self.algebra)
+            if form in found or not form.parts:
+                return
+            spelled = spell(form)
+            if self.sample.is_same(spelled):
+                found[form] = cost(spelled), spelled
+                heapq.heappush(queue, (found[form][0], next(ticket), form))
+
+        try:
+            add(self.algebra.normal(tree))
+        except _FAILURES:
+            return []
+        best = None
+        for _ in range(MOST_VISITED):
+            if not queue:
+                break
+            key, _, form = heapq.heappop(queue)
+            best = key[0] if best is None else min(best, key[0])
+            if key[0] > best + SLACK:
+                break
+            try:
+                for move in moves(form, self.algebra, self.every):
+                    add(move)
+            except _FAILURES:
+                continue
+        return sorted(found.values())

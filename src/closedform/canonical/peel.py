@@ -1,0 +1,134 @@
+"""Moves from a sum to others of the same concept: without an outer function, turned over, as a logarithm or a product."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import gcd, lcm
+
+from closedform.canonical.algebra import Algebra
+from closedform.canonical.numbers import is_simple
+from closedform.canonical.sample import Sample, power_function
+from closedform.canonical.spelling import group
+from closedform.canonical.sums import Atom, Factors, Sum, collect, of_atom, of_factors
+from closedform.expressions.tree import Tree, apply, constant, variable
+
+_ONE = Fraction(1)
+_X = variable(0)
+
+
+def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+    """Sums that are the same concept as this one, or may be: who takes one must check it on the data."""
+    expanded = algebra.expanded(total)
+    if expanded != total:
+        yield expanded
+    if total.single is not None:
+        yield from _of_product(total.single[0], algebra, sample)
+    else:
+        together = _together(total, algebra)
+        if together is not None:
+            yield together
+        yield from _without_logarithms(total, algebra)
+
+
+def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+    if len(factors) == 1:
+        atom, power = factors[0]
+        yield from _inside(atom, power, algebra, sample)
+    else:
+        shared = _shared_power([power for _, power in factors])
+        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -_ONE)):
+            if exponent != 1:
+                yield of_factors((atom, power * exponent) for atom, power in factors)
+        yield algebra.expanded(of_factors((atom, -power) for atom, power in factors))
+        yield from _remainders(factors, algebra)
+        if any(atom.is_exponential or atom.tree.root == "pow" for atom, _ in factors) and all(
+            sample.sign_of(atom.tree) > 0 for atom, _ in factors
+        ):
+            logarithm = Sum(())
+            for atom, power in factors:
+                logarithm = logarithm.plus(_logarithm(atom, algebra).scaled(power))
+            yield logarithm
+
+
+def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+    """Without the outermost function, if it can be inverted on the range of what is inside."""
+    if atom.is_exponential and atom.inside is not None:
+        yield atom.inside
+        return
+    if power != 1:
+        plain_power = [_ONE] if sample.is_invertible(power_function(float(power)), atom.tree) else [Fraction(2), -_ONE]
+        yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
+        yield from (algebra.power(atom.inside, e) for e in plain_power if atom.inside is not None and atom.is_group)
+        return
+    name = atom.tree.root
+    if name == "pow":
+        yield _logarithm(atom, algebra)
+    elif isinstance(name, str) and len(atom.tree.children) == 1:
+        argument = atom.tree.children[0]
+        if sample.is_invertible(apply(name, _X), argument):
+            yield algebra.normal(argument)
+        elif name == "abs":
+            yield algebra.power(algebra.normal(argument), Fraction(2))
+
+
+def _logarithm(atom: Atom, algebra: Algebra) -> Sum:
+    if atom.tree.root == "pow":
+        base, exponent = atom.tree.children
+        if base.is_constant:
+            return algebra.multiply(algebra.normal(exponent), algebra.normal(apply("log", base)))
+        return algebra.multiply(algebra.normal(exponent), algebra.logarithm(algebra.normal(base)))
+    return algebra.logarithm(of_atom(atom))
+
+
+def _remainders(factors: Factors, algebra: Algebra) -> Iterator[Sum]:
+    """A/B as (A - c*B)/B, and turned over: N/(a*N + b*D) becomes N/D."""
+    above = _multiplied((atom, power) for atom, power in factors if power > 0)
+    below = _multiplied((atom, -power) for atom, power in factors if power < 0)
+    if above is None or below is None:
+        return
+    for numerator, denominator in ((above, below), (below, above)):
+        rows = dict(numerator.parts)
+        for ratio in dict.fromkeys(rows[f] / c for f, c in denominator.parts if f in rows):
+            rest = numerator.plus(denominator.scaled(-ratio))
+            if 0 < len(rest.parts) < len(numerator.parts):
+                yield algebra.multiply(rest, algebra.power(denominator, -_ONE))
+                yield algebra.multiply(denominator, algebra.power(rest, -_ONE))
+
+
+def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
+    """One bracket, or a product without brackets."""
+    found = list(factors)
+    if len(found) == 1 and found[0][1] == 1 and found[0][0].is_group:
+        return found[0][0].inside
+    return of_factors(found) if found and not any(atom.is_group for atom, _ in found) else None
+
+
+def _together(total: Sum, algebra: Algebra) -> Sum | None:
+    """The sum as one fraction, with what all terms share outside."""
+    atoms = dict.fromkeys(atom for factors, _ in total.parts for atom, _ in factors if not atom.is_exponential)
+    shared: list[tuple[Atom, Fraction]] = []
+    for atom in atoms:
+        least = min(dict(factors).get(atom, Fraction(0)) for factors, _ in total.parts)
+        if least:
+            shared.append((atom, least))
+    if not shared:
+        return None
+    inverse = of_factors((atom, -power) for atom, power in shared)
+    inner = Sum(())
+    for part in total.parts:
+        inner = inner.plus(algebra.multiply(Sum((part,)), inverse))
+    return algebra.multiply(of_factors(shared), algebra.expanded(inner))
+
+
+def _without_logarithms(total: Sum, algebra: Algebra) -> Iterator[Sum]:
+    """exp of a sum of logarithms and other terms, scaled so that one of the logarithms disappears."""
+    scales = [c for factors, c in total.parts if len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1]
+    for scale in dict.fromkeys(scales):
+        yield algebra.exponential(total.scaled(1 / scale))
+
+
+def _shared_power(powers: list[Fraction]) -> Fraction:
+    """The largest number of which all powers are integer multiples, 1 if they are not simple."""
+    if not all(is_simple(power) for power in powers):
+        return abs(powers[0])
+    denominator = lcm(*(power.denominator for power in powers))
+    return Fraction(gcd(*(int(power * denominator) for power in powers)), denominator)

@@ -1,0 +1,188 @@
+"""A sum as a formula: the cheapest of a few ways to write it, by the paper's complexity."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import combinations
+
+from closedform.canonical.numbers import is_simple
+from closedform.canonical.sums import EULER, Atom, Factors, Sum, atom_order, collect, of_factors, split_constant
+from closedform.expressions.complexity import complexity
+from closedform.expressions.tree import Tree, apply, constant
+
+_ONE = Fraction(1)
+_HALF = Fraction(1, 2)
+_MOST_GROUPED = 24
+
+
+@lru_cache(maxsize=20_000)
+def spell(total: Sum) -> Tree:
+    """Write a sum, with common factors taken out where that is cheaper.
+
+    Examples
+    --------
+    >>> from closedform.expressions.printing import to_text
+    >>> from closedform.expressions.tree import variable
+    >>> x, y = (Atom(variable(column)) for column in range(2))
+    >>> product = of_factors([(x, _ONE), (y, Fraction(-2))], Fraction(-1, 2))
+    >>> to_text(spell(product.plus(of_factors([(x, _ONE)]))), ["x", "y"])
+    'x - x/(2*y**2)'
+    """
+    best = _plainly(total)
+    if 1 < len(total.parts) <= _MOST_GROUPED:
+        for form in _contents(total):
+            if complexity(form) < complexity(best):
+                best = form
+        groupings = [(complexity(form), position, form, grouped) for position, (form, grouped) in enumerate(_groupings(total))]
+        if groupings:
+            cost, _, _, grouped = min(groupings, key=lambda entry: entry[:2])
+            if cost < complexity(best):
+                best = spell(grouped)
+    return best
+
+
+def group(inside: Sum) -> Atom:
+    """A sum in brackets."""
+    return Atom(spell(inside), inside)
+
+
+def _plainly(total: Sum) -> Tree:
+    """The terms one after the other; one with a plus sign leads if there is any."""
+    if not total.parts:
+        return constant(0)
+    parts = sorted(total.parts, key=lambda part: part[1] < 0) if total.parts[0][1] < 0 else total.parts
+    result: Tree | None = None
+    for factors, coefficient in parts:
+        term = _term(factors, abs(coefficient))
+        if result is None:
+            result = _negated(term) if coefficient < 0 else term
+        else:
+            result = apply("sub" if coefficient < 0 else "add", result, term)
+    assert result is not None
+    return result
+
+
+def _negated(tree: Tree) -> Tree:
+    """Minus a product, the sign at its first factor."""
+    if tree.root in ("mul", "div"):
+        left, right = tree.children
+        return apply(str(tree.root), _negated(left), right)
+    return apply("neg", tree)
+
+
+def _contents(total: Sum) -> Iterable[Tree]:
+    """The sum with a number taken out of all its terms."""
+    for content in dict.fromkeys(abs(coefficient) for _, coefficient in total.parts):
+        if content != 1:
+            yield _times([constant(content), _plainly(total.scaled(1 / content))])
+
+
+def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
+    """The sum with a factor taken out of some of its terms, or with logarithms made one."""
+    for divisor, coefficient in _divisors(total):
+        inner: list[tuple[Factors, Fraction]] = []
+        rest: list[tuple[Factors, Fraction]] = []
+        for factors, number in total.parts:
+            quotient = _divided(factors, divisor)
+            if quotient is None or (coefficient != 1 and abs(number) != coefficient):
+                rest.append((factors, number))
+            else:
+                inner.append((quotient, number / coefficient))
+        if len(inner) > 1:
+            sign = _ONE if inner[0][1] > 0 else -_ONE
+            inside = Atom(_plainly(collect(inner).scaled(sign)))
+            grouped = collect([*rest, *of_factors([*divisor, (inside, _ONE)], sign * coefficient).parts])
+            yield _plainly(grouped), grouped
+    merged = _merged_logarithms(total)
+    if merged is not None:
+        yield _plainly(merged), merged
+
+
+def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:
+    """What two terms have in common: factors, a coefficient, or both."""
+    found: dict[tuple[Factors, Fraction], None] = {}
+    for (first, a), (second, b) in combinations(total.parts, 2):
+        powers = dict(second)
+        shared = tuple((atom, _nearer(power, powers[atom])) for atom, power in first if power * powers.get(atom, 0) > 0)
+        if shared:
+            found.setdefault((shared, _ONE))
+        if abs(a) == abs(b) != 1:
+            found.setdefault(((), abs(a)))
+            if shared:
+                found.setdefault((shared, abs(a)))
+    return list(found)
+
+
+def _nearer(a: Fraction, b: Fraction) -> Fraction:
+    return min(a, b, key=abs)
+
+
+def _divided(factors: Factors, divisor: Factors) -> Factors | None:
+    powers = dict(factors)
+    for atom, power in divisor:
+        if powers.get(atom, Fraction(0)) * power <= 0 or abs(powers[atom]) < abs(power):
+            return None
+        powers[atom] -= power
+    return tuple((atom, power) for atom, power in powers.items() if power)
+
+
+def _merged_logarithms(total: Sum) -> Sum | None:
+    """log(x) + 3*log(y) as log(x*y**3)."""
+    logarithms = [(f, c) for f, c in total.parts if len(f) == 1 and f[0][0].tree.root == "log" and f[0][1] == 1]
+    if len(logarithms) < 2:
+        return None
+    lead = min((c for _, c in logarithms), key=lambda c: (abs(c), c < 0))
+    powers = [(Atom(factors[0][0].tree.children[0]), c / lead) for factors, c in logarithms]
+    if not all(is_simple(power) for _, power in powers):
+        return None
+    merged = Atom(apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), _ONE)))
+    rest = [part for part in total.parts if part not in logarithms]
+    return collect([*rest, (((merged, _ONE),), lead)])
+
+
+def _term(factors: Factors, coefficient: Fraction) -> Tree:
+    """A product with a positive coefficient, as a fraction."""
+    constants, varying = split_constant(factors)
+    exponential = next(((atom, power) for atom, power in varying if atom.is_exponential), None)
+    if exponential is not None and coefficient == 1 and len(constants) == 1 and constants[0][0] == EULER:
+        atom, power = exponential
+        assert atom.inside is not None
+        argument = spell(atom.inside.scaled(power).plus(collect([((), constants[0][1])])))
+        others = tuple(factor for factor in varying if factor != exponential)
+        return _term((*others, (Atom(apply("exp", argument)), _ONE)), _ONE)
+    leading = coefficient != 1 or bool(constants)
+    above: list[Tree] = []
+    below: list[Tree] = []
+    for atom, power in varying:
+        upright = power > 0 or (atom.is_exponential and not leading and all(p < 0 for _, p in varying))
+        (above if upright else below).append(_factor(atom, power if upright else -power))
+    if 1 < coefficient.denominator <= 12 and coefficient.numerator == 1 and above and not constants:
+        below.insert(0, constant(coefficient.denominator))
+    elif constants and coefficient == 1 and above and all(power < 0 for _, power in constants):
+        below = [_constant([(atom, -power) for atom, power in constants], _ONE), *below]
+    elif leading or not above:
+        above.insert(0, _constant(constants, coefficient))
+    return apply("div", _times(above), _times(below)) if below else _times(above)
+
+
+def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Tree:
+    above = [constant(coefficient)] if coefficient != 1 else []
+    below: list[Tree] = []
+    for atom, power in constants:
+        (above if power > 0 or atom == EULER else below).append(_factor(atom, power if atom == EULER else abs(power)))
+    top = _times(above) if above else constant(1)
+    return apply("div", top, _times(below)) if below else top
+
+
+def _factor(atom: Atom, power: Fraction) -> Tree:
+    if atom == EULER:
+        return apply("exp", constant(power))
+    if atom.is_exponential and atom.inside is not None:
+        return apply("exp", spell(atom.inside.scaled(power)))
+    if power == 1:
+        return atom.tree
+    return apply("sqrt", atom.tree) if power == _HALF else apply("pow", atom.tree, constant(power))
+
+
+def _times(factors: list[Tree]) -> Tree:
+    return reduce(lambda left, right: apply("mul", left, right), factors)

@@ -137,10 +137,11 @@ class Algebra:
                     parts += [self.expanded(atom.inside)] * count
                 else:
                     parts.append(of_factors([(atom, power)]))
-            result = result.plus(reduce(self._distributed, parts))
+            result = result.plus(reduce(self.distributed, parts))
         return result
 
-    def _distributed(self, first: Sum, second: Sum) -> Sum:
+    def distributed(self, first: Sum, second: Sum) -> Sum:
+        """The product, term by term."""
         pieces = (
             part
             for factors_a, a in first.parts

@@ -3,26 +3,26 @@
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import is_simple
+from closedform.canonical.numbers import awkwardness
+from closedform.canonical.order import in_name_order
 from closedform.canonical.peel import moves
 from closedform.canonical.sample import Sample
 from closedform.canonical.scale import scaled
+from closedform.canonical.small_terms import ranked_variants
+from closedform.canonical.snap import rounded_forms
 from closedform.canonical.spelling import spell
 from closedform.canonical.sums import Sum, atom_order
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
-from closedform.expressions.parse import sort_names
-from closedform.expressions.tree import Constant, Tree
+from closedform.expressions.tree import Constant, Tree, apply, constant
 
 MAX_NODES = 300
 """Longer formulas come back as they are."""
@@ -37,6 +37,12 @@ SAMPLE_POINTS = 400
 """Points on which forms are compared during the search; the last one is compared on all."""
 
 MAX_ROUNDS = 6
+
+SMALL = 0.05
+"""Terms with a smaller share of the slope are proposed to be left out."""
+
+NEAR = 1e-3
+"""Numbers this near to a simple one, relatively, are proposed to be that."""
 
 Accept = Callable[[Expression, Expression], bool]
 """Asked with the old and the new form whether a step that changes the function is to stay."""
@@ -59,10 +65,12 @@ def canonical_form(expression: Expression, points: ArrayLike, *, accept: Accept 
     Returns
     -------
     Expression
-        Never more complex than the one given. It comes back unchanged if it is constant or nowhere finite on the points.
+        Never more complex than the one given (where x + x counts as 2*x). One that is constant or nowhere finite on the
+        points comes back unchanged.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     >>> print(canonical_form(cf.parse("0.173/(v**2 + x**2)"), points))
@@ -72,14 +80,29 @@ def canonical_form(expression: Expression, points: ArrayLike, *, accept: Accept 
     """
     array = as_points(points, len(expression.names))
     ordered, columns = in_name_order(expression)
-    best = _fixed_point(ordered.tree, array[:, columns])
-    return Expression(best, ordered.names).rename(expression.names)
+    exact = Expression(_fixed_point(ordered.tree, array[:, columns]), ordered.names)
+    if accept is None:
+        return exact.rename(expression.names)
+
+    def accepts(old: Expression, new: Expression) -> bool:
+        return accept(old.rename(expression.names), new.rename(expression.names))
+
+    return _approximated(exact, array[:, columns], accepts).rename(expression.names)
 
 
-def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:
-    """The formula with its inputs in the order of their names, and where each one's column was."""
-    names = sort_names(expression.names)
-    return expression.rename(names), [expression.names.index(name) for name in names]
+def _approximated(expression: Expression, points: FloatArray, accept: Accept) -> Expression:
+    """Leave out small terms and round, from the least change on, for as long as that is accepted."""
+    while True:
+        for share, shorter in ranked_variants(expression, points):
+            if share < SMALL and shorter.complexity() < expression.complexity() and accept(expression, shorter):
+                expression = Expression(_fixed_point(shorter.tree, points), expression.names)
+                break
+        else:
+            break
+    for rounded in rounded_forms(expression, NEAR):
+        if rounded.complexity() <= expression.complexity() and accept(expression, rounded):
+            return Expression(_fixed_point(rounded.tree, points), expression.names)
+    return expression
 
 
 def _fixed_point(tree: Tree, points: FloatArray) -> Tree:
@@ -90,9 +113,19 @@ def _fixed_point(tree: Tree, points: FloatArray) -> Tree:
         if following in seen:
             circle = seen[seen.index(following) :]
             best = min(circle, key=cost)
-            return best if complexity(best) <= complexity(tree) else tree
+            return best if complexity(best) <= complexity(_undoubled(tree)) else tree
         seen.append(following)
     return tree
+
+
+def _undoubled(tree: Tree) -> Tree:
+    """The tree with x + x as 2*x: the paper's complexity prefers the sum, readers do not."""
+
+    def node(name: str, *operands: Tree) -> Tree:
+        doubled = name == "add" and operands[0] == operands[1]
+        return apply("mul", constant(2), operands[0]) if doubled else apply(name, *operands)
+
+    return tree.fold(lambda token: Tree((token,)), node)
 
 
 def simplified(tree: Tree, points: FloatArray) -> Tree:
@@ -112,12 +145,8 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 def cost(tree: Tree) -> tuple[Any, ...]:
     """What decides between forms: complexity, then plain numbers, then length, then an order that is the same everywhere."""
-    digits = sum(_digits(token.value) for token in tree.tokens if isinstance(token, Constant))
+    digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
     return complexity(tree), digits, tree.size, atom_order(tree)
-
-
-def _digits(value: Fraction) -> int:
-    return abs(value.numerator) + value.denominator if is_simple(value) else 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def plain(value: Fraction | float) -> Fraction:
     Examples
     --------
     >>> plain(0.49999999999999994), plain(Fraction(1000, 173))
-    (Fraction(1, 2), Fraction(11560693641619, 2000000000000))
+    (Fraction(1, 2), Fraction(23121387283237, 4000000000000))
     """
     exact = Fraction(value)
     if exact.denominator <= LARGEST_DENOMINATOR and abs(exact.numerator) < 10**15:
@@ -30,7 +30,18 @@ def plain(value: Fraction | float) -> Fraction:
 
 def is_simple(value: Fraction) -> bool:
     """Whether a number is a small integer or a fraction of small ones."""
-    return value.denominator <= 12 and abs(value.numerator) <= 100
+    return value.denominator <= 12 and abs(value.numerator) <= 12
+
+
+def awkwardness(value: Fraction) -> int:
+    """How much there is to read in a number: integers are plainest, then simple fractions.
+
+    Examples
+    --------
+    >>> awkwardness(Fraction(3)) < awkwardness(Fraction(1, 3)) < awkwardness(Fraction("0.173"))
+    True
+    """
+    return abs(value.numerator) + 20 * (value.denominator - 1) if is_simple(value) else 1000
 
 
 def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, int]:
@@ -51,7 +62,9 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, int]:
     if base < 0 and exponent.denominator != 1:
         raise ArithmeticError(f"{base} to the power {exponent} is not real")
     if base == 0:
-        return Fraction(0) ** exponent, 1
+        if exponent < 0:
+            raise ArithmeticError("division by zero")
+        return base, 1
     radicand = base.numerator * base.denominator
     if exponent.denominator == 2 and radicand <= _LARGEST_RADICAND and abs(exponent) <= _LARGEST_EXACT_POWER:
         square = max(k * k for k in range(1, isqrt(radicand) + 1) if radicand % (k * k) == 0)

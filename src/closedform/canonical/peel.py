@@ -7,9 +7,9 @@ from math import gcd, lcm
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.numbers import is_simple
 from closedform.canonical.sample import Sample, power_function
-from closedform.canonical.spelling import group
-from closedform.canonical.sums import Atom, Factors, Sum, collect, of_atom, of_factors
-from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.canonical.squares import squared
+from closedform.canonical.sums import Atom, Factors, Sum, of_atom, of_factors
+from closedform.expressions.tree import apply, variable
 
 _ONE = Fraction(1)
 _X = variable(0)
@@ -27,6 +27,9 @@ def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
         if together is not None:
             yield together
         yield from _without_logarithms(total, algebra)
+        square = squared(expanded, algebra)
+        if square is not None:
+            yield square
 
 
 def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
@@ -113,9 +116,7 @@ def _together(total: Sum, algebra: Algebra) -> Sum | None:
     if not shared:
         return None
     inverse = of_factors((atom, -power) for atom, power in shared)
-    inner = Sum(())
-    for part in total.parts:
-        inner = inner.plus(algebra.multiply(Sum((part,)), inverse))
+    inner = algebra.distributed(total, inverse)
     return algebra.multiply(of_factors(shared), algebra.expanded(inner))
 
 

@@ -2,17 +2,17 @@
 
 from fractions import Fraction
 
-from closedform.canonical.numbers import is_simple
-from closedform.canonical.sums import Factors, Sum, of_factors, split_constant
 from closedform.canonical.algebra import Algebra
+from closedform.canonical.numbers import awkwardness, is_simple
+from closedform.canonical.sums import Factors, Sum, of_factors, split_constant
 
 _ONE = Fraction(1)
 
 
 def scaled(total: Sum, algebra: Algebra) -> Sum:
-    """The sum without its constant, the first term positive, and as many coefficients as possible 1.
+    """The sum without its constant, the first term positive, and as few numbers as possible.
 
-    Between equal numbers of these, functions rather than powers have the coefficient 1, then coefficients are integers, then
+    Between equals, functions rather than powers have the coefficient 1, then coefficients are integers, then
     small, then the first is 1. An empty sum is a constant.
     """
     varying = Sum(tuple(part for part in total.parts if split_constant(part[0])[1]))
@@ -27,20 +27,15 @@ def scaled(total: Sum, algebra: Algebra) -> Sum:
 def _divided(total: Sum, constants: Factors, number: Fraction, algebra: Algebra) -> Sum:
     if not constants:
         return total if number == 1 else total.scaled(1 / number)
-    return Sum(()).plus(algebra.expanded(_times_each(total, of_factors([(a, -p) for a, p in constants], 1 / number), algebra)))
+    return algebra.distributed(total, of_factors([(atom, -power) for atom, power in constants], 1 / number))
 
 
-def _times_each(total: Sum, factor: Sum, algebra: Algebra) -> Sum:
-    result = Sum(())
-    for part in total.parts:
-        result = result.plus(algebra.multiply(Sum((part,)), factor))
-    return result
-
-
-def _plainness(total: Sum) -> tuple[int, int, int, int, int]:
+def _plainness(total: Sum) -> tuple[int, int, int, int]:
     written = [(factors, number) for factors, number in total.parts if abs(number) != 1 or split_constant(factors)[0]]
     functions = sum(any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written)
-    odd = sum(not is_simple(number) for _, number in written)
-    fractions = sum(number.denominator != 1 for _, number in written)
-    digits = sum(abs(number.numerator) + number.denominator for _, number in written)
-    return len(written), functions, odd, fractions, digits
+    measured = sum(not is_simple(number) for _, number in written)
+    # Integers are worth having only if all numbers are plain; beside a measured one the first term keeps its 1.
+    digits = 0 if measured else sum(awkwardness(abs(number)) for _, number in written)
+    # A number over a bracket needs no multiplication sign, so it costs one less than a number before a product.
+    cost = sum(4 if any(power > 0 for _, power in factors) else 3 for factors, _ in written)
+    return cost, functions, measured, digits

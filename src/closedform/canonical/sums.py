@@ -153,7 +153,7 @@ def term_order(factors: Factors) -> tuple[Any, ...]:
     return (
         not varying,
         any(not atom.is_input for atom, _ in varying),
-        tuple((atom_order(atom.tree), power) for atom, power in varying),
+        tuple((atom_order(atom.tree), power < 0, power) for atom, power in varying),
         tuple((atom_order(atom.tree), power) for atom, power in constants),
     )
 

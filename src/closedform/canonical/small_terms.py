@@ -1,0 +1,93 @@
+"""Terms that hardly matter: the formula without one of them, for the caller to judge."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.arrays import FloatArray, as_points
+from closedform.canonical.algebra import Algebra
+from closedform.canonical.order import in_name_order
+from closedform.canonical.scale import scaled
+from closedform.canonical.spelling import spell
+from closedform.canonical.sums import Factors, Sum, of_factors
+from closedform.expressions.evaluate import gradient
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree
+
+
+def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expression]:
+    """The formula without one of the terms of its outermost sum, the term of least slope first.
+
+    If it is a product, a term is left out of one of its brackets.
+
+    Parameters
+    ----------
+    expression : Expression
+    points : array-like, shape (n_points, n_inputs)
+
+    Returns
+    -------
+    list of Expression
+        Scaled like canonical forms. Nothing is judged: that is the caller's.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
+    >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
+    ['x**2 + y', 'x**2 + 0.01*sin(x)', 'y + 0.01*sin(x)']
+    """
+    return [form for _, form in ranked_variants(expression, points)]
+
+
+def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[float, Expression]]:
+    """The same with the share of the slope that each left-out term has."""
+    array = as_points(points, len(expression.names))
+    ordered, columns = in_name_order(expression)
+    algebra = Algebra(lambda tree: 0)
+    try:
+        total = algebra.normal(ordered.tree)
+    except ArithmeticError:
+        return []
+    found: dict[Tree, float] = {}
+    for share, variant in _variants(scaled(total, algebra), algebra, array[:, columns]):
+        form = scaled(variant, algebra)
+        if form.parts:
+            found.setdefault(spell(form), share)
+    ranked = sorted(found.items(), key=lambda entry: entry[1])
+    return [(share, Expression(tree, ordered.names).rename(expression.names)) for tree, share in ranked]
+
+
+def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[float, Sum]]:
+    if len(total.parts) > 1:
+        shares = _shares(total, points)
+        return [(shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))]
+    found: list[tuple[float, Sum]] = []
+    for factors, _ in total.parts:
+        for place, (atom, power) in enumerate(factors):
+            if atom.is_group and atom.inside is not None and len(atom.inside.parts) > 1:
+                rest = of_factors(factors[:place] + factors[place + 1 :])
+                shares = _shares(atom.inside, points)
+                for left_out in range(len(shares)):
+                    shorter = algebra.power(_without(atom.inside, left_out), power)
+                    found.append((shares[left_out], algebra.multiply(rest, shorter)))
+    return found
+
+
+def _without(total: Sum, place: int) -> Sum:
+    return Sum(total.parts[:place] + total.parts[place + 1 :])
+
+
+def _shares(total: Sum, points: FloatArray) -> list[float]:
+    """The mean share of each term in the sizes of all terms' gradients; a number has none and is never small."""
+    scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
+    sizes = np.stack([_size(part, points, scale) for part in total.parts])
+    with np.errstate(all="ignore"):
+        shares = sizes / sizes.sum(axis=0)
+    return [float(np.mean(row[np.isfinite(row)])) if np.isfinite(row).any() else 1.0 for row in shares]
+
+
+def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray) -> FloatArray:
+    with np.errstate(all="ignore"):
+        return np.linalg.norm(gradient(spell(Sum((part,))), points) * scale, axis=1)

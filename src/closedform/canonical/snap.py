@@ -1,0 +1,200 @@
+"""Snapping: proposals with plainer constants. Nothing is judged here; the caller scores them like other candidates."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import e, exp, inf, log, pi, sqrt
+
+from closedform.canonical.algebra import Algebra
+from closedform.canonical.constants import FreeConstant, free_constants, with_constants
+from closedform.canonical.order import in_name_order
+from closedform.canonical.scale import scaled
+from closedform.canonical.spelling import spell
+from closedform.errors import ExpressionError, ShapeError
+from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Constant, Tree, apply, constant, named_constant
+
+DENOMINATORS = (1, 2, 3, 4)
+"""Denominators of the fractions to which constants are snapped."""
+
+COMPATIBLE = 3.0
+"""Standard errors within which a number can be the constant's true value."""
+
+CHANCE_HITS = 0.05
+"""Multiples of pi, e and the root of 2 are proposed only if fewer would be met by chance."""
+
+LARGEST_DISTANCE = 0.25
+"""Without standard errors, constants move by at most this, relative to their size or to 1."""
+
+_FRACTIONS_PER_UNIT = 6  # 0, 1/4, 1/3, 1/2, 2/3, 3/4
+_INSIDE = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(1, 3), Fraction(4), Fraction(1, 4))
+_NEAR_INSIDE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class _Snap:
+    """A plainer constant in the place of another, and how far it is in standard errors (or relatively, without errors)."""
+
+    position: int
+    tree: Tree
+    distance: float
+
+
+def snapped_forms(expression: Expression, *, errors: Sequence[float] | None = None) -> list[Expression]:
+    """The formula with plainer constants, in several ways.
+
+    Every constant goes to the nearest integer or to the nearest fraction with a denominator of at most 4: all at once, each
+    alone, and one after the other from the most certain on. Constants within 3 standard errors of 0 become 0. Multiples of
+    pi, e and sqrt(2) are proposed if they are within 3 standard errors and such a hit is no chance. Factors of an
+    exponential are also tried as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
+
+    Parameters
+    ----------
+    expression : Expression
+        Best a canonical form.
+    errors : sequence of float, optional
+        Standard errors of its `free_constants`. Constants then move by at most 3 of them, or to the nearest fraction.
+
+    Returns
+    -------
+    list of Expression
+        Scaled and ordered like canonical forms, without repetition, the fewest changes last.
+
+    Raises
+    ------
+    ShapeError
+        If there are not as many errors as free constants.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> [str(form) for form in snapped_forms(cf.parse("x**2 + 1.98*y + 0.49*z"))]
+    ['2*x**2 + 4*y + z', 'x**2 + 2*y + 0.49*z', 'x**2 + 1.98*y + z/2']
+    >>> [str(form) for form in snapped_forms(cf.parse("x + 3.14159*y"), errors=[1e-5])]
+    ['x + pi*y', 'x + 3*y']
+    """
+    free = free_constants(expression)
+    if errors is not None and len(errors) != len(free):
+        raise ShapeError(f"{len(errors)} errors were given for {len(free)} free constants; give one for each.")
+    sizes = [None] * len(free) if errors is None else [float(error) for error in errors]
+    families = (_irrational, _fraction, _integer, _zero)
+    rows = [[family(place, size) for place, size in zip(free, sizes, strict=True)] for family in families]
+    choices: list[dict[int, Tree]] = []
+    best = [min((snap for snap in column if snap), key=_plainest, default=None) for column in zip(*rows, strict=True)]
+    for row in (best, *rows):
+        snaps = sorted((snap for snap in row if snap is not None), key=lambda snap: (snap.distance, snap.position))
+        choices += [{snap.position: snap.tree for snap in snaps[:count]} for count in range(len(snaps), 0, -1)]
+    choices += [{snap.position: snap.tree} for row in rows for snap in row if snap is not None]
+    choices += [{snap.position: snap.tree} for snap in _moved_inside(expression, free, sizes)]
+    return _forms(expression, sorted(choices, key=len, reverse=True))
+
+
+def rounded_forms(expression: Expression, near: float) -> list[Expression]:
+    """The formula with the constants that are very near to simple fractions set to those: all at once, then each alone."""
+    snaps: dict[int, Tree] = {}
+    for place in free_constants(expression):
+        snap = _fraction(place, None)
+        if snap is not None and snap.distance < near:
+            snaps[place.position] = snap.tree
+    single = [{position: tree} for position, tree in snaps.items()]
+    return _forms(expression, [snaps, *single] if snaps else [])
+
+
+def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> list[Expression]:
+    """The formulas with these replacements, tidied, each once."""
+    forms: dict[Expression, None] = {}
+    for choice in choices:
+        form = _tidied(with_constants(expression, choice))
+        if form is not None and form != expression:
+            forms.setdefault(form)
+    return list(forms)
+
+
+def _tidied(expression: Expression) -> Expression | None:
+    ordered, _ = in_name_order(expression)
+    algebra = Algebra(lambda tree: 0)
+    try:
+        total = scaled(algebra.normal(ordered.tree), algebra)
+    except (ArithmeticError, ExpressionError):
+        return None
+    return Expression(spell(total), ordered.names).rename(expression.names) if total.parts else None
+
+
+def _plainest(snap: _Snap) -> tuple[float, int, float]:
+    """Among compatible numbers zero, then integers, then fractions; what is not compatible comes last."""
+    number = snap.tree.root.value if isinstance(snap.tree.root, Constant) else None
+    rank = 3 if number is None else 0 if number == 0 else 1 if number.denominator == 1 else 2
+    return (0.0 if snap.distance <= COMPATIBLE else 1.0), rank, snap.distance
+
+
+def _distance(place: FreeConstant, target: float, error: float | None) -> float:
+    away = abs(float(place.value) - target)
+    if error is None:
+        return away / max(abs(float(place.value)), 1e-300)
+    return away / error if error > 0 else (0.0 if away == 0 else inf)
+
+
+def _to_number(place: FreeConstant, target: Fraction, error: float | None) -> _Snap | None:
+    if target == place.value:
+        return None
+    away = abs(float(target - place.value))
+    reach = LARGEST_DISTANCE * max(1.0, abs(float(place.value)))
+    if away > reach and (error is None or away > COMPATIBLE * error):
+        return None
+    return _Snap(place.position, constant(target), _distance(place, float(target), error))
+
+
+def _integer(place: FreeConstant, error: float | None) -> _Snap | None:
+    nearest = Fraction(round(place.value))
+    return _to_number(place, nearest, error) if nearest else None
+
+
+def _fraction(place: FreeConstant, error: float | None) -> _Snap | None:
+    options = [Fraction(round(place.value * q), q) for q in DENOMINATORS]
+    nearest = min((option for option in options if option), key=lambda o: (abs(o - place.value), o.denominator), default=None)
+    return None if nearest is None else _to_number(place, nearest, error)
+
+
+def _zero(place: FreeConstant, error: float | None) -> _Snap | None:
+    value = abs(float(place.value))
+    possible = value <= COMPATIBLE * error if error is not None else value <= LARGEST_DISTANCE
+    return _Snap(place.position, constant(0), _distance(place, 0.0, error)) if possible else None
+
+
+def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
+    """The nearest multiple of pi, e or sqrt(2), if it is near enough and such numbers are rare enough."""
+    if error is None:
+        return None
+    units = ((pi, named_constant("pi")), (e, apply("exp", constant(1))), (sqrt(2), apply("sqrt", constant(2))))
+    expected = 2 * COMPATIBLE * error * sum(_FRACTIONS_PER_UNIT / unit for unit, _ in units)
+    if expected >= CHANCE_HITS:
+        return None
+    found: list[_Snap] = []
+    for unit, tree in units:
+        for q in DENOMINATORS:
+            multiple = Fraction(round(float(place.value) / unit * q), q)
+            distance = _distance(place, float(multiple) * unit, error)
+            if multiple and distance <= COMPATIBLE:
+                found.append(_Snap(place.position, apply("mul", constant(multiple), tree), distance))
+    return min(found, key=lambda snap: snap.distance, default=None)
+
+
+def _moved_inside(expression: Expression, free: Sequence[FreeConstant], sizes: Sequence[float | None]) -> Iterator[_Snap]:
+    """Factors of exponentials as k*exp(m)."""
+    tokens = expression.tree.tokens
+    beside = {
+        operands[0]
+        for token, operands in zip(tokens, operand_positions(expression.tree), strict=True)
+        if token in ("mul", "div") and any(tokens[child] == "exp" for child in operands[1:])
+    }
+    for place, error in zip(free, sizes, strict=True):
+        if place.position not in beside or place.value <= 0:
+            continue
+        for factor in _INSIDE:
+            shift = log(float(place.value / factor))
+            inner = min((Fraction(round(shift * q), q) for q in DENOMINATORS[:2]), key=lambda option: abs(option - shift))
+            reach = _NEAR_INSIDE if error is None else max(_NEAR_INSIDE, COMPATIBLE * error / float(place.value))
+            if inner and abs(inner) <= 10 and abs(float(inner) - shift) <= reach:
+                tree = apply("mul", constant(factor), apply("exp", constant(inner)))
+                yield _Snap(place.position, tree, _distance(place, float(factor) * exp(inner), error))

@@ -5,6 +5,8 @@ from fractions import Fraction
 from functools import reduce
 from math import exp, isfinite, log, pi
 
+import numpy as np
+
 from closedform.canonical import numbers
 from closedform.canonical.numbers import plain
 from closedform.canonical.spelling import group, spell
@@ -324,7 +326,8 @@ def _constant_level(total: Sum) -> Fraction | None:
 
 
 def _number(tree: Tree) -> Sum:
-    result = float(value(tree, []))
+    with np.errstate(all="ignore"):
+        result = float(value(tree, []))
     if not isfinite(result):
         raise ArithmeticError("not a finite number")
     return of_number(plain(result))

@@ -27,10 +27,10 @@ from closedform.expressions.tree import Constant, Tree, apply, constant
 MAX_NODES = 300
 """Longer formulas come back as they are."""
 
-MOST_VISITED = 30
+MOST_VISITED = 16
 """Forms from which others are derived."""
 
-SLACK = 8
+SLACK = 6
 """Forms more complex than the best by more than this lead nowhere."""
 
 SAMPLE_POINTS = 400
@@ -144,9 +144,9 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, then plain numbers, then length, then an order that is the same everywhere."""
+    """What decides between forms: complexity, plain numbers, no logarithms, length, then an order that is the same everywhere."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
-    return complexity(tree), digits, tree.size, atom_order(tree)
+    return complexity(tree), digits, tree.tokens.count("log"), tree.size, atom_order(tree)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def plain(value: Fraction | float) -> Fraction:
     >>> plain(0.49999999999999994), plain(Fraction(1000, 173))
     (Fraction(1, 2), Fraction(23121387283237, 4000000000000))
     """
-    exact = Fraction(value)
+    exact = value if isinstance(value, Fraction) else Fraction(value)
     if exact.denominator <= LARGEST_DENOMINATOR and abs(exact.numerator) < 10**15:
         return exact
     simple = exact.limit_denominator(LARGEST_DENOMINATOR)

@@ -11,6 +11,9 @@ from closedform.canonical.squares import squared
 from closedform.canonical.sums import Atom, Factors, Sum, of_atom, of_factors
 from closedform.expressions.tree import apply, variable
 
+MOST_EXPANDED = 30
+"""Brackets are multiplied out only if this gives no more terms."""
+
 _ONE = Fraction(1)
 _X = variable(0)
 
@@ -18,7 +21,7 @@ _X = variable(0)
 def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
     """Sums that are the same concept as this one, or may be: who takes one must check it on the data."""
     expanded = algebra.expanded(total)
-    if expanded != total:
+    if expanded != total and len(expanded.parts) <= MOST_EXPANDED:
         yield expanded
     if total.single is not None:
         yield from _of_product(total.single[0], algebra, sample)

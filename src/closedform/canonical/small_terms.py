@@ -36,7 +36,7 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
     >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
-    ['x**2 + y', 'x**2 + 0.01*sin(x)', 'y + 0.01*sin(x)']
+    ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
     return [form for _, form in ranked_variants(expression, points)]
 

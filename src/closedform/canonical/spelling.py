@@ -1,6 +1,7 @@
 """A sum as a formula: the cheapest of a few ways to write it, by the paper's complexity."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import combinations
@@ -13,6 +14,7 @@ from closedform.expressions.tree import Tree, apply, constant
 _ONE = Fraction(1)
 _HALF = Fraction(1, 2)
 _MOST_GROUPED = 24
+_MOST_TRIED = 4
 
 
 @lru_cache(maxsize=20_000)
@@ -78,24 +80,43 @@ def _contents(total: Sum) -> Iterable[Tree]:
 
 
 def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
-    """The sum with a factor taken out of some of its terms, or with logarithms made one."""
-    for divisor, coefficient in _divisors(total):
-        inner: list[tuple[Factors, Fraction]] = []
-        rest: list[tuple[Factors, Fraction]] = []
-        for factors, number in total.parts:
-            quotient = _divided(factors, divisor)
-            if quotient is None or (coefficient != 1 and abs(number) != coefficient):
-                rest.append((factors, number))
-            else:
-                inner.append((quotient, number / coefficient))
-        if len(inner) > 1:
-            sign = _ONE if inner[0][1] > 0 else -_ONE
-            inside = Atom(_plainly(collect(inner).scaled(sign)))
-            grouped = collect([*rest, *of_factors([*divisor, (inside, _ONE)], sign * coefficient).parts])
+    """The sum with a factor taken out of some of its terms, for the factors that save most; or with logarithms made one."""
+    splits = [_split(total, divisor, coefficient) for divisor, coefficient in _divisors(total)]
+    for split in sorted(splits, key=lambda split: -split.saving)[:_MOST_TRIED]:
+        if split.saving > 0:
+            sign = _ONE if split.inner[0][1] > 0 else -_ONE
+            inside = Atom(_plainly(collect(split.inner).scaled(sign)))
+            product = of_factors([*split.divisor, (inside, _ONE)], sign * split.coefficient)
+            grouped = collect([*split.rest, *product.parts])
             yield _plainly(grouped), grouped
     merged = _merged_logarithms(total)
     if merged is not None:
         yield _plainly(merged), merged
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A sum as a divisor times some terms plus the rest, and about how much cheaper that is."""
+
+    divisor: Factors
+    coefficient: Fraction
+    inner: list[tuple[Factors, Fraction]]
+    rest: list[tuple[Factors, Fraction]]
+    saving: int
+
+
+def _split(total: Sum, divisor: Factors, coefficient: Fraction) -> _Split:
+    inner: list[tuple[Factors, Fraction]] = []
+    rest: list[tuple[Factors, Fraction]] = []
+    for factors, number in total.parts:
+        quotient = _divided(factors, divisor)
+        if quotient is None or (coefficient != 1 and abs(number) != coefficient):
+            rest.append((factors, number))
+        else:
+            inner.append((quotient, number / coefficient))
+    each = (complexity(_term(divisor, _ONE)) + 1 if divisor else 0) + (4 if coefficient != 1 else 0)
+    ones = sum(4 for quotient, number in inner if not quotient and abs(number) == 1)
+    return _Split(divisor, coefficient, inner, rest, (len(inner) - 1) * each - ones)
 
 
 def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:

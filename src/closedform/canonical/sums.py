@@ -13,7 +13,7 @@ from typing import Any
 from closedform.canonical.numbers import plain
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
 
-MAX_TERMS = 120
+MAX_TERMS = 80
 """Longer sums are not formed."""
 
 _CANCELLED = Fraction(1, 10**13)
@@ -79,7 +79,9 @@ class Sum:
 
     def scaled(self, factor: Fraction) -> "Sum":
         """The sum times a number."""
-        return collect((factors, factor * coefficient) for factors, coefficient in self.parts)
+        if factor == 1:
+            return self
+        return Sum(tuple((factors, plain(factor * coefficient)) for factors, coefficient in self.parts)) if factor else Sum(())
 
     def plus(self, other: "Sum") -> "Sum":
         """The sum of both."""
@@ -104,18 +106,20 @@ def collect(parts: Iterable[tuple[Factors, Fraction]]) -> Sum:
     if len(totals) > MAX_TERMS:
         raise ArithmeticError("too many terms")
     kept = [(factors, plain(total)) for factors, total in totals.items() if total]
-    return Sum(tuple(sorted(kept, key=lambda part: term_order(part[0]))))
+    if len(kept) > 1:
+        kept.sort(key=lambda part: term_order(part[0]))
+    return Sum(tuple(kept))
 
 
 def of_number(value: Fraction | float) -> Sum:
     """A number as a sum."""
-    return collect([((), Fraction(value))])
+    return Sum((((), plain(value)),) if value else ())
 
 
 def of_factors(factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction = Fraction(1)) -> Sum:
     """One product as a sum; the atoms must differ and not combine."""
     kept = sorted(((atom, plain(power)) for atom, power in factors if power), key=lambda factor: atom_order(factor[0].tree))
-    return collect([(tuple(kept), coefficient)])
+    return Sum(((tuple(kept), plain(coefficient)),) if coefficient else ())
 
 
 def of_atom(atom: Atom) -> Sum:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
-from math import exp, isfinite, log, pi
+from math import exp, floor, isfinite, pi
 
 import numpy as np
 
 from closedform.canonical import numbers
-from closedform.canonical.numbers import plain
+from closedform.canonical.numbers import is_simple, plain
 from closedform.canonical.spelling import group, spell
 from closedform.canonical.sums import (
     EULER,
@@ -19,7 +19,6 @@ from closedform.canonical.sums import (
     of_atom,
     of_factors,
     of_number,
-    root_of,
     split_constant,
 )
 from closedform.expressions.evaluate import value
@@ -32,6 +31,7 @@ _POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": _HALF, "inv": -_O
 _ODD = ("sin", "tan", "tanh", "atan")
 _EVEN = ("cos",)
 _LARGEST_EXPANDED_POWER = 8
+_LONGEST_CONSTANT = 4
 
 
 class Algebra:
@@ -83,9 +83,7 @@ class Algebra:
                 raise ArithmeticError("root of a negative number")
             powers.append((group(collect([(inside, _ONE if coefficient > 0 else -_ONE)])), exponent))
         number, radicand = numbers.power(size, exponent)
-        if radicand != 1:
-            powers.append((root_of(radicand), _HALF))
-        return self._product(powers, number)
+        return self._product([*powers, *_root(radicand, exponent)], number)
 
     def exponential(self, argument: Sum) -> Sum:
         """exp of a sum: numbers and logarithms in it become factors."""
@@ -93,7 +91,7 @@ class Algebra:
         rest: list[tuple[Factors, Fraction]] = []
         for factors, coefficient in argument.parts:
             constants, varying = split_constant(factors)
-            if not factors and coefficient.denominator <= 4 and abs(coefficient) <= 10:
+            if not factors and numbers.is_short(coefficient):
                 result = self.multiply(result, of_factors([(EULER, coefficient)]))
             elif not varying:
                 result = result.scaled(plain(exp(float(coefficient) * _constant_value(constants))))
@@ -115,12 +113,12 @@ class Algebra:
             if size == 0:
                 raise ArithmeticError("logarithm of zero")
             inside = argument.scaled(1 / size)
-            return of_number(plain(log(size))).plus(of_atom(Atom(apply("log", spell(inside)))))
+            return _constant_function("log", of_number(size)).plus(of_atom(Atom(apply("log", spell(inside)))))
         factors, coefficient = argument.single
         outside, inside = self._pulled(factors, coefficient)
         if not inside and coefficient <= 0:
             raise ArithmeticError("logarithm of a number that is not positive")
-        total = of_number(plain(log(abs(coefficient))))
+        total = _constant_function("log", of_number(abs(coefficient)))
         for atom, power in outside:
             total = total.plus(self._log_of(atom).scaled(power))
         if inside:
@@ -165,7 +163,7 @@ class Algebra:
         powers: dict[Atom, Fraction] = {}
         for atom, power in factors:
             if isinstance(atom.tree.root, Constant) and power.denominator == 1:
-                coefficient *= atom.tree.root.value ** int(power)
+                coefficient *= numbers.power(atom.tree.root.value, power)[0]
             elif atom.tree.root == "abs" and power.denominator == 1 and power % 2 == 0:
                 base = Atom(atom.tree.children[0])
                 powers[base] = powers.get(base, Fraction(0)) + power
@@ -179,8 +177,10 @@ class Algebra:
                 assert atom.inside is not None
                 argument = argument.plus(atom.inside.scaled(powers.pop(atom)))
             return self.multiply(self._product(powers.items(), coefficient), self.exponential(argument))
-        if any(isinstance(atom.tree.root, Constant) and power.denominator == 1 for atom, power in powers.items()):
-            return self._product(powers.items(), coefficient)
+        for atom, power in list(powers.items()):
+            if isinstance(atom.tree.root, Constant) and not 0 < power < 1:
+                number, radicand = numbers.power(atom.tree.root.value, powers.pop(atom))
+                return self._product([*powers.items(), *_root(radicand, power)], coefficient * number)
         if len(powers) == 1:
             (atom, power), *_ = powers.items()
             if power == 1 and atom.is_group and atom.inside is not None:
@@ -189,11 +189,10 @@ class Algebra:
 
     def _power_of_group(self, base: Sum, exponent: Fraction) -> Sum:
         if not base.parts:
-            return of_number(Fraction(0) ** exponent)
+            return of_number(numbers.power(Fraction(0), exponent)[0])
         lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
         number, radicand = numbers.power(lead, exponent)
-        radical = [(root_of(radicand), _HALF)] if radicand != 1 else []
-        return self._product([(group(base.scaled(1 / lead)), exponent), *radical], number)
+        return self._product([(group(base.scaled(1 / lead)), exponent), *_root(radicand, exponent)], number)
 
     def _pulled(self, factors: Factors, coefficient: Fraction) -> tuple[list[tuple[Atom, Fraction]], Factors]:
         """Factors that a root or logarithm can be taken of one by one, and those that only together are positive."""
@@ -217,7 +216,7 @@ class Algebra:
         if atom == EULER:
             return of_number(1)
         if atom.is_constant:
-            return of_number(plain(log(_constant_value(((atom, _ONE),)))))
+            return _constant_function("log", of_atom(atom))
         if atom.is_exponential and atom.inside is not None:
             return atom.inside
         return of_atom(Atom(apply("log", atom.tree)))
@@ -238,9 +237,8 @@ class Algebra:
             return self._general_power(first, operands[1])
         if name == "exp":
             return self.exponential(first)
-        level = _constant_level(first)
-        if level is not None:
-            return _number(apply(name, constant(level)))
+        if _is_constant(first):
+            return _constant_function(name, first)
         if name == "log":
             return self.logarithm(first)
         if name == "abs":
@@ -248,16 +246,13 @@ class Algebra:
         return _periodic(name, first)
 
     def _general_power(self, base: Sum, exponent: Sum) -> Sum:
-        level = _constant_level(exponent)
-        if level is not None:
-            return self.power(base, level)
+        if exponent.number is not None:
+            return self.power(base, exponent.number)
         if base.single is not None and base.single[1] == 1 and len(base.single[0]) == 1 and base.single[0][0][0].is_exponential:
             atom, power = base.single[0][0]
             assert atom.inside is not None
             return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
-        number = _constant_level(base)
-        foundation = spell(base) if number is None else constant(number)
-        return of_atom(Atom(apply("pow", foundation, spell(exponent))))
+        return of_atom(Atom(apply("pow", spell(base), spell(exponent))))
 
     def _absolute(self, argument: Sum) -> Sum:
         sign = self._sign_of(spell(argument))
@@ -316,18 +311,26 @@ def _constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
     return result
 
 
-def _constant_level(total: Sum) -> Fraction | None:
-    """The value of a sum in which no input occurs."""
-    if any(split_constant(factors)[1] for factors, _ in total.parts):
-        return None
-    if total.number is not None:
-        return total.number
-    return plain(sum(float(c) * _constant_value(factors) for factors, c in total.parts))
+def _is_constant(total: Sum) -> bool:
+    return not any(split_constant(factors)[1] for factors, _ in total.parts)
 
 
-def _number(tree: Tree) -> Sum:
+def _constant_function(name: str, argument: Sum) -> Sum:
+    """A function of a constant: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
+    tree = apply(name, spell(argument))
     with np.errstate(all="ignore"):
-        result = float(value(tree, []))
-    if not isfinite(result):
+        level = float(value(tree, []))
+    if not isfinite(level):
         raise ArithmeticError("not a finite number")
-    return of_number(plain(result))
+    decimals = plain(level)
+    if (
+        is_simple(decimals)
+        or tree.size > _LONGEST_CONSTANT
+        or not all(numbers.is_short(token.value) for token in tree.tokens if isinstance(token, Constant))
+    ):
+        return of_number(decimals)
+    return of_atom(Atom(tree))
+
+
+def _root(radicand: Fraction, exponent: Fraction) -> list[tuple[Atom, Fraction]]:
+    return [] if radicand == 1 else [(Atom(constant(radicand)), exponent - floor(exponent))]

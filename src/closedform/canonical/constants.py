@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from closedform.canonical.numbers import is_simple, plain
 from closedform.errors import ShapeError
-from closedform.expressions.evaluate import depends_on_inputs, operand_positions
+from closedform.expressions.evaluate import depends_on_inputs, operand_positions, value
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import NAMED_CONSTANTS
 from closedform.expressions.tree import Constant, Token, Tree, apply, constant
 
 
@@ -17,7 +21,7 @@ class FreeConstant:
     Attributes
     ----------
     position : int
-        Where it stands among the tree's tokens.
+        Where it stands among the tree's tokens (the last one of it, if it is more than a number).
     value : Fraction
     """
 
@@ -28,8 +32,8 @@ class FreeConstant:
 def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
     """The constants that a fit may move, in the order in which they are written.
 
-    Integer exponents and the 1 of a reciprocal are structure. So is what stands inside a constant with a meaning of its own,
-    such as exp(1), sqrt(2) or 2*pi.
+    Integer exponents and the 1 of a reciprocal are structure. So are constants with a meaning: those with pi in them, exp of
+    a simple fraction and the roots of small integers. Others, such as sin(0.184), count as the number that they are.
 
     Examples
     --------
@@ -37,15 +41,23 @@ def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
     >>> [str(free.value) for free in free_constants(cf.parse("1.5*x**2 + 1/(y + 0.25) + sqrt(2)*z"))]
     ['3/2', '1/4']
     """
-    tokens = expression.tree.tokens
-    varies = depends_on_inputs(expression.tree)
+    tree = expression.tree
+    varies = depends_on_inputs(tree)
+    parts = subtrees(tree)
     free: dict[int, FreeConstant] = {}
-    for position, operands in enumerate(operand_positions(expression.tree)):
+    for position, operands in enumerate(operand_positions(tree)):
         for place, child in enumerate(operands):
-            token = tokens[child]
-            if isinstance(token, Constant) and varies[position] and not _is_structure(tokens[position], place, token.value):
-                free[child] = FreeConstant(child, token.value)
+            if varies[position] and not varies[child] and not _is_structure(tree.tokens[position], place, parts[child]):
+                free[child] = FreeConstant(child, _number(parts[child]))
     return tuple(free[position] for position in sorted(free))
+
+
+def subtrees(tree: Tree) -> list[Tree]:
+    """The tree below each node."""
+    parts: list[Tree] = []
+    for token, operands in zip(tree.tokens, operand_positions(tree), strict=True):
+        parts.append(apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,)))
+    return parts
 
 
 def with_constants(expression: Expression, values: Sequence[float | Fraction] | Mapping[int, Tree]) -> Expression:
@@ -77,14 +89,30 @@ def with_constants(expression: Expression, values: Sequence[float | Fraction] | 
         replaced = {place.position: constant(value) for place, value in zip(free, values, strict=True)}
     parts: list[Tree] = []
     for position, (token, operands) in enumerate(zip(expression.tree.tokens, operand_positions(expression.tree), strict=True)):
-        if operands:
-            parts.append(apply(str(token), *(parts[child] for child in operands)))
-        else:
-            parts.append(replaced.get(position, Tree((token,))))
+        whole = apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
+        parts.append(replaced.get(position, whole))
     return Expression(parts[-1], expression.names)
 
 
-def _is_structure(parent: Token, place: int, value: Fraction) -> bool:
-    if parent == "pow":
-        return place == 1 and value.denominator == 1
-    return parent == "div" and place == 0 and value == 1
+def _number(tree: Tree) -> Fraction:
+    if isinstance(tree.root, Constant):
+        return tree.root.value
+    with np.errstate(all="ignore"):
+        return plain(float(value(tree, [])))
+
+
+def _is_structure(parent: Token, place: int, tree: Tree) -> bool:
+    if isinstance(tree.root, Constant):
+        number = tree.root.value
+        whole_power = parent == "pow" and place == 1 and number.denominator == 1
+        return whole_power or (parent == "div" and place == 0 and number == 1)
+    return any(_has_meaning(part) for part in subtrees(tree))
+
+
+def _has_meaning(tree: Tree) -> bool:
+    if tree.root in NAMED_CONSTANTS:
+        return True
+    argument = tree.children[0].root if tree.root in ("exp", "sqrt") else None
+    if not isinstance(argument, Constant):
+        return False
+    return is_simple(argument.value) and (tree.root == "exp" or argument.value.denominator == 1)

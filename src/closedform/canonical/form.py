@@ -16,7 +16,7 @@ from closedform.canonical.peel import moves
 from closedform.canonical.sample import Sample
 from closedform.canonical.scale import scaled
 from closedform.canonical.small_terms import ranked_variants
-from closedform.canonical.snap import rounded_forms
+from closedform.canonical.snap import short_decimals, simple_numbers
 from closedform.canonical.spelling import spell
 from closedform.canonical.sums import Sum, atom_order
 from closedform.errors import ExpressionError
@@ -40,9 +40,6 @@ MAX_ROUNDS = 6
 
 SMALL = 0.05
 """Terms with a smaller share of the slope are proposed to be left out."""
-
-NEAR = 1e-3
-"""Numbers this near to a simple one, relatively, are proposed to be that."""
 
 Accept = Callable[[Expression, Expression], bool]
 """Asked with the old and the new form whether a step that changes the function is to stay."""
@@ -99,9 +96,11 @@ def _approximated(expression: Expression, points: FloatArray, accept: Accept) ->
                 break
         else:
             break
-    for rounded in rounded_forms(expression, NEAR):
-        if rounded.complexity() <= expression.complexity() and accept(expression, rounded):
-            return Expression(_fixed_point(rounded.tree, points), expression.names)
+    for propose in (simple_numbers, short_decimals):
+        for rounded in propose(expression):
+            if rounded.complexity() <= expression.complexity() and accept(expression, rounded):
+                expression = Expression(_fixed_point(rounded.tree, points), expression.names)
+                break
     return expression
 
 
@@ -144,7 +143,7 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, plain numbers, no logarithms, length, then an order that is the same everywhere."""
+    """What decides between forms: complexity, plain numbers, few logarithms, length, then an order that always holds."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
     return complexity(tree), digits, tree.tokens.count("log"), tree.size, atom_order(tree)
 

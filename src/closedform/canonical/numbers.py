@@ -1,31 +1,38 @@
 """Numbers that print well: simple fractions and decimals of at most 15 digits, and powers of them."""
 
 from fractions import Fraction
-from math import isqrt
+from math import floor
 
 LARGEST_DENOMINATOR = 64
-"""Fractions up to this denominator are kept as fractions; others become decimals."""
+"""Numbers that are such a fraction up to rounding become it."""
 
 _EQUAL = Fraction(1, 10**12)
-_LARGEST_RADICAND = 10
+_SHORT = 10**8
+_ONE = Fraction(1)
+_HALF = Fraction(1, 2)
 _LARGEST_EXACT_POWER = 8
 
 
 def plain(value: Fraction | float) -> Fraction:
-    """The simple fraction that a number is up to rounding, or else the number to 15 digits.
+    """The simple fraction that a number is up to rounding, or else the number to 15 digits; short fractions stay exact.
 
     Examples
     --------
-    >>> plain(0.49999999999999994), plain(Fraction(1000, 173))
-    (Fraction(1, 2), Fraction(23121387283237, 4000000000000))
+    >>> plain(0.49999999999999994), plain(Fraction(1000, 173)), plain(0.12345678901234567)
+    (Fraction(1, 2), Fraction(1000, 173), Fraction(61728394506173, 500000000000000))
     """
     exact = value if isinstance(value, Fraction) else Fraction(value)
-    if exact.denominator <= LARGEST_DENOMINATOR and abs(exact.numerator) < 10**15:
+    if is_short(exact):
         return exact
     simple = exact.limit_denominator(LARGEST_DENOMINATOR)
     if simple and abs(simple - exact) <= _EQUAL * abs(exact):
         return simple
     return Fraction(f"{float(exact):.15g}")
+
+
+def is_short(value: Fraction) -> bool:
+    """Whether a number is written exactly in about as many digits as a measured one."""
+    return abs(value.numerator) < _SHORT and value.denominator < _SHORT
 
 
 def is_simple(value: Fraction) -> bool:
@@ -44,8 +51,10 @@ def awkwardness(value: Fraction) -> int:
     return abs(value.numerator) + 20 * (value.denominator - 1) if is_simple(value) else 1000
 
 
-def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, int]:
-    """A power of a number as a number times the square root of a small integer (1 if there is none).
+def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
+    """A power of a positive number, or a whole power of any, as a number times a radicand to the exponent's fractional part.
+
+    The radicand is 1 if the power is a number that needs no root.
 
     Raises
     ------
@@ -55,19 +64,31 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, int]:
     Examples
     --------
     >>> power(Fraction(8), Fraction(1, 2)), power(Fraction(1, 2), Fraction(-3))
-    ((Fraction(2, 1), 2), (Fraction(8, 1), 1))
+    ((Fraction(2, 1), Fraction(2, 1)), (Fraction(8, 1), Fraction(1, 1)))
     """
-    if exponent.denominator == 1 and abs(exponent) <= _LARGEST_EXACT_POWER:
-        return plain(base ** int(exponent)), 1
-    if base < 0 and exponent.denominator != 1:
+    if exponent.denominator == 1:
+        return _whole_power(base, int(exponent)), _ONE
+    if base < 0:
         raise ArithmeticError(f"{base} to the power {exponent} is not real")
     if base == 0:
-        if exponent < 0:
-            raise ArithmeticError("division by zero")
-        return base, 1
-    radicand = base.numerator * base.denominator
-    if exponent.denominator == 2 and radicand <= _LARGEST_RADICAND and abs(exponent) <= _LARGEST_EXACT_POWER:
-        square = max(k * k for k in range(1, isqrt(radicand) + 1) if radicand % (k * k) == 0)
-        root = Fraction(isqrt(square), base.denominator)
-        return plain(root * base ** int(exponent - Fraction(1, 2))), radicand // square
-    return plain(float(base) ** float(exponent)), 1
+        return _whole_power(base, floor(exponent)), _ONE
+    whole, part = floor(exponent), exponent - floor(exponent)
+    root = Fraction(float(base) ** float(part)).limit_denominator(LARGEST_DENOMINATOR)
+    if root and abs(float(root) - float(base) ** float(part)) <= 1e-15 * float(root):
+        return plain(root * _whole_power(base, whole)), _ONE
+    if not is_short(base) or not is_short(exponent):
+        return plain(float(base) ** float(exponent)), _ONE
+    if part == _HALF and base.numerator * base.denominator < _SHORT:
+        # Fractions leave the root: sqrt(1/2) is sqrt(2)/2, and squares too: sqrt(8) is 2*sqrt(2).
+        radicand = base.numerator * base.denominator
+        side = max((k for k in range(1, 32) if radicand % (k * k) == 0), default=1)
+        return plain(_whole_power(base, whole) * Fraction(side, base.denominator)), Fraction(radicand // (side * side))
+    return _whole_power(base, whole), base
+
+
+def _whole_power(base: Fraction, exponent: int) -> Fraction:
+    if base == 0 and exponent < 0:
+        raise ArithmeticError("division by zero")
+    if abs(exponent) <= _LARGEST_EXACT_POWER:
+        return plain(base**exponent)
+    return plain(float(base) ** exponent)

@@ -110,7 +110,8 @@ def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
 
 def _together(total: Sum, algebra: Algebra) -> Sum | None:
     """The sum as one fraction, with what all terms share outside."""
-    atoms = dict.fromkeys(atom for factors, _ in total.parts for atom, _ in factors if not atom.is_exponential)
+    found = (atom for factors, _ in total.parts for atom, _ in factors)
+    atoms = dict.fromkeys(atom for atom in found if not atom.is_exponential and not atom.is_constant)
     shared: list[tuple[Atom, Fraction]] = []
     for atom in atoms:
         least = min(dict(factors).get(atom, Fraction(0)) for factors, _ in total.parts)

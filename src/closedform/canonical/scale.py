@@ -30,12 +30,13 @@ def _divided(total: Sum, constants: Factors, number: Fraction, algebra: Algebra)
     return algebra.distributed(total, of_factors([(atom, -power) for atom, power in constants], 1 / number))
 
 
-def _plainness(total: Sum) -> tuple[int, int, int, int]:
+def _plainness(total: Sum) -> tuple[int, int, int, int, int]:
     written = [(factors, number) for factors, number in total.parts if abs(number) != 1 or split_constant(factors)[0]]
     functions = sum(any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written)
+    inverted = sum(power < 0 for factors, _ in written for _, power in split_constant(factors)[0])
     measured = sum(not is_simple(number) for _, number in written)
     # Beside a measured number nothing is gained by the other rules, and the first term keeps its 1.
     digits = 0 if measured else sum(awkwardness(abs(number)) for _, number in written)
     # A number over a bracket needs no multiplication sign, so it costs one less than a number before a product.
     cost = sum(4 if any(power > 0 for _, power in factors) else 3 for factors, _ in written)
-    return cost, measured, 0 if measured else functions, digits
+    return cost, measured, inverted, 0 if measured else functions, digits

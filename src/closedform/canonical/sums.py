@@ -1,7 +1,7 @@
 """Sums of products: the normal form in which formulas are rewritten.
 
-A sum is coefficients times products of powers of atoms; an atom is an input, a function of a sum, a sum in brackets, or a
-constant with a name. Like terms have met, and terms and factors stand in one order, so equal sums are equal objects.
+A sum is coefficients times products of powers of atoms; an atom is an input, a function of a sum, a sum in brackets, or an
+irrational constant. Like terms have met, and terms and factors stand in one order, so equal sums are equal objects.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ class Atom:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a constant with a name: pi, exp(1) or the root of a number."""
+        """Whether it is a constant that is no fraction, such as pi, exp(1), sqrt(2) or sin(0.3)."""
         return self.tree.is_constant
 
     @property
@@ -129,11 +129,6 @@ def of_atom(atom: Atom) -> Sum:
 
 EULER = Atom(apply("exp", constant(1)))
 """The number e."""
-
-
-def root_of(radicand: int) -> Atom:
-    """The number under a square root; it occurs with the power 1/2."""
-    return Atom(constant(radicand))
 
 
 def split_constant(factors: Factors) -> tuple[Factors, Factors]:

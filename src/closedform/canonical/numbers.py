@@ -41,14 +41,19 @@ def is_simple(value: Fraction) -> bool:
 
 
 def awkwardness(value: Fraction) -> int:
-    """How much there is to read in a number: integers are plainest, then simple fractions.
+    """How much there is to read in a number: integers are plainest, then 1/q and decimals, then other fractions.
 
     Examples
     --------
-    >>> awkwardness(Fraction(3)) < awkwardness(Fraction(1, 3)) < awkwardness(Fraction("0.173"))
+    >>> awkwardness(Fraction(3)) < awkwardness(Fraction(3, 10)) < awkwardness(Fraction(10, 3)) < awkwardness(Fraction("0.173"))
     True
     """
-    return abs(value.numerator) + 20 * (value.denominator - 1) if is_simple(value) else 1000
+    if not is_simple(value):
+        return 1000
+    size = abs(value.numerator) + value.denominator
+    if value.denominator == 1:
+        return size
+    return size + (20 if abs(value.numerator) == 1 or 100 % value.denominator == 0 else 60)
 
 
 def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:

@@ -187,9 +187,15 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
 
 
 def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Tree:
-    above = [constant(coefficient)] if coefficient != 1 else []
+    above: list[Tree] = []
     below: list[Tree] = []
-    for atom, power in constants:
+    named = list(constants)
+    if named and coefficient.denominator <= 12:
+        below += [constant(coefficient.denominator)] if coefficient.denominator != 1 else []
+        coefficient = Fraction(coefficient.numerator)
+    if coefficient != 1:
+        above.append(constant(coefficient))
+    for atom, power in named:
         (above if power > 0 or atom == EULER else below).append(_factor(atom, power if atom == EULER else abs(power)))
     top = _times(above) if above else constant(1)
     return apply("div", top, _times(below)) if below else top

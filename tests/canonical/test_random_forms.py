@@ -1,0 +1,79 @@
+"""Random formulas: the canonical form stays in the class, is stable, is no more complex, and comes in time."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from closedform import Expression
+from closedform.alignment.misalignment import point_misalignment
+from closedform.arrays import FloatArray
+from closedform.canonical.form import canonical_form
+from closedform.expressions.tree import Tree, apply, constant
+from closedform.testing.random_trees import random_tree
+from closedform.testing.strategies import expressions
+
+NAMES = ("x", "y", "z")
+
+
+def points(low: float) -> FloatArray:
+    return np.random.default_rng(1).uniform(low, 2, (200, len(NAMES)))
+
+
+def undoubled(tree: Tree) -> Tree:
+    def node(name: str, *operands: Tree) -> Tree:
+        doubled = name == "add" and operands[0] == operands[1]
+        return apply("mul", constant(2), operands[0]) if doubled else apply(name, *operands)
+
+    return tree.fold(lambda token: Tree((token,)), node)
+
+
+def assert_same_on(first: Expression, second: Expression, array: FloatArray) -> None:
+    """Gradients parallel and in one orientation, written apart from the code under test."""
+    slopes_a, slopes_b = first.gradient(array), second.gradient(array)
+    with np.errstate(all="ignore"):
+        norms = np.linalg.norm(slopes_a, axis=1)
+    usable = np.isfinite(norms) & (norms > 1e-100) & (norms < 1e100) & np.isfinite(first(array))
+    slopes_a, slopes_b, norms = slopes_a[usable], slopes_b[usable], norms[usable]
+    assert np.isfinite(slopes_b).all()
+    if len(norms) < 2:
+        return
+    assert point_misalignment(slopes_b, (slopes_a / norms[:, None])[:, :, None]).mean() < 1e-9
+    along = np.einsum("nd,nd->n", slopes_a / norms[:, None], slopes_b)
+    assert (along > 0).all() or (along < 0).all()
+
+
+@settings(max_examples=90, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(expressions(names=NAMES, max_size=18), st.sampled_from([-2.0, 0.1]))
+def test_stays_in_the_class_and_is_stable(expression: Expression, low: float) -> None:
+    array = points(low)
+    canonical = canonical_form(expression, array)
+    assert_same_on(expression, canonical, array)
+    assert canonical_form(canonical, array) == canonical
+    assert Expression(undoubled(expression.tree), NAMES).complexity() >= canonical.complexity()
+
+
+@pytest.mark.parametrize("operators", [("add", "sub", "mul", "neg"), ("add", "mul", "div", "pow", "sqrt", "exp", "log")])
+def test_common_operators(operators: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(5)
+    array = points(0.1)
+    for _ in range(30):
+        expression = Expression(random_tree(rng, int(rng.integers(3, 20)), len(NAMES), operators), NAMES)
+        canonical = canonical_form(expression, array)
+        assert_same_on(expression, canonical, array)
+        assert canonical_form(canonical, array) == canonical
+
+
+def test_takes_milliseconds() -> None:
+    rng = np.random.default_rng(7)
+    array = np.random.default_rng(1).uniform(0.1, 2, (2000, len(NAMES)))
+    seconds: list[float] = []
+    for _ in range(60):
+        expression = Expression(random_tree(rng, int(rng.integers(5, 25)), len(NAMES)), NAMES)
+        start = time.process_time()
+        canonical_form(expression, array)
+        seconds.append(time.process_time() - start)
+    assert np.median(seconds) < 0.03
+    assert max(seconds) < 0.5

@@ -1,0 +1,31 @@
+"""Forms without one of their terms."""
+
+import numpy as np
+import pytest
+
+from closedform import parse
+from closedform.canonical.small_terms import ranked_variants, without_small_terms
+
+POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 3))
+
+
+def test_each_term_in_turn_the_least_first() -> None:
+    expression = parse("x**2 + 0.3*y + 0.01*sin(z) + 5")
+    forms = [str(form) for form in without_small_terms(expression, POINTS)]
+    assert forms == ["x**2 + 0.3*y", "x**2 + 0.01*sin(z)", "y + 1/30*sin(z)"]
+
+
+def test_shares_add_up() -> None:
+    shares = [share for share, _ in ranked_variants(parse("x**2 + 0.3*y + 0.01*sin(z)"), POINTS)]
+    assert shares == sorted(shares)
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_brackets_of_products_lose_a_term() -> None:
+    forms = [str(form) for form in without_small_terms(parse("x*(y + 0.01*z)"), POINTS)]
+    assert forms == ["x*y", "x*z"]
+
+
+def test_single_term_has_no_variant() -> None:
+    assert without_small_terms(parse("x*y"), POINTS[:, :2]) == []
+    assert without_small_terms(parse("log(-1)*x"), POINTS[:, :1]) == []

@@ -70,7 +70,7 @@ def to_mathml(expression: Expression, *, digits: int = 4) -> str:
     >>> to_mathml(parse("x**2"))
     '<math><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
     """
-    return f"<math>{_row(''.join(_spelled(expression, digits)))}</math>"
+    return f"<math>{_row(_whole(_terms(expression, digits)))}</math>"
 
 
 def mathml_terms(expression: Expression, *, digits: int = 4) -> tuple[str, ...]:
@@ -82,19 +82,19 @@ def mathml_terms(expression: Expression, *, digits: int = 4) -> tuple[str, ...]:
     >>> len(mathml_terms(parse("v**2/2 - sin(x)")))
     2
     """
-    return tuple(f'<math displaystyle="true">{_row(term)}</math>' for term in _spelled(expression, digits))
+    terms = _terms(expression, digits)
+    pieces = [_signed(term, first=position == 0, lspace="0em") for position, term in enumerate(terms)]
+    return tuple(f'<math displaystyle="true">{_row(piece)}</math>' for piece in pieces)
 
 
-def _spelled(expression: Expression, digits: int) -> list[str]:
-    """The terms, each with its sign."""
+def _terms(expression: Expression, digits: int) -> _Sum:
     if expression.tree.size > MAX_NODES:
-        return [f"<mtext>{escape(str(expression))}</mtext>"]
+        return _single(_Factor(f"<mtext>{escape(str(expression))}</mtext>"))
 
     def leaf(token: Token) -> _Sum:
         return (_leaf(token, expression.names, digits),)
 
-    terms = expression.tree.fold(leaf, _node)
-    return [_signed(term, first=position == 0) for position, term in enumerate(terms)]
+    return expression.tree.fold(leaf, _node)
 
 
 def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _Term:
@@ -198,11 +198,11 @@ def _joined(factors: tuple[_Factor, ...]) -> str:
     return "".join(pieces)
 
 
-def _signed(term: _Term, *, first: bool) -> str:
+def _signed(term: _Term, *, first: bool, lspace: str = "0.22em") -> str:
     text = _joined(term.factors)
     if first:
         return f'<mo form="prefix">{_MINUS}</mo>{text}' if term.negative else text
-    return f'<mo form="infix">{_MINUS if term.negative else "+"}</mo>{text}'
+    return f'<mo form="infix" lspace="{lspace}">{_MINUS if term.negative else "+"}</mo>{text}'
 
 
 def _whole(terms: _Sum) -> str:

@@ -115,12 +115,12 @@ class Coefficient:
 
     Attributes
     ----------
-    term : str
-        What it multiplies, as text.
+    term : Expression or str
+        What it multiplies; text is shown as it is.
     value, low, high : float
     """
 
-    term: str
+    term: Expression | str
     value: float
     low: float
     high: float

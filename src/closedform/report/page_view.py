@@ -38,7 +38,7 @@ class Bar:
 class Whisker:
     """One coefficient on the page; places are percentages of the chart's width."""
 
-    term: str
+    term: Any
     text: str
     place: float
     low: float
@@ -77,7 +77,7 @@ def whiskers(coefficients: tuple[Coefficient, ...]) -> tuple[list[Whisker], Scal
     def place(value: float) -> float:
         return _percent((value - low) / (high - low))
 
-    rows = [Whisker(c.term, _interval_text(c), place(c.value), place(c.low), place(c.high)) for c in coefficients]
+    rows = [Whisker(_term(c.term), _interval_text(c), place(c.value), place(c.low), place(c.high)) for c in coefficients]
     labels = tuple((place(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(low, high, 4))
     return rows, Scale(labels, zero=place(0.0))
 
@@ -115,6 +115,10 @@ def _bar(data: ReportData, index: int, axis: LogAxis) -> Bar:
 def _angle_text(candidate: CandidateView) -> str:
     histogram = None if candidate.angles is None else angle_histogram(candidate.angles)
     return "" if histogram is None else f"{short_number(histogram.median)}°"
+
+
+def _term(term: Expression | str) -> Any:
+    return formula(term) if isinstance(term, Expression) else term
 
 
 def _interval_text(coefficient: Coefficient) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from closedform._version import __version__
@@ -45,6 +44,8 @@ FRONT = (
 
 CHOSEN = 4
 
+COEFFICIENTS = (("v**2", 0.5001, 0.4921, 0.5083), ("sin(x)", 1.0, 0.981, 1.019))
+
 
 def pendulum_gradients(points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Gradients of the energy with a smooth bias, as a trained network has, and 1.5 degrees of noise."""
@@ -77,35 +78,44 @@ def example_report(names: Sequence[str] = ("x", "v")) -> ReportData:
     latents = np.tanh(0.8 * energy(points)) + 0.1 * energy(points) + 0.03 * rng.normal(size=len(points))
     expressions = [(engine, parse(text, ["x", "v"])) for engine, text in FRONT]
     candidates = [_candidate(engine, e, tuple(names), points, gradients, latents) for engine, e in expressions]
+    best = candidates[CHOSEN]
+    low, high = best.interval or (0.0, 0.0)
+    angle = float(np.median(best.angles)) if best.angles is not None else 0.0
     x, v = names
+
+    def named(text: str) -> Expression:
+        return Expression(parse(text, ["x", "v"]).tree, tuple(names))
+
     return ReportData(
         title="Neuron encoder.4:0 of pendulum.pt2",
         status="verified",
-        sentence="The neuron encodes one closed-form concept, verified at 600 points that the search never saw.",
+        sentence="The neuron encodes the formula below: it holds at 600 points that the search never saw.",
         candidates=tuple(candidates),
         chosen=CHOSEN,
         choice_reason=(
-            "Chosen because the next simpler candidate fits 80 times worse, and no more complex one lowers the misalignment "
+            "Chosen because the next simpler candidate fits 102 times worse, and no more complex one lowers the misalignment "
             "by a factor of 2 for each added term."
         ),
         steepest_drop=CHOSEN,
         floor=0.0014,
         reasons=(
-            Reason("The misalignment is below 0.02: at most 0.0038 with 95% confidence.", True),
-            Reason("The latent is a monotone function of the concept: rank correlation 0.9995.", True),
+            Reason(f"The misalignment is below 0.02: at most {high:.2g} with 95% confidence.", True),
+            Reason("The latent is a monotone function of the concept: rank correlation 0.9974.", True),
             Reason("Both halves of the data give the same form.", True),
-            Reason("It fits 85 times better than anything of half its complexity.", True),
+            Reason("It fits 113 times better than anything of half its complexity.", True),
             Reason("Faithfulness was not measured: the network is not at hand.", None),
         ),
         evidence=(
-            Evidence("Misalignment", "0.0034", "0 is perfect, 0.5 is chance. 95% interval 0.0030 to 0.0038."),
-            Evidence("Median angle", "2.0°", "Between the gradients of formula and network."),
-            Evidence("Rank correlation", "0.9995", "Of the latent with the formula."),
-            Evidence("R² of φ(g)", "0.9993", "Share of the latent that the formula explains."),
+            Evidence(
+                "Misalignment", f"{best.misalignment:.2g}", f"0 is perfect, 0.5 is chance. Interval {low:.2g} to {high:.2g}."
+            ),
+            Evidence("Median angle", f"{angle:.1f}°", "Between the gradients of formula and network."),
+            Evidence("Rank correlation", "0.9974", "Of the latent with the formula."),
+            Evidence("R² of φ(g)", "0.9981", "Share of the latent that the formula explains."),
             Evidence("Stable over seeds", "5 of 5", "Searches that found the same concept."),
             Evidence("Floor", "0.0014", "What the best of all candidates leaves unexplained."),
         ),
-        coefficients=(Coefficient(f"{v}**2", 0.5001, 0.4921, 0.5083), Coefficient(f"sin({x})", 1.0, 0.981, 1.019)),
+        coefficients=tuple(Coefficient(named(term), *values) for term, *values in COEFFICIENTS),
         directions=DirectionField((x, v), points, gradients, energy.gradient(points)),
         findings=(
             FindingView("warning", "Directions carry noise of about 2.1 degrees.", "Use more points, or smooth the gradients."),
@@ -115,9 +125,7 @@ def example_report(names: Sequence[str] = ("x", "v")) -> ReportData:
             RivalView(candidates[6].expression, 22, candidates[6].misalignment, {x: 2.97, v: 0.02}, "2.9 degrees"),
             RivalView(candidates[7].expression, 24, candidates[7].misalignment, {x: -2.99, v: -0.01}, "8.4 degrees"),
         ),
-        hypothesis=HypothesisView(
-            Expression(parse("v**2 - 2*sin(-x)", ["x", "v"]).tree, tuple(names)), True, "The concept is the same (proved)."
-        ),
+        hypothesis=HypothesisView(named("v**2 + 2*sin(x)"), True, "The concept is the same (proved)."),
         command="closedform interpret pendulum.npz --engine auto --budget 25 --seed 0 --report pendulum.html",
         versions={"closedform": __version__, "Python": "3.12.7", "NumPy": "2.2.1", "pyoperon": "0.6.2"},
         settings={"budget": "25 s", "tangent": "none", "points": "1,500 searched, 600 held out"},
@@ -136,7 +144,7 @@ def _candidate(
     losses = 1 - np.clip(cosine, 0, 1) ** 2
     means = [losses[np.random.default_rng(draw).integers(len(losses), size=len(losses))].mean() for draw in range(100)]
     values = expression(points)
-    increasing = bool(spearmanr(values, latents).statistic >= 0)
+    increasing = bool(np.corrcoef(values, latents)[0, 1] >= 0)
     fitted = IsotonicRegression(increasing=increasing).fit_transform(values, latents)
     order = np.argsort(values)
     low, high = np.quantile(means, [0.025, 0.975])

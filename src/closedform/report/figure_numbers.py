@@ -1,6 +1,7 @@
 """The numbers that pictures draw, worked out without any drawing library."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor, log10
 
 import numpy as np
@@ -167,7 +168,24 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     step = min((factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0)), key=lambda step: abs(log10(step / rough)))
     first = ceil(low / step - 1e-9)
     values = [index * step for index in range(first, floor(high / step + 1e-9) + 1)]
-    return [0.0 if value == 0 else float(f"{value:.12g}") for value in values]
+    digits = 1 - floor(log10(step))
+    return [round(value, digits) + 0.0 for value in values]  # + 0.0 makes a negative zero positive
+
+
+def tick_labels(values: list[float]) -> list[str]:
+    """Texts with just the digits that tell the values apart.
+
+    Examples
+    --------
+    >>> tick_labels([1000.25, 1000.5, 1000.75])
+    ['1000.25', '1000.50', '1000.75']
+    """
+    largest = max((abs(value) for value in values), default=0.0)
+    if not 1e-3 <= largest < 1e6:
+        return [short_number(value, 3) for value in values]
+    step = min((b - a for a, b in pairwise(values)), default=largest)
+    digits = next((digits for digits in range(12) if abs(step - round(step, digits)) < 1e-6 * step), 12)
+    return [f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}") for value in values]
 
 
 def short_number(value: float, digits: int = 2) -> str:

@@ -131,10 +131,17 @@ def _quotient(above: _Sum, below: _Sum) -> _Sum:
     for part in (above, below):
         if len(part) == 1:
             negative ^= part[0].negative
-            parts.append(_row(_joined(part[0].factors)))
+            parts.append(_row(_joined(tuple(_flat(factor) for factor in part[0].factors))))
         else:
             parts.append(_row(_whole(part)))
     return (_Term(negative, (_Factor(f"<mfrac>{parts[0]}{parts[1]}</mfrac>", is_fraction=True, needs_parentheses=True),)),)
+
+
+def _flat(factor: _Factor) -> _Factor:
+    """A number that is a fraction as a decimal: fractions of numbers inside fractions are hard to read."""
+    if factor.number is None or not factor.is_fraction:
+        return factor
+    return replace(factor, text=f"<mn>{float(factor.number):.4g}</mn>", is_fraction=False)
 
 
 def _function(name: str, *operands: _Sum) -> _Sum:

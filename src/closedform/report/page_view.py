@@ -6,7 +6,7 @@ from typing import Any
 from closedform.expressions.expression import Expression
 from closedform.optional import require
 from closedform.report.figure_data import CandidateView, Coefficient, ReportData
-from closedform.report.figure_numbers import LogAxis, angle_histogram, short_number, ticks
+from closedform.report.figure_numbers import LogAxis, angle_histogram, short_number, tick_labels, ticks
 from closedform.report.mathml import mathml_terms
 from closedform.report.svg import angles_svg, directions_svg, phi_svg
 
@@ -78,7 +78,8 @@ def whiskers(coefficients: tuple[Coefficient, ...]) -> tuple[list[Whisker], Scal
         return _percent((value - low) / (high - low))
 
     rows = [Whisker(_term(c.term), _interval_text(c), place(c.value), place(c.low), place(c.high)) for c in coefficients]
-    labels = tuple((place(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(low, high, 4))
+    marks = ticks(low, high, 4)
+    labels = tuple((place(value), text) for value, text in zip(marks, tick_labels(marks), strict=True))
     return rows, Scale(labels, zero=place(0.0))
 
 

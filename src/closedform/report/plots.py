@@ -21,6 +21,7 @@ BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = "#0072B2", "#E69F00", "#009E73", "#8C9
 COLUMN = (3.4, 2.5)
 """Inches: a column of a two-column paper."""
 
+_MOST_LABELS = 20
 _SMALL = 7.5
 _TINY = 6.5
 
@@ -52,14 +53,16 @@ def plot_front(data: ReportData, *, ax: "Axes | None" = None) -> "Axes":
             ends = [max(end, SMALLEST) for end in candidate.interval]
             ax.plot([place, place], ends, color=BLACK, linewidth=0.8, solid_capstyle="butt")
     ax.set_yscale("log")
-    ax.set_ylim(bottom, 10.0**axis.high)
+    ax.minorticks_off()
+    ax.set_ylim(bottom, 10.0 ** (axis.high + 0.4))  # room for a mark above the highest bar
     if data.floor is not None:
         ax.axhline(max(data.floor, SMALLEST), color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="floor")
     if data.steepest_drop is not None and data.steepest_drop != data.chosen:
         _mark(ax, data, data.steepest_drop, "steepest drop", BLACK)
     if data.chosen is not None:
         _mark(ax, data, data.chosen, "chosen", GREEN)
-    ax.set_xticks(places, [str(candidate.complexity) for candidate in data.candidates])
+    step = 1 + len(values) // _MOST_LABELS
+    ax.set_xticks(places[::step], [str(candidate.complexity) for candidate in data.candidates[::step]])
     ax.set_xlim(-0.6, len(values) - 0.4)
     ax.tick_params(axis="x", length=0)
     _finish(ax, "complexity", "misalignment")
@@ -106,8 +109,11 @@ def plot_angles(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes"
     ax.axvline(data.median, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), label=f"median {short_number(data.median)}°")
     ax.axvline(data.upper, color=BLACK, linewidth=0.9, linestyle=":", label=f"95% below {short_number(data.upper)}°")
     ax.set_xlim(0, data.edges[-1])
+    ax.set_ylim(0, 125 * float(data.shares.max()))  # room for the legend
     _finish(ax, "angle to the network's gradient (degrees)", "share of points (%)")
-    ax.legend(frameon=False, fontsize=_TINY, loc="upper right", borderpad=0.1, handlelength=1.8)
+    ax.legend(
+        edgecolor="none", facecolor=ax.get_facecolor(), framealpha=0.9, fontsize=_TINY, loc="upper right", handlelength=1.8
+    )
     return ax
 
 

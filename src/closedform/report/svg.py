@@ -8,7 +8,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.report.figure_data import CandidateView, DirectionField
-from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, ticks
+from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
 
 WIDTH, HEIGHT = 380, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 12, 38
@@ -35,18 +35,20 @@ class _Frame:
         low, high = self.y_range
         return self.bottom - (value - low) / (high - low) * (self.bottom - _TOP)
 
-    def picture(self, label: str, x_title: str, y_title: str, shapes: Iterable[str], *, percent: bool = False) -> str:
+    def picture(self, description: str, x_title: str, y_title: str, shapes: Iterable[str], *, percent: bool = False) -> str:
         """The whole element: grid, shapes inside the rectangle, ticks and titles."""
-        pieces = [f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(label)}">']
-        for value in ticks(*self.y_range, 4):
+        pieces = [f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(description)}">']
+        marks = ticks(*self.y_range, 4)
+        for value, label in zip(marks, tick_labels(marks), strict=True):
             y = self.y(value)
-            text = f"{100 * value:g}%" if percent else _tick(value)
+            text = f"{100 * value:g}%" if percent else label
             pieces.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}"/>')
             pieces.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{text}</text>')
-        for value in ticks(*self.x_range, 5):
+        marks = ticks(*self.x_range, 5)
+        for value, text in zip(marks, tick_labels(marks), strict=True):
             x = self.x(value)
             pieces.append(f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>')
-            pieces.append(f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" text-anchor="middle">{_tick(value)}</text>')
+            pieces.append(f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" text-anchor="middle">{text}</text>')
         pieces.extend(shapes)
         middle_x, middle_y = (_LEFT + WIDTH - _RIGHT) / 2, (_TOP + self.bottom) / 2
         pieces.append(f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>')
@@ -128,8 +130,3 @@ def _line(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
     turns[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
     places = [f"{frame.x(a):.1f} {frame.y(b):.1f}" for a, b in zip(x[turns], y[turns], strict=True)]
     return "M" + "L".join(places) if places else ""
-
-
-def _tick(value: float) -> str:
-    text = f"{value:.6g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else short_number(value)
-    return text.replace("-", "\N{MINUS SIGN}")

@@ -62,6 +62,7 @@ def _spoken(element: ElementTree.Element) -> str:
         ("omega_0*t", "ω_0t"),
         ("Delta*E_kin", "ΔE_kin"),
         ("mass*speed", "mass·speed"),
+        ("2*mass**2", "2·mass^2"),
     ],
 )
 def test_formulas_read_as_a_person_writes_them(text, expected):
@@ -83,6 +84,9 @@ def test_names_are_escaped():
         ("x_i_j", "<msub><mi>x</mi><mi>i,j</mi></msub>"),
         ("Omega", "<mi>Ω</mi>"),
         ("sigma_xi", "<msub><mi>\N{GREEK SMALL LETTER SIGMA}</mi><mi>ξ</mi></msub>"),
+        ("wind_speed", "<mtext>wind_speed</mtext>"),
+        ("mass_1", "<msub><mi>mass</mi><mn>1</mn></msub>"),
+        ("x_" + "long_" * 9, "<mtext>x_" + "long_" * 9 + "</mtext>"),
         ("1st", "<mtext>1st</mtext>"),
         ("_x", "<mtext>_x</mtext>"),
         ("temperature", "<mi>temperature</mi>"),

@@ -165,10 +165,10 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
         return [low]
     rough = span / count
     power = 10.0 ** floor(log10(rough))
-    step = min((factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0)), key=lambda step: abs(log10(step / rough)))
+    step = min((factor * power for factor in (1.0, 2.0, 5.0, 10.0)), key=lambda step: abs(log10(step / rough)))
     first = ceil(low / step - 1e-9)
     values = [index * step for index in range(first, floor(high / step + 1e-9) + 1)]
-    digits = 1 - floor(log10(step))
+    digits = -floor(log10(step) + 1e-9)
     return [round(value, digits) + 0.0 for value in values]  # + 0.0 makes a negative zero positive
 
 

@@ -183,7 +183,7 @@ def _raised(base: _Sum, exponent: str) -> _Sum:
     if single.head is not None and exponent in ("<mn>2</mn>", "<mn>3</mn>"):
         word, argument = single.head
         return _single(_Factor(f"<msup>{word}{exponent}</msup>{_APPLY}{argument}", needs_parentheses=True, is_function=True))
-    return _single(_Factor(f"<msup>{single.base}{exponent}</msup>", needs_parentheses=True))
+    return _single(_Factor(f"<msup>{single.base}{exponent}</msup>", is_word=single.is_word, needs_parentheses=True))
 
 
 def _product(left: tuple[_Factor, ...], right: tuple[_Factor, ...]) -> tuple[_Factor, ...]:

@@ -11,7 +11,7 @@ from closedform.report.figure_data import CandidateView, DirectionField
 from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
 
 WIDTH, HEIGHT = 380, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 12, 38
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 38
 _ARROW = 0.38  # of the distance between neighbouring arrows, to either side
 
 

@@ -12,7 +12,8 @@ _SMALL = dict(zip(_GREEK_NAMES, "αβγδεζηθικλμνξοπρστυφχψ�
 GREEK = _SMALL | {name.capitalize(): letter.upper() for name, letter in _SMALL.items()}
 """Greek letters by their names; a capitalised name is a capital letter."""
 
-_PARTS = re.compile(r"([^\W\d_]+)_?(\d*)|([^\W\d_]+\d*)_(\w+)")
+_PARTS = re.compile(r"([^\W\d_]+)_?(\d*)|([^\W\d_]+)_(\w+)")
+_LONGEST_SUBSCRIPT = 12
 _LARGEST_DENOMINATOR = 12
 _LARGEST_DIGIT_COUNT = 4
 
@@ -25,10 +26,10 @@ def name_mathml(name: str) -> str:
     >>> name_mathml("omega_0")
     '<msub><mi>ω</mi><mn>0</mn></msub>'
     """
-    match = _PARTS.fullmatch(name)
-    if match is None:
+    parts = _split(name)
+    if parts is None:
         return f"<mtext>{escape(name)}</mtext>"
-    base, subscript = (match[1], match[2]) if match[1] else (match[3], match[4])
+    base, subscript = parts
     letter = f"<mi>{escape(GREEK.get(base, base))}</mi>"
     if not subscript:
         return letter
@@ -39,9 +40,19 @@ def name_mathml(name: str) -> str:
 
 def is_one_letter(name: str) -> bool:
     """Whether a name is shown as one letter, so that two of them stand side by side as a product."""
+    parts = _split(name)
+    return parts is not None and len(GREEK.get(parts[0], parts[0])) == 1
+
+
+def _split(name: str) -> tuple[str, str] | None:
+    """Base and subscript; None for a name that is better shown as it is, such as ``wind_speed``."""
     match = _PARTS.fullmatch(name)
-    base = match and (match[1] or match[3])
-    return bool(base) and len(GREEK.get(base, base)) == 1
+    if match is None:
+        return None
+    if match[1]:
+        return match[1], match[2]
+    is_letter = len(GREEK.get(match[3], match[3])) == 1
+    return (match[3], match[4]) if is_letter and len(match[4]) <= _LONGEST_SUBSCRIPT else None
 
 
 def number_mathml(value: Fraction, digits: int = _LARGEST_DIGIT_COUNT) -> str:

@@ -1,0 +1,235 @@
+"""The numbers that pictures draw, worked out without any drawing library."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.report.figure_data import CandidateView, Curve, DirectionField
+
+SMALLEST = 1e-10
+"""Misalignments below this are drawn as this: they differ by rounding alone."""
+
+_LONG_TAIL = 8.0  # a range this many times that of its inner 98% would squeeze everything else into a line
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+@dataclass(frozen=True, slots=True)
+class LogAxis:
+    """Whole decades around some misalignments.
+
+    Attributes
+    ----------
+    low, high : int
+        Exponents of ten.
+    """
+
+    low: int
+    high: int
+
+    @classmethod
+    def around(cls, values: list[float]) -> "LogAxis":
+        """The decades that hold every value, at least two of them.
+
+        Examples
+        --------
+        >>> LogAxis.around([0.5, 3e-3])
+        LogAxis(low=-3, high=0)
+        """
+        logs = [log10(max(value, SMALLEST)) for value in values] or [0.0]
+        high = ceil(max(logs))
+        # A bar of no height is no bar: the smallest value stands a little above the axis.
+        low = floor(min(logs) - 0.3)
+        return cls(min(low, high - 2), high)
+
+    def share(self, value: float) -> float:
+        """Where a value lies between the ends, 0 to 1."""
+        place = (log10(max(value, SMALLEST)) - self.low) / (self.high - self.low)
+        return min(max(place, 0.0), 1.0)
+
+    @property
+    def exponents(self) -> tuple[int, ...]:
+        """Exponents of ten to label: all, or every second of many."""
+        step = 1 if self.high - self.low <= 6 else 2
+        return tuple(range(self.high, self.low - 1, -step))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AngleHistogram:
+    """How far a candidate's gradients stray from the network's.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (n_bins + 1,)
+        Degrees.
+    shares : ndarray, shape (n_bins,)
+        Share of the points; those beyond the last edge count in the last bin.
+    median, upper : float
+        Degrees that half and 95% of the points stay below.
+    """
+
+    edges: FloatArray
+    shares: FloatArray
+    median: float
+    upper: float
+
+
+def angle_histogram(angles: FloatArray, n_bins: int = 24) -> AngleHistogram | None:
+    """Count angles in equal bins up to where all but the last hundredth lie; None if there are none.
+
+    Examples
+    --------
+    >>> angle_histogram(np.array([1.0, 2.0, 3.0])).median
+    2.0
+    """
+    finite = angles[np.isfinite(angles)]
+    if len(finite) == 0:
+        return None
+    median, upper, last = (float(value) for value in np.quantile(finite, [0.5, 0.95, 0.99]))
+    edges = np.linspace(0.0, max(last, 1e-9), n_bins + 1)
+    counts, _ = np.histogram(np.minimum(finite, edges[-1]), bins=edges)
+    return AngleHistogram(edges, counts / len(finite), median, upper)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Latent against concept.
+
+    Attributes
+    ----------
+    x, y : ndarray, shape (n,)
+        Values of the concept and of the latent.
+    x_range, y_range : (float, float)
+        What to show: without the tail, if a few values lie far out.
+    phi : Curve or None
+    """
+
+    x: FloatArray
+    y: FloatArray
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    phi: Curve | None
+
+
+def scatter(candidate: CandidateView, limit: int = 400) -> Scatter | None:
+    """At most this many of a candidate's values, evenly taken; None if it has none that are finite."""
+    if candidate.concept_values is None or candidate.latent_values is None:
+        return None
+    finite = np.flatnonzero(np.isfinite(candidate.concept_values) & np.isfinite(candidate.latent_values))
+    if len(finite) == 0:
+        return None
+    rows = finite[thinned(len(finite), limit)]
+    x, y = candidate.concept_values[rows], candidate.latent_values[rows]
+    return Scatter(x, y, _shown_range(x), _shown_range(y), candidate.phi)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrows:
+    """Unit directions at points, the concept's turned to the network's side.
+
+    Attributes
+    ----------
+    points, network, concept : ndarray, shape (n, 2)
+    """
+
+    points: FloatArray
+    network: FloatArray
+    concept: FloatArray
+
+
+def arrows(directions: DirectionField, limit: int = 160) -> Arrows | None:
+    """Directions at points spread over the plane, where both are known; None if they are nowhere."""
+    network, concept = _unit(directions.network), _unit(directions.concept)
+    good = np.isfinite(network).all(axis=1) & np.isfinite(concept).all(axis=1) & np.isfinite(directions.points).all(axis=1)
+    if not good.any():
+        return None
+    points, network, concept = directions.points[good], network[good], concept[good]
+    rows = _spread(points, limit)
+    turn = np.where(np.einsum("nd,nd->n", network, concept) < 0, -1.0, 1.0)[:, None]
+    return Arrows(points[rows], network[rows], (concept * turn)[rows])
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers within a range, about this many.
+
+    Examples
+    --------
+    >>> ticks(-0.3, 2.2, 4)
+    [0.0, 0.5, 1.0, 1.5, 2.0]
+    """
+    span = high - low
+    if not span > 0:
+        return [low]
+    rough = span / count
+    power = 10.0 ** floor(log10(rough))
+    step = min((factor * power for factor in (1.0, 2.0, 5.0, 10.0)), key=lambda step: abs(log10(step / rough)))
+    first = ceil(low / step - 1e-9)
+    values = [index * step for index in range(first, floor(high / step + 1e-9) + 1)]
+    digits = -floor(log10(step) + 1e-9)
+    return [round(value, digits) + 0.0 for value in values]  # + 0.0 makes a negative zero positive
+
+
+def tick_labels(values: list[float]) -> list[str]:
+    """Texts with just the digits that tell the values apart.
+
+    Examples
+    --------
+    >>> tick_labels([1000.25, 1000.5, 1000.75])
+    ['1000.25', '1000.50', '1000.75']
+    """
+    largest = max((abs(value) for value in values), default=0.0)
+    if not 1e-3 <= largest < 1e6:
+        return [short_number(value, 3) for value in values]
+    step = min((b - a for a, b in pairwise(values)), default=largest)
+    digits = next((digits for digits in range(12) if abs(step - round(step, digits)) < 1e-6 * step), 12)
+    return [f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}") for value in values]
+
+
+def short_number(value: float, digits: int = 2) -> str:
+    """A number for reading: few digits, and powers of ten as such.
+
+    Examples
+    --------
+    >>> short_number(0.0335), short_number(3.35e-7), short_number(41.0)
+    ('0.034', '3.4×10⁻⁷', '41')
+    """
+    text = f"{value:.{digits}g}"
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return np.format_float_positional(float(text), trim="-")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}\N{MULTIPLICATION SIGN}10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def thinned(count: int, limit: int) -> NDArray[np.int64]:
+    """At most `limit` row numbers, evenly spaced."""
+    return np.arange(count) if count <= limit else np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+
+
+def _shown_range(values: FloatArray) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    inner_low, inner_high = (float(value) for value in np.quantile(values, [0.01, 0.99]))
+    inner = inner_high - inner_low
+    if inner > 0 and high - low > _LONG_TAIL * inner:
+        low, high = inner_low, inner_high
+    margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
+    return low - margin, high + margin
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.full(vectors.shape, np.nan), where=norms > 0)
+
+
+def _spread(points: FloatArray, limit: int) -> NDArray[np.int64]:
+    """One point for each cell of a grid, the nearest to its centre, so that arrows do not lie on each other."""
+    side = max(int(np.sqrt(limit)), 1)
+    low, high = points.min(axis=0), points.max(axis=0)
+    place = (points - low) / np.where(high > low, high - low, 1.0) * side
+    cells = np.minimum(place.astype(np.int64), side - 1)
+    distance = np.linalg.norm(place - cells - 0.5, axis=1)
+    order = np.lexsort((distance, cells[:, 1], cells[:, 0]))
+    _, first = np.unique(cells[order], axis=0, return_index=True)
+    return order[first]

@@ -1,0 +1,132 @@
+"""Small pictures as SVG text whose colours are the page's, so that they follow light and dark."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.report.figure_data import CandidateView, DirectionField
+from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
+
+WIDTH, HEIGHT = 380, 250
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 38
+_ARROW = 0.38  # of the distance between neighbouring arrows, to either side
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The plot's rectangle and the ranges that it shows."""
+
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    height: int = HEIGHT
+
+    @property
+    def bottom(self) -> float:
+        return self.height - _BOTTOM
+
+    def x(self, value: float) -> float:
+        low, high = self.x_range
+        return _LEFT + (value - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
+
+    def y(self, value: float) -> float:
+        low, high = self.y_range
+        return self.bottom - (value - low) / (high - low) * (self.bottom - _TOP)
+
+    def picture(self, description: str, x_title: str, y_title: str, shapes: Iterable[str], *, percent: bool = False) -> str:
+        """The whole element: grid, shapes inside the rectangle, ticks and titles."""
+        pieces = [f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(description)}">']
+        marks = ticks(*self.y_range, 4)
+        for value, label in zip(marks, tick_labels(marks), strict=True):
+            y = self.y(value)
+            text = f"{100 * value:g}%" if percent else label
+            pieces.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}"/>')
+            pieces.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{text}</text>')
+        marks = ticks(*self.x_range, 5)
+        for value, text in zip(marks, tick_labels(marks), strict=True):
+            x = self.x(value)
+            pieces.append(f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>')
+            pieces.append(f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" text-anchor="middle">{text}</text>')
+        pieces.extend(shapes)
+        middle_x, middle_y = (_LEFT + WIDTH - _RIGHT) / 2, (_TOP + self.bottom) / 2
+        pieces.append(f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>')
+        pieces.append(f'<text class="name" x="{middle_x}" y="{self.height - 5}" text-anchor="middle">{escape(x_title)}</text>')
+        turned = f'transform="translate(11 {middle_y}) rotate(-90)"'
+        pieces.append(f'<text class="name" {turned} text-anchor="middle">{escape(y_title)}</text></svg>')
+        return "".join(pieces)
+
+
+def phi_svg(candidate: CandidateView) -> str | None:
+    """Latent against concept with the fitted phi; None without values."""
+    data = scatter(candidate)
+    if data is None:
+        return None
+    frame = _Frame(data.x_range, data.y_range)
+    shapes = [f'<path class="dots" d="{_dots(frame, data.x, data.y)}"/>']
+    if data.phi is not None:
+        shapes.append(f'<path class="curve" d="{_line(frame, data.phi.x, data.phi.y)}"/>')
+    label = "Latent against concept at held-out points, with the fitted phi"
+    return frame.picture(label, "concept", "latent", shapes)
+
+
+def angles_svg(candidate: CandidateView) -> str | None:
+    """Histogram of the angles; None without angles."""
+    data = None if candidate.angles is None else angle_histogram(candidate.angles)
+    if data is None:
+        return None
+    frame = _Frame((0.0, float(data.edges[-1])), (0.0, float(data.shares.max()) * 1.06))
+    shapes = []
+    for left, right, share in zip(data.edges, data.edges[1:], data.shares, strict=False):
+        x, y, width = frame.x(left) + 0.6, frame.y(share), frame.x(right) - frame.x(left) - 1.2
+        shapes.append(f'<rect class="bin" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{frame.bottom - y:.1f}" rx="1"/>')
+    middle = frame.x(data.median)
+    anchor = "end" if middle > WIDTH * 0.65 else "start"
+    offset = -5 if anchor == "end" else 5
+    shapes.append(f'<path class="median" d="M{middle:.1f} {_TOP}V{frame.bottom}"/>')
+    text = f"median {short_number(data.median)}°"
+    shapes.append(f'<text class="label" x="{middle + offset:.1f}" y="{_TOP + 9}" text-anchor="{anchor}">{text}</text>')
+    label = (
+        f"Angles to the network's gradient: median {short_number(data.median)}, 95% below {short_number(data.upper)} degrees"
+    )
+    return frame.picture(label, "angle to the network's gradient, degrees", "share of points", shapes, percent=True)
+
+
+def directions_svg(directions: DirectionField) -> str | None:
+    """The network's directions under the concept's, for two inputs; None if there are none."""
+    data = arrows(directions)
+    if data is None:
+        return None
+    (x_low, y_low), (x_high, y_high) = data.points.min(axis=0), data.points.max(axis=0)
+    pads = [0.06 * (high - low) or 0.5 for low, high in ((x_low, x_high), (y_low, y_high))]
+    frame = _Frame((x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330)
+    # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes' different scales.
+    scale = np.array([frame.x(1.0) - frame.x(0.0), frame.y(1.0) - frame.y(0.0)])
+    spacing = (WIDTH - _LEFT - _RIGHT) / max(np.sqrt(len(data.points)), 1.0)
+    shapes = []
+    for kind, vectors in (("network", data.network), ("concept", data.concept)):
+        drawn = vectors * scale
+        drawn = drawn / np.linalg.norm(drawn, axis=1, keepdims=True) * spacing * _ARROW
+        path = "".join(
+            f"M{frame.x(x) - dx:.1f} {frame.y(y) - dy:.1f}l{2 * dx:.1f} {2 * dy:.1f}"
+            for (x, y), (dx, dy) in zip(data.points, drawn, strict=True)
+        )
+        shapes.append(f'<path class="direction {kind}" d="{path}"/>')
+    return frame.picture("Directions of the network and of the concept", *directions.names, shapes)
+
+
+def _dots(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
+    (x_low, x_high), (y_low, y_high) = frame.x_range, frame.y_range
+    inside = (x >= x_low) & (x <= x_high) & (y >= y_low) & (y <= y_high)
+    return "".join(f"M{frame.x(a):.1f} {frame.y(b):.1f}h0" for a, b in zip(x[inside], y[inside], strict=True))
+
+
+def _line(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
+    """A polyline, cut at the sides of the frame; of a flat stretch its ends are enough."""
+    good = np.isfinite(x) & np.isfinite(y) & (x >= frame.x_range[0]) & (x <= frame.x_range[1])
+    x, y = x[good], np.clip(y[good], *frame.y_range)
+    turns = np.ones(len(y), dtype=np.bool_)
+    turns[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
+    places = [f"{frame.x(a):.1f} {frame.y(b):.1f}" for a, b in zip(x[turns], y[turns], strict=True)]
+    return "M" + "L".join(places) if places else ""

@@ -26,7 +26,7 @@ def main(images: Path = IMAGES) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = write_report(example_report(), Path(folder) / "report.html")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for width, height in ((1280, 1920), (390, 2000)):
+        for width, height in ((1280, 2080), (390, 2000)):
             for scheme in SCHEMES:
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page.goto(page_file.as_uri())

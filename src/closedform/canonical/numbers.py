@@ -76,7 +76,7 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
     if base < 0:
         raise ArithmeticError(f"{base} to the power {exponent} is not real")
     if base == 0:
-        return _whole_power(base, floor(exponent)), _ONE
+        return _whole_power(base, 1 if exponent > 0 else -1), _ONE
     whole, part = floor(exponent), exponent - floor(exponent)
     root = Fraction(float(base) ** float(part)).limit_denominator(LARGEST_DENOMINATOR)
     if root and abs(float(root) - float(base) ** float(part)) <= 1e-15 * float(root):

@@ -14,8 +14,8 @@ _ONE = Fraction(1)
 def scaled(total: Sum, algebra: Algebra) -> Sum:
     """The sum without its constant, the first term positive, and with as few numbers as possible.
 
-    Between scalings with as many numbers, measured ones are decimals near 1. If all are plain, functions rather than powers have the
-    coefficient 1, then coefficients are integers, then small, then the first is 1. An empty sum is a constant.
+    Between scalings with as many numbers, measured ones are decimals near 1. If all are plain, functions rather than powers
+    have the coefficient 1, then coefficients are integers, then small, then the first is 1. An empty sum is a constant.
     """
     varying = Sum(tuple(part for part in total.parts if split_constant(part[0])[1]))
     if not varying.parts:

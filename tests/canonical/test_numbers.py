@@ -25,20 +25,21 @@ def test_plain(value: float | Fraction, expected: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "exponent", "number", "radicand"),
+    ("base", "exponent", "parts"),
     [
-        (4, "1/2", 2, 1),
-        (8, "1/2", 2, 2),
-        ("1/2", "1/2", "1/2", 2),
-        (8, "1/3", 2, 1),
-        (2, "4/3", 2, 2),
-        (2, "-1/2", "1/2", 2),
-        (-3, "3", -27, 1),
-        (0, "1/2", 0, 1),
+        ("4", "1/2", "2 1 1"),
+        ("8", "1/2", "2 2 1/2"),
+        ("1/2", "1/2", "1/2 2 1/2"),
+        ("8", "1/3", "2 1 1"),
+        ("2", "4/3", "2 2 1/3"),
+        ("2", "-1/2", "1/2 2 1/2"),
+        ("3.961", "-1.735", "1 3961/1000 -347/200"),
+        ("-3", "3", "-27 1 1"),
+        ("0", "1/2", "0 1 1"),
     ],
 )
-def test_power(base: str | int, exponent: str, number: str | int, radicand: int) -> None:
-    assert power(Fraction(base), Fraction(exponent)) == (Fraction(number), Fraction(radicand))
+def test_power(base: str, exponent: str, parts: str) -> None:
+    assert " ".join(str(part) for part in power(Fraction(base), Fraction(exponent))) == parts
 
 
 @pytest.mark.parametrize(("base", "exponent"), [(-2, "1/2"), (0, "-1"), (0, "-1/2")])

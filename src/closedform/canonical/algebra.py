@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
-from math import exp, floor, isfinite, pi
+from math import exp, isfinite, pi
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _HALF = Fraction(1, 2)
 _POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": _HALF, "inv": -_ONE}
 _ODD = ("sin", "tan", "tanh", "atan")
 _EVEN = ("cos",)
-_LARGEST_EXPANDED_POWER = 8
+_LARGEST_EXPANDED_POWER = 4
 _LONGEST_CONSTANT = 4
 
 
@@ -81,9 +81,9 @@ class Algebra:
         if inside or size != coefficient:
             if not inside:
                 raise ArithmeticError("root of a negative number")
-            powers.append((group(collect([(inside, _ONE if coefficient > 0 else -_ONE)])), exponent))
-        number, radicand = numbers.power(size, exponent)
-        return self._product([*powers, *_root(radicand, exponent)], number)
+            powers.append((group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent))
+        number, *root = numbers.power(size, exponent)
+        return self._product([*powers, *_root(*root)], number)
 
     def exponential(self, argument: Sum) -> Sum:
         """exp of a sum: numbers and logarithms in it become factors."""
@@ -122,7 +122,7 @@ class Algebra:
         for atom, power in outside:
             total = total.plus(self._log_of(atom).scaled(power))
         if inside:
-            remaining = collect([(inside, _ONE if coefficient > 0 else -_ONE)])
+            remaining = self._product(inside, _ONE if coefficient > 0 else -_ONE)
             total = total.plus(of_atom(Atom(apply("log", spell(remaining)))))
         return total
 
@@ -178,9 +178,11 @@ class Algebra:
                 argument = argument.plus(atom.inside.scaled(powers.pop(atom)))
             return self.multiply(self._product(powers.items(), coefficient), self.exponential(argument))
         for atom, power in list(powers.items()):
-            if isinstance(atom.tree.root, Constant) and not 0 < power < 1:
-                number, radicand = numbers.power(atom.tree.root.value, powers.pop(atom))
-                return self._product([*powers.items(), *_root(radicand, power)], coefficient * number)
+            if isinstance(atom.tree.root, Constant):
+                number, *root = numbers.power(atom.tree.root.value, power)
+                if _root(*root) != [(atom, power)]:
+                    del powers[atom]
+                    return self._product([*powers.items(), *_root(*root)], coefficient * number)
         if len(powers) == 1:
             (atom, power), *_ = powers.items()
             if power == 1 and atom.is_group and atom.inside is not None:
@@ -191,8 +193,8 @@ class Algebra:
         if not base.parts:
             return of_number(numbers.power(Fraction(0), exponent)[0])
         lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
-        number, radicand = numbers.power(lead, exponent)
-        return self._product([(group(base.scaled(1 / lead)), exponent), *_root(radicand, exponent)], number)
+        number, *root = numbers.power(lead, exponent)
+        return self._product([(group(base.scaled(1 / lead)), exponent), *_root(*root)], number)
 
     def _pulled(self, factors: Factors, coefficient: Fraction) -> tuple[list[tuple[Atom, Fraction]], Factors]:
         """Factors that a root or logarithm can be taken of one by one, and those that only together are positive."""
@@ -266,7 +268,7 @@ class Algebra:
         kept = [(a, p) for a, p in factors if a.is_constant or p.denominator != 1 or p % 2 == 0 or self._is_positive(a)]
         odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
         if odd:
-            kept.append((Atom(apply("abs", spell(collect([(odd, _ONE)])))), _ONE))
+            kept.append((Atom(apply("abs", spell(self._product(odd, _ONE)))), _ONE))
         return self._product(kept, abs(coefficient))
 
 
@@ -332,5 +334,5 @@ def _constant_function(name: str, argument: Sum) -> Sum:
     return of_atom(Atom(tree))
 
 
-def _root(radicand: Fraction, exponent: Fraction) -> list[tuple[Atom, Fraction]]:
-    return [] if radicand == 1 else [(Atom(constant(radicand)), exponent - floor(exponent))]
+def _root(base: Fraction, exponent: Fraction) -> list[tuple[Atom, Fraction]]:
+    return [] if base == 1 else [(Atom(constant(base)), exponent)]

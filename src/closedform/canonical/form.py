@@ -36,6 +36,9 @@ SLACK = 6
 HOPELESS = 3
 """Forms that are so many times as complex before common factors are taken out are not looked at."""
 
+FEW = 4
+"""Sums of no more terms are always looked at."""
+
 SAMPLE_POINTS = 400
 """Points on which forms are compared during the search; the last one is compared on all."""
 
@@ -170,7 +173,7 @@ class _Search:
             if form in found or not form.parts:
                 return
             least = min((key[0] for key, _ in found.values()), default=None)
-            if least is not None and plain_cost(form) > HOPELESS * (least + SLACK):
+            if least is not None and len(form.parts) > FEW and plain_cost(form) > HOPELESS * (least + SLACK):
                 return
             spelled = spell(form)
             if self.sample.is_same(spelled):

@@ -38,6 +38,7 @@ def rewritten(text: str, low: float = -1.0, *, expanded: bool = False) -> str:
         ("sqrt(x**2)", "abs(x)"),
         ("abs(x)**2", "x**2"),
         ("abs(-2*x)", "2*abs(x)"),
+        ("abs(x + y)**2/(x + y)", "x + y"),
         ("sqrt(4*x)", "2*sqrt(x)"),
         ("sqrt(2)*sqrt(2)*x", "2*x"),
         ("sin(-x)", "-sin(x)"),

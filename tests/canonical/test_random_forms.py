@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from closedform import Expression
 from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
+from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.form import canonical_form
+from closedform.canonical.small_terms import without_small_terms
+from closedform.canonical.snap import short_decimals, snapped_forms
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.testing.random_trees import random_tree
 from closedform.testing.strategies import expressions
@@ -53,6 +56,17 @@ def test_stays_in_the_class_and_is_stable(expression: Expression, low: float) ->
     assert_same_on(expression, canonical, array)
     assert canonical_form(canonical, array) == canonical
     assert Expression(undoubled(expression.tree), NAMES).complexity() >= canonical.complexity()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(expressions(names=NAMES, max_size=18))
+def test_proposals_never_fail(expression: Expression) -> None:
+    free = free_constants(expression)
+    assert with_constants(expression, [place.value for place in free]).complexity() <= expression.complexity()
+    for form in (*snapped_forms(expression, errors=[0.1] * len(free)), *short_decimals(expression)):
+        assert form.names == NAMES
+        assert form.tree.variables <= expression.tree.variables
+    assert all(form.tree.variables for form in without_small_terms(expression, points(0.1)))
 
 
 @pytest.mark.parametrize("operators", [("add", "sub", "mul", "neg"), ("add", "mul", "div", "pow", "sqrt", "exp", "log")])

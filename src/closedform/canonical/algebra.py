@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
-from math import exp, floor, isfinite, pi
-
-import numpy as np
+from math import exp
 
 from closedform.canonical import numbers
-from closedform.canonical.numbers import is_simple, plain
+from closedform.canonical.functions import constant_function, constant_value, is_constant_sum, periodic
+from closedform.canonical.numbers import plain
 from closedform.canonical.spelling import group, spell
 from closedform.canonical.sums import (
     EULER,
@@ -21,17 +20,12 @@ from closedform.canonical.sums import (
     of_number,
     split_constant,
 )
-from closedform.expressions.evaluate import value
-from closedform.expressions.operators import NAMED_CONSTANTS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
 
 _ONE = Fraction(1)
 _HALF = Fraction(1, 2)
 _POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": _HALF, "inv": -_ONE}
-_ODD = ("sin", "tan", "tanh", "atan")
-_EVEN = ("cos",)
-_LARGEST_EXPANDED_POWER = 8
-_LONGEST_CONSTANT = 4
+_LARGEST_EXPANDED_POWER = 4
 
 
 class Algebra:
@@ -81,9 +75,9 @@ class Algebra:
         if inside or size != coefficient:
             if not inside:
                 raise ArithmeticError("root of a negative number")
-            powers.append((group(collect([(inside, _ONE if coefficient > 0 else -_ONE)])), exponent))
-        number, radicand = numbers.power(size, exponent)
-        return self._product([*powers, *_root(radicand, exponent)], number)
+            powers.append((group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent))
+        number, *root = numbers.power(size, exponent)
+        return self._product([*powers, *_root(*root)], number)
 
     def exponential(self, argument: Sum) -> Sum:
         """exp of a sum: numbers and logarithms in it become factors."""
@@ -94,7 +88,7 @@ class Algebra:
             if not factors and numbers.is_short(coefficient):
                 result = self.multiply(result, of_factors([(EULER, coefficient)]))
             elif not varying:
-                result = result.scaled(plain(exp(float(coefficient) * _constant_value(constants))))
+                result = result.scaled(plain(exp(float(coefficient) * constant_value(constants))))
             elif len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1:
                 inside = self.normal(factors[0][0].tree.children[0])
                 result = self.multiply(result, self.power(inside, coefficient))
@@ -113,16 +107,16 @@ class Algebra:
             if size == 0:
                 raise ArithmeticError("logarithm of zero")
             inside = argument.scaled(1 / size)
-            return _constant_function("log", of_number(size)).plus(of_atom(Atom(apply("log", spell(inside)))))
+            return constant_function("log", of_number(size)).plus(of_atom(Atom(apply("log", spell(inside)))))
         factors, coefficient = argument.single
         outside, inside = self._pulled(factors, coefficient)
         if not inside and coefficient <= 0:
             raise ArithmeticError("logarithm of a number that is not positive")
-        total = _constant_function("log", of_number(abs(coefficient)))
+        total = constant_function("log", of_number(abs(coefficient)))
         for atom, power in outside:
             total = total.plus(self._log_of(atom).scaled(power))
         if inside:
-            remaining = collect([(inside, _ONE if coefficient > 0 else -_ONE)])
+            remaining = self._product(inside, _ONE if coefficient > 0 else -_ONE)
             total = total.plus(of_atom(Atom(apply("log", spell(remaining)))))
         return total
 
@@ -164,12 +158,13 @@ class Algebra:
         for atom, power in factors:
             if isinstance(atom.tree.root, Constant) and power.denominator == 1:
                 coefficient *= numbers.power(atom.tree.root.value, power)[0]
-            elif atom.tree.root == "abs" and power.denominator == 1 and power % 2 == 0:
-                base = Atom(atom.tree.children[0])
-                powers[base] = powers.get(base, Fraction(0)) + power
             else:
                 powers[atom] = powers.get(atom, Fraction(0)) + power
         powers = {atom: plain(power) for atom, power in powers.items() if power}
+        for atom, power in powers.items():
+            if atom.tree.root == "abs" and power.denominator == 1 and power % 2 == 0:
+                rest = self._product([factor for factor in powers.items() if factor[0] != atom], coefficient)
+                return self.multiply(rest, self.power(self.normal(atom.tree.children[0]), power))
         exponentials = [atom for atom in powers if atom.is_exponential]
         if len(exponentials) > 1:
             argument = of_number(0)
@@ -178,9 +173,11 @@ class Algebra:
                 argument = argument.plus(atom.inside.scaled(powers.pop(atom)))
             return self.multiply(self._product(powers.items(), coefficient), self.exponential(argument))
         for atom, power in list(powers.items()):
-            if isinstance(atom.tree.root, Constant) and not 0 < power < 1:
-                number, radicand = numbers.power(atom.tree.root.value, powers.pop(atom))
-                return self._product([*powers.items(), *_root(radicand, power)], coefficient * number)
+            if isinstance(atom.tree.root, Constant):
+                number, *root = numbers.power(atom.tree.root.value, power)
+                if _root(*root) != [(atom, power)]:
+                    del powers[atom]
+                    return self._product([*powers.items(), *_root(*root)], coefficient * number)
         if len(powers) == 1:
             (atom, power), *_ = powers.items()
             if power == 1 and atom.is_group and atom.inside is not None:
@@ -191,8 +188,8 @@ class Algebra:
         if not base.parts:
             return of_number(numbers.power(Fraction(0), exponent)[0])
         lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
-        number, radicand = numbers.power(lead, exponent)
-        return self._product([(group(base.scaled(1 / lead)), exponent), *_root(radicand, exponent)], number)
+        number, *root = numbers.power(lead, exponent)
+        return self._product([(group(base.scaled(1 / lead)), exponent), *_root(*root)], number)
 
     def _pulled(self, factors: Factors, coefficient: Fraction) -> tuple[list[tuple[Atom, Fraction]], Factors]:
         """Factors that a root or logarithm can be taken of one by one, and those that only together are positive."""
@@ -216,7 +213,7 @@ class Algebra:
         if atom == EULER:
             return of_number(1)
         if atom.is_constant:
-            return _constant_function("log", of_atom(atom))
+            return constant_function("log", of_atom(atom))
         if atom.is_exponential and atom.inside is not None:
             return atom.inside
         return of_atom(Atom(apply("log", atom.tree)))
@@ -237,13 +234,13 @@ class Algebra:
             return self._general_power(first, operands[1])
         if name == "exp":
             return self.exponential(first)
-        if _is_constant(first):
-            return _constant_function(name, first)
+        if is_constant_sum(first):
+            return constant_function(name, first)
         if name == "log":
             return self.logarithm(first)
         if name == "abs":
             return self._absolute(first)
-        return _periodic(name, first)
+        return periodic(name, first)
 
     def _general_power(self, base: Sum, exponent: Sum) -> Sum:
         if exponent.number is not None:
@@ -266,7 +263,7 @@ class Algebra:
         kept = [(a, p) for a, p in factors if a.is_constant or p.denominator != 1 or p % 2 == 0 or self._is_positive(a)]
         odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
         if odd:
-            kept.append((Atom(apply("abs", spell(collect([(odd, _ONE)])))), _ONE))
+            kept.append((Atom(apply("abs", spell(self._product(odd, _ONE)))), _ONE))
         return self._product(kept, abs(coefficient))
 
 
@@ -278,59 +275,5 @@ def _leaf(token: Token) -> Sum:
     return of_atom(Atom(Tree((token,))))
 
 
-def _periodic(name: str, argument: Sum) -> Sum:
-    """A function other than powers, exp, log and abs, with the sign of its argument and quarter turns taken out."""
-    sign = _ONE
-    if name in ("sin", "cos", "tan"):
-        name, sign, argument = _turned(name, argument)
-    if argument.parts[0][1] < 0 and name in (*_ODD, *_EVEN):
-        sign, argument = (-sign if name in _ODD else sign), argument.scaled(-_ONE)
-    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign)
-
-
-def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
-    """sin(x + pi/2) as cos(x), and the like."""
-    shift = sum(float(c) * _constant_value(f) for f, c in argument.parts if not split_constant(f)[1])
-    quarters = round(shift / (pi / 2))
-    step = 2 if name == "tan" else 1
-    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > 1e-12 * abs(shift):
-        return name, _ONE, argument
-    rest = Sum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
-    if name == "tan":
-        return name, _ONE, rest
-    turn = (quarters + (name == "cos")) % 4
-    return ("sin", "cos")[turn % 2], (-_ONE if turn >= 2 else _ONE), rest
-
-
-def _constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
-    result = 1.0
-    for atom, power in factors:
-        root = atom.tree.root
-        named = float(NAMED_CONSTANTS[root]) if isinstance(root, str) and root in NAMED_CONSTANTS else None
-        result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
-    return result
-
-
-def _is_constant(total: Sum) -> bool:
-    return not any(split_constant(factors)[1] for factors, _ in total.parts)
-
-
-def _constant_function(name: str, argument: Sum) -> Sum:
-    """A function of a constant: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
-    tree = apply(name, spell(argument))
-    with np.errstate(all="ignore"):
-        level = float(value(tree, []))
-    if not isfinite(level):
-        raise ArithmeticError("not a finite number")
-    decimals = plain(level)
-    if (
-        is_simple(decimals)
-        or tree.size > _LONGEST_CONSTANT
-        or not all(numbers.is_short(token.value) for token in tree.tokens if isinstance(token, Constant))
-    ):
-        return of_number(decimals)
-    return of_atom(Atom(tree))
-
-
-def _root(radicand: Fraction, exponent: Fraction) -> list[tuple[Atom, Fraction]]:
-    return [] if radicand == 1 else [(Atom(constant(radicand)), exponent - floor(exponent))]
+def _root(base: Fraction, exponent: Fraction) -> list[tuple[Atom, Fraction]]:
+    return [] if base == 1 else [(Atom(constant(base)), exponent)]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 
@@ -95,10 +96,12 @@ def with_constants(expression: Expression, values: Sequence[float | Fraction] | 
 
 
 def _number(tree: Tree) -> Fraction:
-    if isinstance(tree.root, Constant):
-        return tree.root.value
+    return tree.root.value if isinstance(tree.root, Constant) else plain(_level(tree))
+
+
+def _level(tree: Tree) -> float:
     with np.errstate(all="ignore"):
-        return plain(float(value(tree, [])))
+        return float(value(tree, []))
 
 
 def _is_structure(parent: Token, place: int, tree: Tree) -> bool:
@@ -106,7 +109,7 @@ def _is_structure(parent: Token, place: int, tree: Tree) -> bool:
         number = tree.root.value
         whole_power = parent == "pow" and place == 1 and number.denominator == 1
         return whole_power or (parent == "div" and place == 0 and number == 1)
-    return any(_has_meaning(part) for part in subtrees(tree))
+    return not isfinite(_level(tree)) or any(_has_meaning(part) for part in subtrees(tree))
 
 
 def _has_meaning(tree: Tree) -> bool:

@@ -17,7 +17,7 @@ from closedform.canonical.sample import Sample
 from closedform.canonical.scale import scaled
 from closedform.canonical.small_terms import ranked_variants
 from closedform.canonical.snap import short_decimals, simple_numbers
-from closedform.canonical.spelling import spell
+from closedform.canonical.spelling import plain_cost, spell
 from closedform.canonical.sums import Sum, atom_order
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
@@ -32,6 +32,12 @@ MOST_VISITED = 16
 
 SLACK = 6
 """Forms more complex than the best by more than this lead nowhere."""
+
+HOPELESS = 3
+"""Forms that are so many times as complex before common factors are taken out are not looked at."""
+
+FEW = 4
+"""Sums of no more terms are always looked at."""
 
 SAMPLE_POINTS = 400
 """Points on which forms are compared during the search; the last one is compared on all."""
@@ -165,6 +171,9 @@ class _Search:
         def add(total: Sum) -> None:
             form = scaled(total, self.algebra)
             if form in found or not form.parts:
+                return
+            least = min((key[0] for key, _ in found.values()), default=None)
+            if least is not None and len(form.parts) > FEW and plain_cost(form) > HOPELESS * (least + SLACK):
                 return
             spelled = spell(form)
             if self.sample.is_same(spelled):

@@ -56,10 +56,10 @@ def awkwardness(value: Fraction) -> int:
     return size + (20 if abs(value.numerator) == 1 or 100 % value.denominator == 0 else 60)
 
 
-def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
-    """A power of a positive number, or a whole power of any, as a number times a radicand to the exponent's fractional part.
+def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """A power of a positive number, or a whole power of any, as a number times a power that stays: number, base, exponent.
 
-    The radicand is 1 if the power is a number that needs no root.
+    The base that stays is 1 if nothing does.
 
     Raises
     ------
@@ -68,27 +68,31 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
 
     Examples
     --------
-    >>> power(Fraction(8), Fraction(1, 2)), power(Fraction(1, 2), Fraction(-3))
-    ((Fraction(2, 1), Fraction(2, 1)), (Fraction(8, 1), Fraction(1, 1)))
+    >>> [str(part) for part in power(Fraction(8), Fraction(1, 2))]
+    ['2', '2', '1/2']
+    >>> [str(part) for part in power(Fraction(1, 2), Fraction(-3))]
+    ['8', '1', '1']
     """
     if exponent.denominator == 1:
-        return _whole_power(base, int(exponent)), _ONE
+        return _whole_power(base, int(exponent)), _ONE, _ONE
     if base < 0:
         raise ArithmeticError(f"{base} to the power {exponent} is not real")
     if base == 0:
-        return _whole_power(base, floor(exponent)), _ONE
+        return _whole_power(base, 1 if exponent > 0 else -1), _ONE, _ONE
     whole, part = floor(exponent), exponent - floor(exponent)
     root = Fraction(float(base) ** float(part)).limit_denominator(LARGEST_DENOMINATOR)
     if root and abs(float(root) - float(base) ** float(part)) <= 1e-15 * float(root):
-        return plain(root * _whole_power(base, whole)), _ONE
+        return plain(root * _whole_power(base, whole)), _ONE, _ONE
     if not is_short(base) or not is_short(exponent):
-        return plain(float(base) ** float(exponent)), _ONE
-    if part == _HALF and base.numerator * base.denominator < _SHORT:
+        return plain(float(base) ** float(exponent)), _ONE, _ONE
+    if not is_simple(base):
+        return _ONE, base, exponent
+    if part == _HALF:
         # Fractions leave the root: sqrt(1/2) is sqrt(2)/2, and squares too: sqrt(8) is 2*sqrt(2).
         radicand = base.numerator * base.denominator
-        side = max((k for k in range(1, 32) if radicand % (k * k) == 0), default=1)
-        return plain(_whole_power(base, whole) * Fraction(side, base.denominator)), Fraction(radicand // (side * side))
-    return _whole_power(base, whole), base
+        side = max(k for k in range(1, 13) if radicand % (k * k) == 0)
+        return plain(_whole_power(base, whole) * Fraction(side, base.denominator)), Fraction(radicand // (side * side)), part
+    return _whole_power(base, whole), base, part
 
 
 def _whole_power(base: Fraction, exponent: int) -> Fraction:

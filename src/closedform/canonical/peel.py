@@ -11,8 +11,8 @@ from closedform.canonical.squares import squared
 from closedform.canonical.sums import Atom, Factors, Sum, of_atom, of_factors
 from closedform.expressions.tree import apply, variable
 
-MOST_EXPANDED = 30
-"""Brackets are multiplied out only if this gives no more terms."""
+MOST_EXPANDED = 16
+"""Brackets are multiplied out only if this gives no more terms than these or those before."""
 
 _ONE = Fraction(1)
 _X = variable(0)
@@ -21,7 +21,7 @@ _X = variable(0)
 def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
     """Sums that are the same concept as this one, or may be: who takes one must check it on the data."""
     expanded = algebra.expanded(total)
-    if expanded != total and len(expanded.parts) <= MOST_EXPANDED:
+    if expanded != total and len(expanded.parts) <= max(MOST_EXPANDED, len(total.parts)):
         yield expanded
     if total.single is not None:
         yield from _of_product(total.single[0], algebra, sample)
@@ -44,7 +44,9 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -_ONE)):
             if exponent != 1:
                 yield of_factors((atom, power * exponent) for atom, power in factors)
-        yield algebra.expanded(of_factors((atom, -power) for atom, power in factors))
+        turned = algebra.expanded(of_factors((atom, -power) for atom, power in factors))
+        if len(turned.parts) <= MOST_EXPANDED:
+            yield turned
         yield from _remainders(factors, algebra)
         if any(atom.is_exponential or atom.tree.root == "pow" for atom, _ in factors) and all(
             sample.sign_of(atom.tree) > 0 for atom, _ in factors

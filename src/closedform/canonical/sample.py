@@ -4,7 +4,7 @@ import numpy as np
 
 from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
-from closedform.expressions.evaluate import evaluate, gradient
+from closedform.expressions.evaluate import evaluate, value_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
 
 EXACT = 1e-12
@@ -28,7 +28,7 @@ class Sample:
     def __init__(self, tree: Tree, points: FloatArray) -> None:
         scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
         self.scale = np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
-        values, slopes = evaluate(tree, points), gradient(tree, points) * self.scale
+        values, slopes = _values_and_slopes(tree, points, self.scale)
         with np.errstate(all="ignore"):
             norms = np.linalg.norm(slopes, axis=1)
         usable = np.isfinite(values) & np.isfinite(norms) & (norms > 1e-150) & (norms < 1e150)
@@ -61,7 +61,7 @@ class Sample:
         """Whether a formula is the same concept on the points: gradients parallel, one orientation, values in one order."""
         if len(self.points) < 2:
             return False
-        values, slopes = evaluate(tree, self.points), gradient(tree, self.points) * self.scale
+        values, slopes = _values_and_slopes(tree, self.points, self.scale)
         if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
             return False
         if not point_misalignment(slopes, self.directions[:, :, None]).mean() < EXACT:
@@ -75,6 +75,16 @@ class Sample:
 def power_function(exponent: float) -> Tree:
     """The power as a function of one input."""
     return apply("pow", variable(0), constant(exponent))
+
+
+def _values_and_slopes(tree: Tree, points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values and gradients in scaled inputs, in one pass."""
+    slopes = np.zeros(points.shape)
+    with np.errstate(all="ignore"):
+        values, columns = value_and_gradient(tree, list(points.T))
+        for column, derivative in columns.items():
+            slopes[:, column] = derivative * scale[column]
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), len(points)), slopes
 
 
 def _in_order(first: FloatArray, second: FloatArray) -> bool:

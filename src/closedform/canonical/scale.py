@@ -1,19 +1,21 @@
 """The factor, the sign and the additive constant of a sum, which its concept leaves free."""
 
 from fractions import Fraction
+from math import log
 
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.numbers import awkwardness, is_simple
 from closedform.canonical.sums import Factors, Sum, of_factors, split_constant
+from closedform.expressions.printing import decimal
 
 _ONE = Fraction(1)
 
 
 def scaled(total: Sum, algebra: Algebra) -> Sum:
-    """The sum without its constant, the first term positive, and as few numbers as possible.
+    """The sum without its constant, the first term positive, and with as few numbers as possible.
 
-    Between equals, functions rather than powers have the coefficient 1, then coefficients are integers, then
-    small, then the first is 1. An empty sum is a constant.
+    Between scalings with as many numbers, measured ones are decimals near 1. If all are plain, functions rather than powers
+    have the coefficient 1, then coefficients are integers, then small, then the first is 1. An empty sum is a constant.
     """
     varying = Sum(tuple(part for part in total.parts if split_constant(part[0])[1]))
     if not varying.parts:
@@ -30,13 +32,16 @@ def _divided(total: Sum, constants: Factors, number: Fraction, algebra: Algebra)
     return algebra.distributed(total, of_factors([(atom, -power) for atom, power in constants], 1 / number))
 
 
-def _plainness(total: Sum) -> tuple[int, int, int, int, int]:
+def _plainness(total: Sum) -> tuple[float, ...]:
+    """What is compared between scalings, the first difference deciding."""
     written = [(factors, number) for factors, number in total.parts if abs(number) != 1 or split_constant(factors)[0]]
-    functions = sum(any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written)
-    inverted = sum(power < 0 for factors, _ in written for _, power in split_constant(factors)[0])
-    measured = sum(not is_simple(number) for _, number in written)
-    # Beside a measured number nothing is gained by the other rules, and the first term keeps its 1.
-    digits = 0 if measured else sum(awkwardness(abs(number)) for _, number in written)
     # A number over a bracket needs no multiplication sign, so it costs one less than a number before a product.
     cost = sum(4 if any(power > 0 for _, power in factors) else 3 for factors, _ in written)
-    return cost, measured, inverted, 0 if measured else functions, digits
+    measured = sum(not is_simple(number) for _, number in written)
+    inverted = sum(power < 0 for factors, _ in written for _, power in split_constant(factors)[0])
+    if measured:
+        # The other rules are about plain numbers; measured ones should be decimals near 1, so that no small term leads.
+        endless = sum(decimal(number) is None for _, number in written)
+        return cost, measured, inverted, endless, round(sum(abs(log(abs(number))) for _, number in written), 6)
+    functions = sum(any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written)
+    return cost, measured, inverted, functions, sum(awkwardness(abs(number)) for _, number in written)

@@ -7,7 +7,6 @@ from closedform.canonical.algebra import Algebra
 from closedform.canonical.sums import Atom, Factors, Sum, collect, of_factors
 
 _MOST_TERMS = 6
-_HALF = Fraction(1, 2)
 
 
 def squared(total: Sum, algebra: Algebra) -> Sum | None:
@@ -27,9 +26,7 @@ def squared(total: Sum, algebra: Algebra) -> Sum | None:
     if any(power % 2 for _, power in factors):
         return None
     target = total if coefficient > 0 else total.scaled(Fraction(-1))
-    number, radicand = numbers.power(abs(coefficient), _HALF)
-    if radicand != 1:
-        number = numbers.plain(float(abs(coefficient)) ** 0.5)
+    number = numbers.plain(float(abs(coefficient)) ** 0.5)
     lead = of_factors(((atom, power / 2) for atom, power in factors), number)
     root = lead
     for _ in range(_MOST_TERMS):

@@ -1,0 +1,75 @@
+"""Functions of sums that obey rules of their own: periodic ones, and functions of constants."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import isfinite, pi
+
+import numpy as np
+
+from closedform.canonical.numbers import is_short, is_simple, plain
+from closedform.canonical.spelling import spell
+from closedform.canonical.sums import Atom, Sum, of_atom, of_factors, of_number, split_constant
+from closedform.expressions.evaluate import value
+from closedform.expressions.operators import NAMED_CONSTANTS
+from closedform.expressions.tree import Constant, apply
+
+_ONE = Fraction(1)
+_ODD = ("sin", "tan", "tanh", "atan")
+_EVEN = ("cos",)
+_LONGEST_CONSTANT = 4
+
+
+def periodic(name: str, argument: Sum) -> Sum:
+    """A function other than powers, exp, log and abs, with the sign of its argument and quarter turns taken out."""
+    sign = _ONE
+    if name in ("sin", "cos", "tan"):
+        name, sign, argument = _turned(name, argument)
+    if argument.parts[0][1] < 0 and name in (*_ODD, *_EVEN):
+        sign, argument = (-sign if name in _ODD else sign), argument.scaled(-_ONE)
+    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign)
+
+
+def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
+    """sin(x + pi/2) as cos(x), and the like."""
+    shift = sum(float(c) * constant_value(f) for f, c in argument.parts if not split_constant(f)[1])
+    quarters = round(shift / (pi / 2))
+    step = 2 if name == "tan" else 1
+    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > 1e-12 * abs(shift):
+        return name, _ONE, argument
+    rest = Sum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
+    if name == "tan":
+        return name, _ONE, rest
+    turn = (quarters + (name == "cos")) % 4
+    return ("sin", "cos")[turn % 2], (-_ONE if turn >= 2 else _ONE), rest
+
+
+def constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
+    """The value of a product of constant atoms."""
+    result = 1.0
+    for atom, power in factors:
+        root = atom.tree.root
+        named = float(NAMED_CONSTANTS[root]) if isinstance(root, str) and root in NAMED_CONSTANTS else None
+        result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
+    return result
+
+
+def is_constant_sum(total: Sum) -> bool:
+    """Whether no input occurs."""
+    return not any(split_constant(factors)[1] for factors, _ in total.parts)
+
+
+def constant_function(name: str, argument: Sum) -> Sum:
+    """A function of a constant: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
+    tree = apply(name, spell(argument))
+    with np.errstate(all="ignore"):
+        level = float(value(tree, []))
+    if not isfinite(level):
+        raise ArithmeticError("not a finite number")
+    decimals = plain(level)
+    if (
+        is_simple(decimals)
+        or tree.size > _LONGEST_CONSTANT
+        or not all(is_short(token.value) for token in tree.tokens if isinstance(token, Constant))
+    ):
+        return of_number(decimals)
+    return of_atom(Atom(tree))

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import closedform as cf
 from closedform.errors import ConceptError, EngineError, ShapeError, SpaceError
-from closedform.estimator import _choose, _scores
+from closedform.estimator import _scores
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
 from closedform.search.budget import Budget
@@ -168,7 +168,3 @@ def test_scores_are_drops_for_each_added_complexity():
     scores = _scores(front)
     assert scores[:2] == [0.0, pytest.approx(2.0)]
     assert scores[3] == 0.0
-    chosen = _choose(front)
-    assert chosen is not None
-    assert str(chosen.expression) == "x*y + y"
-    assert _choose(Front()) is None

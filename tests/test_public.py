@@ -11,9 +11,13 @@ def test_public_names_are_pinned():
         "Equivalence",
         "Expression",
         "GradientField",
+        "Interpretation",
         "__version__",
         "extract_field",
+        "interpret",
+        "interpret_field",
         "load_field",
+        "load_interpretation",
         "parse",
         "same_concept",
     ]

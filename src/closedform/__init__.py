@@ -11,14 +11,21 @@ if TYPE_CHECKING:
     from closedform.estimator import ConceptSearch
     from closedform.field.gradient_field import GradientField
     from closedform.field.storage import load_field
+    from closedform.interpretation import Interpretation
+    from closedform.interpretation_storage import load_interpretation
     from closedform.networks.extract import extract_field
+    from closedform.pipeline import interpret, interpret_field
 
 _LAZY = {
     "ConceptSearch": "closedform.estimator",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
+    "Interpretation": "closedform.interpretation",
     "extract_field": "closedform.networks.extract",
+    "interpret": "closedform.pipeline",
+    "interpret_field": "closedform.pipeline",
     "load_field": "closedform.field.storage",
+    "load_interpretation": "closedform.interpretation_storage",
     "same_concept": "closedform.equivalence.same_concept",
 }
 
@@ -27,9 +34,13 @@ __all__ = [
     "Equivalence",
     "Expression",
     "GradientField",
+    "Interpretation",
     "__version__",
     "extract_field",
+    "interpret",
+    "interpret_field",
     "load_field",
+    "load_interpretation",
     "parse",
     "same_concept",
 ]

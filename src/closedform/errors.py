@@ -35,12 +35,20 @@ class EngineError(ClosedformError, ValueError):
     """There is no such search engine, or it does not take an option."""
 
 
+class ChoiceError(ClosedformError, ValueError):
+    """A candidate is to be chosen by a rule that does not exist or that none meets."""
+
+
 class ConceptError(ClosedformError, RuntimeError):
     """A search found nothing, and its concept is asked for."""
 
 
 class ProgressError(ClosedformError, ValueError):
     """Progress is asked for in a way that does not exist."""
+
+
+class StorageError(ClosedformError, ValueError):
+    """A file is not what it should be."""
 
 
 class ShapeError(ClosedformError, ValueError):

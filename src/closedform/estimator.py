@@ -20,10 +20,13 @@ from closedform.progress import Progress, Silent
 from closedform.randomness import as_generator
 from closedform.search.budget import Budget
 from closedform.search.engine import Engine, SearchResult
-from closedform.search.front import Candidate, Front
+from closedform.search.front import Front
 from closedform.search.portfolio import PERFECT
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
+from closedform.selection.choice import choose
+from closedform.selection.contenders import gather, to_front
+from closedform.selection.regions import divide
 
 if TYPE_CHECKING:
     import sympy
@@ -56,10 +59,12 @@ class ConceptSearch(BaseEstimator):
     Attributes
     ----------
     equations_ : DataFrame
-        The front, simplest first: complexity, misalignment, score (drop of the logarithm of the misalignment for each unit of
+        The front in canonical form, simplest first: complexity, misalignment (mean over regions, each judged with constants
+        fitted without it), score (drop of the logarithm of the misalignment for each unit of
         complexity since the row above), expression, sympy.
     concept_ : Expression or None
-        The chosen row of `equations_`; None if the search found nothing.
+        The simplest formula that no more complex one beats clearly, in canonical form; None if the search found nothing. For a
+        verdict on it, use `closedform.interpret_field`.
     result_ : SearchResult
         The front, why the search ended, and its statistics.
     field_ : GradientField
@@ -144,9 +149,8 @@ class ConceptSearch(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.result_: SearchResult = engine.search(field, space, budget, self._generator(), progress)
-        self.equations_ = _table(self.result_.front)
-        chosen = _choose(self.result_.front)
-        self.concept_ = None if chosen is None else chosen.expression
+        front, self.concept_ = self._chosen(field, space)
+        self.equations_ = _table(front)
         return self
 
     def predict(self, points: Any) -> FloatArray:
@@ -196,6 +200,15 @@ class ConceptSearch(BaseEstimator):
             raise ConceptError(f"The search found no concept (status {status!r}); look at field_.quality or widen the space.")
         return self.concept_
 
+    def _chosen(self, field: GradientField, space: SearchSpace) -> tuple[Front, Expression | None]:
+        """The front in canonical form, and the concept by the same rule as `closedform.interpret_field`."""
+        if not len(self.result_.front):
+            return Front(), None
+        rng = self._generator()
+        contenders, scores = gather(self.result_.front, field, divide(field, rng), space.costs)
+        chosen = contenders[choose(contenders, scores, rng=rng).index]
+        return to_front(contenders, always=chosen), chosen.expression
+
     def _space(self) -> SearchSpace:
         given = {"operators": self.operators, "max_complexity": self.max_complexity}
         space = SearchSpace() if self.space is None else self.space
@@ -216,7 +229,7 @@ def _scores(front: Front) -> list[float]:
     """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences of rounding are none."""
     logs = np.log([max(candidate.misalignment, PERFECT) for candidate in front])
     sizes = np.asarray([candidate.complexity for candidate in front])
-    return [0.0, *(-np.diff(logs) / np.diff(sizes)).tolist()] if len(front) else []
+    return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(front) else []
 
 
 def _table(front: Front) -> pd.DataFrame:
@@ -229,13 +242,3 @@ def _table(front: Front) -> pd.DataFrame:
             "sympy": pd.Series([candidate.expression.sympy() for candidate in front], dtype=object),
         }
     )
-
-
-def _choose(front: Front) -> Candidate | None:
-    """The steepest drop among those within a factor 10 of the best."""
-    # The rule that weighs rivals against the field's noise (issue 5) will stand here.
-    if front.best is None:
-        return None
-    limit = 10 * max(front.best.misalignment, PERFECT)
-    near = [pair for pair in zip(_scores(front), front, strict=True) if pair[1].misalignment <= limit]
-    return max(near, key=lambda pair: pair[0])[1]

@@ -74,7 +74,7 @@ ON_BOTH_SIDES = [
     ("cos(-x) + y", "y + cos(x)"),
     ("sin(x)*sin(x) + y", "y + sin(x)**2"),
     ("(x + 1)*(x - 1) + y**2", "x**2 + y**2"),
-    ("(x + y)*(x - y)", "(x + y)*(x - y)"),
+    ("(x + y)*(x - y)", "x**2 - y**2"),
     ("x*(y + z) - x*z", "x*y"),
     ("x*y + x*z", "x*(y + z)"),
     ("x*y + x*z + y*w + z*w", "(w + x)*(y + z)"),

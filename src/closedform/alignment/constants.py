@@ -22,7 +22,12 @@ LARGEST = 1e3
 
 
 def fit_constants(
-    comparison: Comparison, tapes: TapeBatch, iterations: np.ndarray, *, give_up: float = 1.0
+    comparison: Comparison,
+    tapes: TapeBatch,
+    iterations: np.ndarray,
+    *,
+    give_up: float = 1.0,
+    is_free: np.ndarray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit the constants of chosen trees and judge all of them.
 
@@ -34,6 +39,8 @@ def fit_constants(
         Steps for each tree; 0 leaves its constants alone.
     give_up : float
         As in `Comparison.misalignments`.
+    is_free : ndarray of bool, shape (n_nodes,), optional
+        Which nodes' numbers may change, of those that are constants; all by default.
 
     Returns
     -------
@@ -43,10 +50,13 @@ def fit_constants(
     """
     numbers = tapes.numbers.copy()
     result = np.empty((2, tapes.n_trees))
+    free = tapes.codes == CONSTANT_CODE
+    if is_free is not None:
+        free &= is_free
     _fit(
         tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
         comparison.blocks, comparison.concept, comparison.tangent, comparison.scale, comparison.weights, comparison.n_points,
-        np.asarray(iterations, dtype=np.int64), give_up, result,
+        np.asarray(iterations, dtype=np.int64), free, give_up, result,
     )  # fmt: skip
     return numbers, result[0], result[1]
 
@@ -54,7 +64,7 @@ def fit_constants(
 @compiled
 def _fit(
     codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points,
-    iterations, give_up, result,
+    iterations, free, give_up, result,
 ):  # fmt: skip
     _, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
@@ -77,7 +87,7 @@ def _fit(
         )  # fmt: skip
         count = 0
         for i in range(length):
-            if codes[start + i] == CONSTANT_CODE and count < MAX_CONSTANTS:
+            if free[start + i] and count < MAX_CONSTANTS:
                 nodes[count] = i
                 count += 1
         damping = 1e-3

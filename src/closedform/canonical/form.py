@@ -149,9 +149,19 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, plain numbers, few logarithms, length, then an order that always holds."""
+    """What decides between forms: complexity, few brackets, plain numbers, few logarithms, length, then a fixed order."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
-    return complexity(tree), digits, tree.tokens.count("log"), tree.size, atom_order(tree)
+    return complexity(tree), _brackets(tree), digits, tree.tokens.count("log"), tree.size, atom_order(tree)
+
+
+def _brackets(tree: Tree) -> int:
+    """How many sums stand as factors of products."""
+
+    def node(name: str, *operands: tuple[bool, int]) -> tuple[bool, int]:
+        inside = sum(is_sum for is_sum, _ in operands) if name in ("mul", "div") else 0
+        return name in ("add", "sub"), inside + sum(count for _, count in operands)
+
+    return tree.fold(lambda token: (False, 0), node)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
+from closedform.cli.doctor import doctor
 from closedform.cli.extract import extract
+from closedform.cli.interpret import interpret
+from closedform.cli.report import report
 from closedform.cli.same import same
 from closedform.errors import ClosedformError
 
@@ -19,7 +22,8 @@ app = typer.Typer(
 )
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 app.command(context_settings={"ignore_unknown_options": True})(same)
-app.command()(extract)
+for command in (extract, interpret, report, doctor):
+    app.command()(command)
 
 
 def _show_version(requested: bool) -> None:

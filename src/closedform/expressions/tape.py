@@ -85,6 +85,20 @@ def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
     )
 
 
+def node_positions(tree: Tree) -> dict[int, int]:
+    """Where the tokens of a tree stand on its tape, by their position in the tree; some exponents have no place there.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> node_positions(parse("x**2 + 0.3").tree)
+    {0: 0, 2: 1, 3: 2, 4: 3}
+    """
+    dropped, _ = _fixed_powers(tree, operand_positions(tree))
+    kept = [position for position in range(tree.size) if position not in dropped]
+    return {position: node for node, position in enumerate(kept)}
+
+
 def _nodes(tree: Tree) -> list[tuple[int, int, int, int, float]]:
     operands = operand_positions(tree)
     dropped, operator_at = _fixed_powers(tree, operands)

@@ -81,6 +81,14 @@ class Quality:
     noise_resolution_degrees: float | None
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def noise_misalignment(self) -> float:
+        """The misalignment that independent noise causes and no formula can explain; 0 where it cannot be told."""
+        degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
+        if degrees is None or (resolution is not None and degrees < resolution):
+            return 0.0
+        return float(np.sin(np.radians(degrees)) ** 2)
+
     def finding(self, code: str) -> Finding | None:
         """The finding of this code, or None."""
         return next((finding for finding in self.findings if finding.code == code), None)

@@ -1,0 +1,52 @@
+"""``closedform doctor``: what is installed, which engines work, and a short search."""
+
+import platform
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+import typer
+
+from closedform._version import __version__
+
+PACKAGES = (
+    "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "jax", "matplotlib", "jinja2",
+    "distributed",
+)  # fmt: skip
+
+
+def doctor() -> None:
+    """Show versions and engines, and search a small field: exit code 0 if its concept is found, 1 if not."""
+    typer.echo(f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    for name in PACKAGES:
+        typer.echo(f"  {name:<14} {_version(name)}")
+    from closedform.search.registry import engine_names
+
+    typer.echo(f"engines: {', '.join(engine_names())}")
+    found, compiling, seconds = _self_test()
+    typer.echo(f"self-test: {'found' if found else 'NOT found'} in {seconds:.1f} s (compilation {compiling:.1f} s)")
+    raise typer.Exit(0 if found else 1)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _self_test() -> tuple[bool, float, float]:
+    """Read x**2 + v**2 from a field; whether it was found, and the seconds for compilation and for the search."""
+    import numpy as np
+
+    from closedform.equivalence.same_concept import same_concept
+    from closedform.field.gradient_field import GradientField
+    from closedform.pipeline import interpret_field
+
+    points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    field = GradientField.from_arrays(points, 2 * points, names=["x", "v"])
+    began = time.perf_counter()
+    interpret_field(field, budget=0.5, rng=0)
+    compiled = time.perf_counter()
+    concept = interpret_field(field, budget=2.0, rng=0).concept
+    found = concept is not None and bool(same_concept(str(concept), "x**2 + v**2", ["x", "v"]))
+    return found, compiled - began, time.perf_counter() - compiled

@@ -1,0 +1,22 @@
+"""``closedform report``: the page of a saved interpretation."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    result: Annotated[
+        Path, typer.Argument(metavar="R.json", exists=True, dir_okay=False, help="What `closedform interpret --out` wrote.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the page is written, OUT.html.")],
+) -> None:
+    """Write the report of a saved interpretation: one page that needs nothing else.
+
+    Example: closedform report result.json --out result.html
+    """
+    from closedform.interpretation_storage import load_interpretation
+
+    load_interpretation(result).report(out)
+    typer.echo(str(out))

@@ -1,0 +1,78 @@
+"""Which numbers of an expression are fitted, and so have an error, as against the plain ones that belong to its form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from closedform.expressions.tree import Constant, Token, Tree
+
+SIMPLE_DENOMINATOR = 4
+SIMPLE_NUMERATOR = 100
+
+
+def is_simple(value: Fraction) -> bool:
+    """Whether a number is one that people write: an integer, or a fraction with a denominator up to 4.
+
+    Examples
+    --------
+    >>> is_simple(Fraction(3, 4)), is_simple(Fraction(534, 1000))
+    (True, False)
+    """
+    return value.denominator <= SIMPLE_DENOMINATOR and abs(value.numerator) <= SIMPLE_NUMERATOR
+
+
+def fitted_positions(tree: Tree) -> tuple[int, ...]:
+    """Positions of the tokens that are fitted constants: numbers that nobody would write.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> fitted_positions(parse("0.971*x**2 + 2*v**4").tree)
+    (0,)
+    """
+    return tuple(i for i, token in enumerate(tree.tokens) if isinstance(token, Constant) and not is_simple(token.value))
+
+
+def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:
+    """Values of the constants at these positions."""
+    tokens = [tree.tokens[position] for position in positions]
+    return [float(token.value) for token in tokens if isinstance(token, Constant)]
+
+
+def with_constants(tree: Tree, positions: Sequence[int], values: Sequence[float]) -> Tree:
+    """The same tree with other constants at these positions.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> with_constants(parse("0.971*x").tree, [0], [0.25]).tokens[0]
+    Constant(value=Fraction(1, 4))
+    """
+    tokens: list[Token] = list(tree.tokens)
+    for position, value in zip(positions, values, strict=True):
+        tokens[position] = Constant(Fraction(repr(float(value))))
+    return Tree(tuple(tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hole:
+    """Stands for a constant in a skeleton."""
+
+
+def skeleton(tree: Tree) -> tuple[object, ...]:
+    """The form of a tree: its tokens with every factor that could be fitted left open; exponents stay.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> skeleton(parse("0.97*x**2 + v").tree) == skeleton(parse("1.02*x**2 + v").tree)
+    True
+    >>> skeleton(parse("x**2").tree) == skeleton(parse("x**3").tree)
+    False
+    """
+    tokens = tree.tokens
+    hole = _Hole()
+    return tuple(
+        hole if isinstance(token, Constant) and not (i + 1 < len(tokens) and tokens[i + 1] == "pow") else token
+        for i, token in enumerate(tokens)
+    )

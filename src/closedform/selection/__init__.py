@@ -1,0 +1,1 @@
+"""From a front of candidates to one concept."""

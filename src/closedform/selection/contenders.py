@@ -1,0 +1,195 @@
+"""Contenders: the candidates of a search in canonical form, with snapped and shortened forms beside them, judged by region."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.refit import refit
+from closedform.canonical.constants import free_constants
+from closedform.canonical.form import canonical_form
+from closedform.canonical.small_terms import without_small_terms
+from closedform.canonical.snap import snapped_forms
+from closedform.expressions.complexity import Costs
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.search.front import Candidate, Front
+from closedform.selection.regions import RegionalScores, score_regions
+
+MOST = 40
+"""Contenders that are judged by region; each costs a fit for every region."""
+
+HELPS = 0.9
+"""Plain numbers are fitted where that lowers the misalignment at least to this share."""
+
+PERFECT = 1e-10
+
+NEAR = 3.0
+"""A form stays in the running while its misalignment is within this factor of the best that is not more complex."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A form that competes to be the concept.
+
+    Attributes
+    ----------
+    expression : Expression
+        In canonical form, constants fitted to all points that the choice sees.
+    complexity : int
+    n_parts : int
+        Terms of its outermost sum and free constants together.
+    misalignment : float
+        On those points.
+    regional : float
+        Mean over regions, each judged with constants that were fitted without it.
+    errors : tuple of float
+        Standard errors of the free constants, in the order in which they are written.
+    engine : str
+        Which engine found it, or the form that it came from.
+    """
+
+    expression: Expression
+    complexity: int
+    n_parts: int
+    misalignment: float
+    regional: float = 1.0
+    errors: tuple[float, ...] = ()
+    engine: str = ""
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Simplest first."""
+        return self.complexity, self.n_parts, str(self.expression)
+
+
+def gather(
+    front: Front, field: GradientField, labels: NDArray[np.int64], costs: Costs | None = None
+) -> tuple[tuple[Contender, ...], RegionalScores]:
+    """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by region.
+
+    Parameters
+    ----------
+    front : Front
+    field : GradientField
+        The points that the choice sees.
+    labels : ndarray of int, shape (n_points,)
+        Their regions, from `closedform.selection.regions.divide`.
+    costs : Costs, optional
+        What nodes cost.
+
+    Returns
+    -------
+    contenders : tuple of Contender
+        Simplest first.
+    scores : RegionalScores
+        In the same order.
+    """
+    sample = field.points[field.weights > 0]
+    forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in front]
+    first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
+    scores = score_regions([contender.expression for contender in first], field, labels)
+    proposals: list[tuple[Expression, str]] = []
+    for contender, errors in zip(first, scores.errors, strict=True):
+        made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
+        proposals += [(form, contender.engine) for form in made]
+    near = _thinned([*first, *_fitted(proposals, field, costs)])
+    kept = _thinned(_fitted([(canonical_form(c.expression, sample), c.engine) for c in near], field, costs))
+    final = score_regions([contender.expression for contender in kept], field, labels)
+    judged = [
+        replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
+        for contender, mean, errors in zip(kept, final.means(), final.errors, strict=True)
+    ]
+    return tuple(judged), final
+
+
+def to_front(contenders: Iterable[Contender], *, always: Contender | None = None) -> Front:
+    """Contenders by their regional misalignment: those that no simpler one matches, and `always` one of them."""
+    kept: list[Contender] = []
+    best = np.inf
+    for contender in sorted(contenders, key=lambda c: (c.complexity, c.regional, c.order)):
+        if contender is always or contender.regional < best:
+            kept.append(contender)
+        best = min(best, contender.regional)
+    return Front(tuple(Candidate(c.expression, c.regional, c.complexity, c.engine) for c in kept))
+
+
+def count_parts(tree: Tree) -> int:
+    """Terms of the outermost sum and free constants together.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> count_parts(parse("x**2 + v**2 + 0.53*x**4").tree)
+    4
+    """
+    n_terms, pending = 0, [tree]
+    while pending:
+        part = pending.pop()
+        if part.root in ("add", "sub", "neg"):
+            pending += part.children
+        elif not part.is_constant:
+            n_terms += 1
+    return n_terms + len(fitted_positions(tree))
+
+
+def _fitted(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:
+    """Contenders of distinct forms, their constants fitted."""
+    unique: dict[Tree, tuple[Expression, str]] = {}
+    for expression, engine in forms:
+        if not expression.tree.is_constant:
+            unique.setdefault(expression.tree, (expression, engine))
+    expressions = [expression for expression, _ in unique.values()]
+    fitted, misalignments = refit(expressions, field)
+    return [
+        Contender(expression, expression.complexity(costs), count_parts(expression.tree), float(misalignment), engine=engine)
+        for expression, misalignment, (_, engine) in zip(fitted, misalignments, unique.values(), strict=True)
+        if np.isfinite(misalignment)
+    ]
+
+
+def _loosened(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:
+    """The same forms with their plain numbers fitted too, where that helps: a search may have rounded them."""
+    plain = [pair for pair in forms if len(free_constants(pair[0])) > len(fitted_positions(pair[0].tree))]
+    expressions = [expression for expression, _ in plain]
+    fitted, misalignments = refit(
+        expressions, field, positions=[[free.position for free in free_constants(expression)] for expression in expressions]
+    )
+    _, before = refit(expressions, field)
+    return [
+        Contender(expression, expression.complexity(costs), count_parts(expression.tree), float(after), engine=engine)
+        for expression, after, old, (_, engine) in zip(fitted, misalignments, before, plain, strict=True)
+        if after < HELPS * old and after > PERFECT
+    ]
+
+
+def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression]:
+    """Snapped forms; numbers that are plain already have no error."""
+    known = dict(zip(fitted_positions(expression.tree), errors, strict=False))
+    return snapped_forms(expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)])
+
+
+def _thinned(contenders: Sequence[Contender]) -> list[Contender]:
+    """Those near the front, at most `MOST`: of each complexity and number of parts the best, and what is not much worse."""
+    ordered = sorted(contenders, key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))
+    best, kept = np.inf, []
+    for contender in ordered:
+        if contender.misalignment <= NEAR * best or contender.misalignment < 1e-10:
+            kept.append(contender)
+        best = min(best, contender.misalignment)
+    if len(kept) > MOST:
+        kept = sorted(_most_telling(kept), key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))
+    return kept
+
+
+def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:
+    """Thin out what is crowded: first those on the front, then the lowest of the rest."""
+    best, on_front, rest = np.inf, [], []
+    for contender in contenders:
+        (on_front if contender.misalignment < best else rest).append(contender)
+        best = min(best, contender.misalignment)
+    rest.sort(key=lambda c: (c.misalignment, c.order))
+    return [*on_front, *rest][:MOST]

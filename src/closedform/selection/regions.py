@@ -1,0 +1,119 @@
+"""Regions of the data: cells of neighbouring points, which stand or fall together.
+
+A trained network is wrong smoothly: neighbouring points share its error, so they are not independent. What is left out and
+drawn again is therefore a region, never a point.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.vq import kmeans2
+
+from closedform.alignment.refit import Tapes
+from closedform.alignment.scores import comparison_of
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+
+N_REGIONS = 24
+SMALLEST = 5
+"""A region has at least so many points on average; with fewer points there are fewer regions."""
+
+REFIT_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class RegionalScores:
+    """How candidates do in regions that they were not fitted to.
+
+    Attributes
+    ----------
+    misalignments : ndarray, shape (n_candidates, n_regions)
+        In each region, with constants fitted without it.
+    weights : ndarray, shape (n_regions,)
+        Each region's share of the field's weight.
+    errors : tuple of ndarray
+        Standard errors of each candidate's free constants, from the fits without one region (the jackknife).
+    """
+
+    misalignments: FloatArray
+    weights: FloatArray
+    errors: tuple[FloatArray, ...]
+
+    def means(self) -> FloatArray:
+        """Misalignment of each candidate over all regions."""
+        return self.misalignments @ self.weights
+
+    def resampled(self, rng: np.random.Generator, count: int) -> FloatArray:
+        """Means over regions drawn with replacement, shape (count, n_candidates)."""
+        n_regions = len(self.weights)
+        drawn = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=count) * self.weights
+        return (drawn @ self.misalignments.T) / drawn.sum(axis=1, keepdims=True)
+
+
+def divide(field: GradientField, rng: np.random.Generator, n_regions: int = N_REGIONS) -> NDArray[np.int64]:
+    """Number the points by region: cells of nearest centres in scaled inputs (k-means).
+
+    Returns
+    -------
+    ndarray of int, shape (n_points,)
+        From 0 on, without gaps among the points that count; -1 for those of weight 0.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> labels = divide(GradientField.from_arrays(points, points), np.random.default_rng(0))
+    >>> len(set(labels.tolist())) > 15
+    True
+    """
+    usable = np.flatnonzero(field.weights > 0)
+    labels = np.full(field.n_points, -1, dtype=np.int64)
+    count = int(min(n_regions, max(len(usable) // SMALLEST, 1)))
+    if count < 2:
+        labels[usable] = 0
+        return labels
+    scaled = field.points[usable] / field.scale
+    starts = scaled[rng.choice(len(usable), count, replace=False)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an empty cell is no harm: there is one region less
+        found = kmeans2(scaled, starts, iter=15, minit="matrix")[1]
+    labels[usable] = np.unique(found, return_inverse=True)[1]
+    return labels
+
+
+def score_regions(
+    expressions: Sequence[Expression], field: GradientField, labels: NDArray[np.int64], *, refit_steps: int = REFIT_STEPS
+) -> RegionalScores:
+    """Fit each expression without each region and judge it there.
+
+    Parameters
+    ----------
+    expressions : sequence of Expression
+        Over the field's inputs, already fitted to the whole field.
+    field : GradientField
+    labels : ndarray of int, shape (n_points,)
+        From `divide`.
+    refit_steps : int
+        Steps of each fit.
+    """
+    tapes = Tapes.of(expressions)
+    regions = range(int(labels.max()) + 1)
+    misalignments = np.empty((len(expressions), len(regions)))
+    fits: list[list[FloatArray]] = []
+    for region in regions:
+        inside, outside = labels == region, (labels >= 0) & (labels != region)
+        fitted = tapes.fit(comparison_of(field.subset(outside)), refit_steps)[0] if outside.any() else tapes
+        misalignments[:, region] = fitted.judge(comparison_of(field.subset(inside)))
+        fits.append(fitted.constants())
+    weights = np.bincount(labels[labels >= 0], field.weights[labels >= 0], minlength=len(regions))
+    errors = tuple(_jackknife(np.array(values)) for values in zip(*fits, strict=True))
+    return RegionalScores(misalignments, weights / weights.sum(), errors)
+
+
+def _jackknife(values: FloatArray) -> FloatArray:
+    """Standard errors from values (n_regions, n_constants) that were fitted without one region each."""
+    count = len(values)
+    return np.sqrt((count - 1) / count * ((values - values.mean(axis=0)) ** 2).sum(axis=0))

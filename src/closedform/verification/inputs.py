@@ -1,0 +1,66 @@
+"""Leave one input out: does the concept need it, and does the network?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.alignment.misalignment import weighted_mean
+from closedform.alignment.scores import field_misalignment
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree, Variable, apply, constant
+from closedform.field.gradient_field import GradientField
+
+
+@dataclass(frozen=True, slots=True)
+class InputNeed:
+    """What one input contributes.
+
+    Attributes
+    ----------
+    name : str
+    is_used : bool
+        Whether it occurs in the concept.
+    without : float
+        Misalignment of the concept with this input held at its median.
+    network_share : float
+        Its share of the energy of the network's directions, in scaled inputs.
+    """
+
+    name: str
+    is_used: bool
+    without: float
+    network_share: float
+
+
+def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNeed, ...]:
+    """Hold each input at its median in the concept, and judge what is left.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
+    >>> needs = leave_one_out(cf.parse("x**2 + v**2", names=["x", "v"]), field)
+    >>> [need.without > 0.3 for need in needs]
+    [True, True]
+    """
+    concept = expression.rename(field.names)
+    plain = weighted_mean(field_misalignment(concept, field), field.weights)
+    medians = np.median(field.points[field.weights > 0], axis=0) if (field.weights > 0).any() else np.zeros(len(field.names))
+    needs = []
+    for column, name in enumerate(field.names):
+        is_used = column in concept.tree.variables
+        without = plain
+        if is_used:
+            held = Expression(_held(concept.tree, column, float(medians[column])), field.names)
+            without = 1.0 if held.tree.is_constant else weighted_mean(field_misalignment(held, field), field.weights)
+        needs.append(InputNeed(name, is_used, without, float(field.quality.input_shares[column])))
+    return tuple(needs)
+
+
+def _held(tree: Tree, column: int, value: float) -> Tree:
+    number = constant(value)
+    return tree.fold(
+        lambda token: number if isinstance(token, Variable) and token.index == column else Tree((token,)),
+        apply,
+    )

@@ -1,0 +1,116 @@
+"""phi: the distortion through which the network stores the concept, by isotonic regression on held-out points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.stats import rankdata
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import apply
+from closedform.field.gradient_field import GradientField
+
+MONOTONE = 0.98
+"""Rank correlation from which phi counts as invertible."""
+
+N_CURVE, N_SAMPLE = 60, 300
+
+
+@dataclass(frozen=True, slots=True)
+class Phi:
+    """latent = phi(concept), fitted as a monotone function.
+
+    Attributes
+    ----------
+    rank_correlation : float
+        Spearman's, of latent and concept; its sign tells whether phi grows or falls.
+    r2 : float
+        Share of the latent's variance that a monotone function of the concept explains.
+    r2_inverse : float
+        The same the other way round.
+    concept, latent : tuple of float
+        The fitted curve, in order of the concept.
+    concept_sample, latent_sample : tuple of float
+        Some of the points.
+    """
+
+    rank_correlation: float
+    r2: float
+    r2_inverse: float
+    concept: tuple[float, ...]
+    latent: tuple[float, ...]
+    concept_sample: tuple[float, ...] = ()
+    latent_sample: tuple[float, ...] = ()
+
+    def __call__(self, concept: FloatArray) -> FloatArray:
+        """phi at values of the concept, constant beyond the data."""
+        return np.interp(concept, self.concept, self.latent)
+
+
+def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
+    """Fit phi for one latent.
+
+    Returns
+    -------
+    Phi or None
+        None without the latent's values, for several latents, or if one of both does not vary.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 2))
+    >>> field = cf.GradientField.from_arrays(points, points, latents=np.exp(-(points**2).sum(axis=1)), names=["x", "v"])
+    >>> phi = fit_phi(cf.parse("x**2 + v**2"), field)
+    >>> round(phi.rank_correlation, 6), phi.r2 > 0.99
+    (-1.0, True)
+    """
+    if field.latents is None or field.latents.shape[1] != 1:
+        return None
+    usable = field.weights > 0
+    return phi_between(expression.rename(field.names)(field.points[usable]), field.latents[usable, 0])
+
+
+def phi_between(concept: FloatArray, latent: FloatArray) -> Phi | None:
+    """Fit phi to values of a concept and of a latent at the same points; None if one of both does not vary."""
+    usable = np.isfinite(concept) & np.isfinite(latent)
+    concept, latent = concept[usable], latent[usable]
+    if len(concept) < 3 or np.ptp(concept) == 0 or np.ptp(latent) == 0:
+        return None
+    correlation = float(np.corrcoef(rankdata(concept), rankdata(latent))[0, 1])
+    increasing = correlation >= 0
+    x, curve, r2 = _monotone(concept, latent, increasing=increasing)
+    _, _, r2_inverse = _monotone(latent, concept, increasing=increasing)
+    kept = np.unique(np.linspace(0, len(x) - 1, N_CURVE).astype(int))
+    sample = np.unique(np.linspace(0, len(concept) - 1, N_SAMPLE).astype(int))
+    return Phi(
+        rank_correlation=correlation,
+        r2=r2,
+        r2_inverse=r2_inverse,
+        concept=tuple(x[kept].tolist()),
+        latent=tuple(curve[kept].tolist()),
+        concept_sample=tuple(concept[sample].tolist()),
+        latent_sample=tuple(latent[sample].tolist()),
+    )
+
+
+def even_forms(expression: Expression, field: GradientField) -> Expression:
+    """The concept, or its square if the latent follows that one: directions alone cannot tell g from g**2.
+
+    Where g changes its sign, g and g**2 have parallel gradients. If the latent is no monotone function of g but is one of its
+    square, the square is the concept.
+    """
+    plain = fit_phi(expression, field)
+    if plain is None or abs(plain.rank_correlation) >= MONOTONE:
+        return expression
+    squared = Expression(apply("square", expression.tree), expression.names)
+    phi = fit_phi(squared, field)
+    return squared if phi is not None and abs(phi.rank_correlation) >= MONOTONE else expression
+
+
+def _monotone(x: FloatArray, y: FloatArray, *, increasing: bool) -> tuple[FloatArray, FloatArray, float]:
+    """Isotonic regression of y on x: sorted x, fitted values, and the share of variance explained."""
+    order = np.argsort(x, kind="stable")
+    fitted = isotonic_regression(y[order], increasing=increasing).x
+    left = ((y[order] - fitted) ** 2).sum()
+    return x[order], fitted, float(1 - left / ((y - y.mean()) ** 2).sum())

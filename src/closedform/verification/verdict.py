@@ -1,0 +1,197 @@
+"""The verdict: verified, approximate or none, each with its reasons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from closedform.expressions.expression import Expression
+from closedform.verification.alignment import Alignment
+from closedform.verification.phi import MONOTONE, Phi
+from closedform.verification.rivals import Rival
+from closedform.verification.stability import Stability
+
+Status = Literal["verified", "approximate", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where the lines are drawn; docs/verdict.md has the calibration behind them.
+
+    Attributes
+    ----------
+    verified, approximate : float
+        Largest upper bound of the misalignment, relative to chance.
+    rank_correlation : float
+        Least absolute rank correlation of latent and concept.
+    advantage : float
+        How many times better than anything of half its complexity, or than chance, a concept must be.
+    """
+
+    verified: float = 0.02
+    approximate: float = 0.1
+    rank_correlation: float = MONOTONE
+    advantage: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One test that the verdict rests on.
+
+    Attributes
+    ----------
+    name : str
+        'alignment', 'phi', 'halves', 'advantage', 'rivals' or 'rank'.
+    passed : bool or None
+        None if it could not be made.
+    text : str
+        A sentence with the figures.
+    """
+
+    name: str
+    passed: bool | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the concept can be defended.
+
+    Attributes
+    ----------
+    status : {'verified', 'approximate', 'none'}
+    sentence : str
+        The verdict in one sentence.
+    checks : tuple of Check
+        What it rests on.
+    """
+
+    status: Status
+    sentence: str
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The checks' sentences; for a verdict below `verified` those that failed come first."""
+        ordered = sorted(self.checks, key=lambda check: {False: 0, None: 1, True: 2}[check.passed])
+        return tuple(check.text for check in ordered)
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the verdict looks at.
+
+    Attributes
+    ----------
+    concept : Expression
+    complexity : int
+    alignment : Alignment
+    phi : Phi or None
+    stability : Stability or None
+        None if there were too few points to divide.
+    simpler : tuple of float
+        Held-out misalignments of the candidates of at most half the complexity.
+    rivals : tuple of Rival
+    """
+
+    concept: Expression
+    complexity: int
+    alignment: Alignment
+    phi: Phi | None
+    stability: Stability | None
+    simpler: tuple[float, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+
+
+def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> Verdict:
+    """Weigh the evidence."""
+    lines = Thresholds() if thresholds is None else thresholds
+    alignment = evidence.alignment
+    checks = (
+        _alignment(alignment, lines),
+        _phi(evidence.phi, lines),
+        _halves(evidence.stability),
+        _advantage(evidence, lines),
+        _rivals(evidence),
+    )
+    failed = [check for check in checks if check.passed is False]
+    if not failed:
+        return Verdict("verified", "What the network computes here is an invertible function of this formula.", checks)
+    if alignment.bound <= lines.approximate:
+        why = " and ".join(_WEAKNESS[check.name] for check in failed)
+        return Verdict("approximate", f"The network follows this formula approximately: {why}.", checks)
+    return Verdict("none", "No closed form was found that the network follows here.", checks)
+
+
+def undecidable(rank: int, tangent_rank: int) -> Verdict:
+    """The verdict where every function fits."""
+    text = (
+        f"The field has {rank} independent direction(s) in a tangent space of {tangent_rank}: there every function fits, so "
+        "directions cannot tell one concept from another. Use data with more degrees of freedom, or fewer latents at once."
+    )
+    return Verdict("none", "Directions say nothing here, because every function fits.", (Check("rank", False, text),))
+
+
+def nothing_found(sentence: str) -> Verdict:
+    """The verdict when a search returns an empty front."""
+    return Verdict("none", sentence, (Check("alignment", False, sentence),))
+
+
+_WEAKNESS = {
+    "alignment": "its directions deviate",
+    "phi": "the latent is no monotone function of it",
+    "halves": "the halves of the data do not lead to one form",
+    "advantage": "much simpler formulas are nearly as good",
+    "rivals": "another formula that is no more complex fits as well",
+}
+
+
+def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
+    text = (
+        f"On {alignment.n_points} held-out points the misalignment is {alignment.misalignment:.2g} (95% interval "
+        f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}); the upper bound relative to chance is "
+        f"{alignment.bound:.2g}, and {lines.verified:g} is allowed."
+    )
+    return Check("alignment", alignment.bound <= lines.verified, text)
+
+
+def _phi(phi: Phi | None, lines: Thresholds) -> Check:
+    if phi is None:
+        return Check("phi", None, "Without the values of a single latent, phi cannot be tested.")
+    text = (
+        f"Latent and concept have the rank correlation {phi.rank_correlation:.4f} ({lines.rank_correlation:g} is needed); a "
+        f"monotone phi explains {100 * phi.r2:.1f}% of the latent's variance."
+    )
+    return Check("phi", abs(phi.rank_correlation) >= lines.rank_correlation, text)
+
+
+def _halves(stability: Stability | None) -> Check:
+    if stability is None:
+        return Check("halves", None, "There are too few points to search in halves of them.")
+    count = sum(stability.same_form)
+    others = [str(c) for c, same in zip(stability.concepts, stability.same_form, strict=True) if not same]
+    text = f"{count} of {len(stability.concepts)} halves of the data, searched with other seeds, lead to the same form."
+    if others:
+        text += f" Otherwise: {'; '.join(others)}."
+    return Check("halves", stability.is_stable, text)
+
+
+def _advantage(evidence: Evidence, lines: Thresholds) -> Check:
+    rival = min(evidence.simpler, default=evidence.alignment.chance)
+    whom = "anything of half its complexity" if evidence.simpler else "chance"
+    own = max(evidence.alignment.misalignment, 1e-10)
+    text = f"It is {rival / own:.3g} times better than {whom}; {lines.advantage:g} times are needed."
+    return Check("advantage", rival >= lines.advantage * own, text)
+
+
+def _rivals(evidence: Evidence) -> Check:
+    simple = [rival for rival in evidence.rivals if rival.complexity <= evidence.complexity]
+    if not simple:
+        return Check("rivals", True, "No formula that is as simple fits as well.")
+    return Check("rivals", False, f"As simple, and not told apart by the held-out points: {_listed(simple)}.")
+
+
+def _listed(rivals: Sequence[Rival]) -> str:
+    return "; ".join(str(rival.expression) for rival in rivals[:3])

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.errors import ChoiceError
+from closedform.selection.choice import choose, steepest_drop
+from closedform.selection.contenders import Contender
+from closedform.selection.regions import RegionalScores
+
+RNG = np.random.default_rng
+
+
+def case(*rows, spread=0.05, seed=0):
+    """Contenders from (text, complexity, parts, misalignment), with a common error in each of 24 regions."""
+    rng = RNG(seed)
+    common = np.exp(spread * rng.normal(size=24))
+    table = np.array([value * common * np.exp(0.2 * spread * rng.normal(size=24)) for *_, value in rows])
+    contenders = [
+        Contender(cf.parse(text, names=["x", "v"]), size, parts, value, float(values.mean()))
+        for (text, size, parts, value), values in zip(rows, table, strict=True)
+    ]
+    return contenders, RegionalScores(table, np.full(24, 1 / 24), tuple(np.empty(0) for _ in rows))
+
+
+QUARTIC = case(
+    ("x + v", 3, 2, 0.4),
+    ("x**2 + v**2", 7, 2, 0.03),
+    ("x**2 + v**2 + x**4/2", 15, 3, 3.7e-4),
+    ("x**2 + v**2 + x**4/2 + 0.01*x*v", 25, 5, 3.3e-4),
+    ("x**2 + v**2 + x**4/2 + 0.01*x*v + 0.02*x**3", 33, 7, 3.0e-4),
+)
+
+
+def test_the_rule_stops_where_further_terms_gain_little():
+    choice = choose(*QUARTIC, rng=RNG(0))
+    assert choice.index == 2
+    assert choice.better == (3, 4)
+    assert "2 more complex" in choice.reason
+    assert choice.floor == pytest.approx(3.0e-4, rel=0.1)
+
+
+def test_the_very_best_fit_is_another_rule():
+    assert choose(*QUARTIC, rule="accuracy", rng=RNG(0)).index == 4
+    assert choose(*QUARTIC, rule=10, rng=RNG(0)).index == 1
+
+
+def test_a_gain_that_regions_do_not_confirm_is_none():
+    rows = [("x", 1, 1, 0.01), ("x + v", 3, 2, 0.004)]
+    contenders, scores = case(*rows)
+    rng = RNG(1)
+    scores.misalignments[0, 0] += 24 * 0.02  # one bad region makes the simple one worse on average
+    scores.misalignments[0, 1:] = scores.misalignments[1, 1:] * np.exp(0.3 * rng.normal(size=23))
+    assert choose(contenders, scores, rng=RNG(0)).index == 0
+
+
+def test_perfect_fits_are_alike():
+    contenders, scores = case(("x**2", 3, 1, 1e-16), ("x**2 + v", 5, 2, 1e-19))
+    assert choose(contenders, scores, rng=RNG(0)).index == 0
+
+
+def test_known_noise_sharpens_the_choice():
+    rows = [("x + 2*v", 6, 2, 4.6e-4), ("x + 2.1*v", 6, 3, 3.1e-4)]
+    assert choose(*case(*rows), rng=RNG(0)).index == 0
+    assert choose(*case(*rows), noise=3.0e-4, rng=RNG(0)).index == 1
+
+
+def test_the_steepest_drop_is_the_papers():
+    contenders, scores = QUARTIC
+    slopes = np.diff(np.log(scores.means())) / np.diff([c.complexity for c in contenders])
+    assert steepest_drop(contenders, scores.means()) == int(slopes.argmin()) + 1
+
+
+@pytest.mark.parametrize("rule", ["best", 0])
+def test_impossible_rules(rule):
+    with pytest.raises(ChoiceError, match=r"use 'factor'|Ask for that"):
+        choose(*QUARTIC, rule=rule, rng=RNG(0))

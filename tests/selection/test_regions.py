@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.selection.regions import divide, score_regions
+
+
+def field_of(text, n_points=600, seed=0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-1, 1, (n_points, 2))
+    gradients = cf.parse(text, names=["x", "v"]).gradient(points)
+    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=["x", "v"])
+
+
+def test_regions_are_compact_and_complete():
+    field = field_of("x + v**2")
+    labels = divide(field, np.random.default_rng(0))
+    assert labels.min() == 0
+    counts = np.bincount(labels)
+    assert len(counts) >= 20
+    assert counts.min() > 0
+    spread = np.mean([field.points[labels == region].std(axis=0).mean() for region in range(len(counts))])
+    assert spread < 0.4 * field.points.std(axis=0).mean()
+
+
+def test_few_points_have_few_regions_and_dead_ones_none():
+    points = np.random.default_rng(0).uniform(-1, 1, (30, 2))
+    gradients = points.copy()
+    gradients[:5] = 0
+    labels = divide(cf.GradientField.from_arrays(points, gradients), np.random.default_rng(0))
+    assert (labels[:5] == -1).all()
+    assert labels.max() + 1 <= 5
+
+
+def test_a_region_is_judged_by_constants_fitted_without_it():
+    field = field_of("x**2 + v**2", noise=0.02)
+    labels = divide(field, np.random.default_rng(0))
+    right, wrong = (cf.parse(text, names=["x", "v"]) for text in ("x**2 + 1.01*v**2", "x**2 + 1.01*v"))
+    scores = score_regions([right, wrong], field, labels)
+    assert scores.misalignments.shape == (2, labels.max() + 1)
+    assert scores.weights.sum() == pytest.approx(1)
+    assert scores.means()[0] < 0.01 < scores.means()[1]
+    assert scores.resampled(np.random.default_rng(0), 50).shape == (50, 2)
+
+
+def test_errors_of_constants_are_those_of_repeated_samples():
+    values, errors = [], []
+    for seed in range(12):
+        field = field_of("x**2 + 1.4*v**2", seed=seed, noise=0.05)
+        labels = divide(field, np.random.default_rng(seed))
+        from closedform.alignment.refit import refit
+
+        (fitted,), _ = refit([cf.parse("x**2 + 1.3*v**2", names=["x", "v"])], field)
+        values.append(float(str(fitted).split("+ ")[1].split("*")[0]))
+        errors.append(score_regions([fitted], field, labels).errors[0][0])
+    assert 0.4 < np.mean(errors) / np.std(values) < 2.5

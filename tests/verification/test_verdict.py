@@ -1,0 +1,74 @@
+from dataclasses import replace
+
+import pytest
+
+import closedform as cf
+from closedform.verification.alignment import Alignment
+from closedform.verification.phi import Phi
+from closedform.verification.rivals import Rival
+from closedform.verification.stability import Stability
+from closedform.verification.verdict import Evidence, judge, nothing_found, undecidable
+
+CONCEPT = cf.parse("x**2 + v**2")
+PHI = Phi(-0.999, 0.99, 0.99, (0.0, 1.0), (1.0, 0.0))
+GOOD = Evidence(
+    concept=CONCEPT,
+    complexity=7,
+    alignment=Alignment(1e-3, 8e-4, 1.2e-3, 9e-4, 0.5, 2e-3, (1.0, 3.0, 5.0), 500),
+    phi=PHI,
+    stability=Stability((CONCEPT, CONCEPT), (True, True), (0.0, 0.0)),
+    simpler=(0.3,),
+)
+
+
+def failed(verdict):
+    return [check.name for check in verdict.checks if check.passed is False]
+
+
+def test_all_is_well():
+    verdict = judge(GOOD)
+    assert verdict.status == "verified"
+    assert failed(verdict) == []
+    assert len(verdict.reasons) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("alignment", {"alignment": replace(GOOD.alignment, high=0.011)}),
+        ("phi", {"phi": replace(PHI, rank_correlation=0.97)}),
+        ("halves", {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))}),
+        ("advantage", {"simpler": (0.004,)}),
+        ("rivals", {"rivals": (Rival(cf.parse("x*v"), 3, 1e-3, -1e-4, (), 40.0, 5.0),)}),
+    ],
+)
+def test_each_failed_check_alone_makes_it_approximate(name, change):
+    verdict = judge(replace(GOOD, **change))
+    assert verdict.status == "approximate"
+    assert failed(verdict) == [name]
+    assert verdict.reasons[0] == next(check.text for check in verdict.checks if check.name == name)
+
+
+def test_a_poor_fit_is_none():
+    assert judge(replace(GOOD, alignment=replace(GOOD.alignment, misalignment=0.05, high=0.06))).status == "none"
+
+
+def test_what_cannot_be_tested_does_not_count():
+    verdict = judge(replace(GOOD, phi=None, stability=None))
+    assert verdict.status == "verified"
+    assert [check.passed for check in verdict.checks].count(None) == 2
+
+
+def test_a_more_complex_rival_is_no_obstacle():
+    rival = Rival(cf.parse("x**2 + v**2 + x*v"), 15, 9e-4, -1e-4, (), 40.0, 5.0)
+    assert judge(replace(GOOD, rivals=(rival,))).status == "verified"
+
+
+def test_without_simpler_candidates_chance_is_the_measure():
+    assert judge(replace(GOOD, simpler=())).status == "verified"
+
+
+def test_special_verdicts():
+    assert undecidable(1, 1).status == "none"
+    assert "every function fits" in undecidable(2, 2).reasons[0]
+    assert nothing_found("Nothing.").sentence == "Nothing."

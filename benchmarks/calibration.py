@@ -63,6 +63,7 @@ def run(case: Case, budget: float) -> dict[str, object]:
         "misalignment": None if alignment is None else alignment.misalignment,
         "bound": None if alignment is None else alignment.bound,
         "failed": [check.name for check in found.verdict.checks if check.passed is False],
+        "halves": [] if found.stability is None else [str(concept) for concept in found.stability.concepts],
         "seconds": time.perf_counter() - began,
     }
 
@@ -107,8 +108,11 @@ def main() -> None:
     parser.add_argument("--controls", type=int, default=18, help="of each kind")
     parser.add_argument("--folder", type=Path, default=Path("calibration_fields"))
     parser.add_argument("--out", type=Path, default=Path("calibration.jsonl"))
+    parser.add_argument("--processor", action="store_true", help="count processor seconds, for a busy machine")
     parser.add_argument("--only", help="a kind, to run a part")
     options = parser.parse_args()
+    if options.processor:
+        time.perf_counter = time.process_time
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {row["name"] for row in rows}
     for case in cases(options.set, options.folder, options.networks, options.controls):

@@ -14,7 +14,7 @@ PHI = Phi(-0.999, 0.99, 0.99, (0.0, 1.0), (1.0, 0.0))
 GOOD = Evidence(
     concept=CONCEPT,
     complexity=7,
-    alignment=Alignment(1e-3, 8e-4, 1.2e-3, 9e-4, 0.5, 2e-3, (1.0, 3.0, 5.0), 500),
+    alignment=Alignment(1e-3, 8e-4, 1.2e-3, 9e-4, 1e-3, 0.5, 2e-3, (1.0, 3.0, 5.0), 500),
     phi=PHI,
     stability=Stability((CONCEPT, CONCEPT), (True, True), (0.0, 0.0)),
     simpler=(0.3,),
@@ -35,7 +35,7 @@ def test_all_is_well():
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("alignment", {"alignment": replace(GOOD.alignment, high=0.011)}),
+        ("alignment", {"alignment": replace(GOOD.alignment, high=0.02, trimmed_high=0.011)}),
         ("phi", {"phi": replace(PHI, rank_correlation=0.97)}),
         ("halves", {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))}),
         ("advantage", {"simpler": (0.004,)}),
@@ -50,7 +50,7 @@ def test_each_failed_check_alone_makes_it_approximate(name, change):
 
 
 def test_a_poor_fit_is_none():
-    assert judge(replace(GOOD, alignment=replace(GOOD.alignment, misalignment=0.05, high=0.06))).status == "none"
+    assert judge(replace(GOOD, alignment=replace(GOOD.alignment, misalignment=0.05, high=0.06, trimmed_high=0.05))).status == "none"
 
 
 def test_what_cannot_be_tested_does_not_count():

@@ -19,8 +19,11 @@ from closedform.field.gradient_field import GradientField
 from closedform.search.front import Candidate, Front
 from closedform.selection.regions import RegionalScores, score_regions
 
-MOST = 40
+MOST = 24
 """Contenders that are judged by region; each costs a fit for every region."""
+
+PROGRESS = 0.9
+"""A candidate of the front matters if its misalignment is at most this share of the last simpler one that does."""
 
 HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
@@ -89,7 +92,7 @@ def gather(
         In the same order.
     """
     sample = field.points[field.weights > 0]
-    forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in front]
+    forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in _telling(front)]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
     scores = score_regions([contender.expression for contender in first], field, labels)
     proposals: list[tuple[Expression, str]] = []
@@ -97,7 +100,9 @@ def gather(
         made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
         proposals += [(form, contender.engine) for form in made]
     near = _thinned([*first, *_fitted(proposals, field, costs)])
-    kept = _thinned(_fitted([(canonical_form(c.expression, sample), c.engine) for c in near], field, costs))
+    known = {contender.expression for contender in first}
+    written = [(c.expression if c.expression in known else canonical_form(c.expression, sample), c.engine) for c in near]
+    kept = _thinned(_fitted(written, field, costs))
     final = score_regions([contender.expression for contender in kept], field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
@@ -134,6 +139,17 @@ def count_parts(tree: Tree) -> int:
         elif not part.is_constant:
             n_terms += 1
     return n_terms + len(fitted_positions(tree))
+
+
+def _telling(front: Front) -> list[Candidate]:
+    """The candidates that are clearly better than simpler ones, and the best: what differs by rounding or a hair is left out."""
+    kept: list[Candidate] = []
+    for candidate in front:
+        if not kept or max(candidate.misalignment, PERFECT) <= PROGRESS * max(kept[-1].misalignment, PERFECT):
+            kept.append(candidate)
+    if front.best is not None and front.best not in kept and front.best.misalignment > PERFECT:
+        kept.append(front.best)
+    return kept
 
 
 def _fitted(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.misalignment import chance_level, paper_loss, trimmed_mean, weighted_mean
+from closedform.alignment.misalignment import TRIM, chance_level, paper_loss, weighted_mean
 from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
@@ -26,8 +26,9 @@ class Alignment:
         The mean; 0 is perfect.
     low, high : float
         Its 95% bootstrap interval over regions.
-    trimmed : float
-        The mean without the worst 5% of the points.
+    trimmed, trimmed_high : float
+        The mean without the worst 5% of the points, and the upper end of its interval: a network is bad somewhere, mostly where
+        its gradient nearly vanishes, and a few such points decide the mean.
     chance : float
         What a random direction has.
     paper_loss : float or None
@@ -42,6 +43,7 @@ class Alignment:
     low: float
     high: float
     trimmed: float
+    trimmed_high: float
     chance: float
     paper_loss: float | None
     angles: tuple[float, ...]
@@ -49,8 +51,13 @@ class Alignment:
 
     @property
     def bound(self) -> float:
-        """Upper end of the interval relative to chance; 1 if every function fits."""
+        """Upper end of the mean's interval relative to chance; 1 if every function fits."""
         return min(self.high / self.chance, 1.0) if self.chance > 0 else 1.0
+
+    @property
+    def trimmed_bound(self) -> float:
+        """The same without the worst 5% of the points."""
+        return min(self.trimmed_high / self.chance, 1.0) if self.chance > 0 else 1.0
 
 
 def measure_alignment(
@@ -70,6 +77,7 @@ def measure_alignment(
     """
     values = field_misalignment(expression, field)
     low, high = interval(values, field.weights, labels, rng)
+    kept = np.where(values <= np.quantile(values[field.weights > 0], 1 - TRIM), field.weights, 0.0)
     usable = field.weights > 0
     quantiles = np.quantile(angles_in_degrees(values[usable]), QUANTILES) if usable.any() else np.full(len(QUANTILES), 90.0)
     loss = None
@@ -80,7 +88,8 @@ def measure_alignment(
         misalignment=weighted_mean(values, field.weights),
         low=low,
         high=high,
-        trimmed=trimmed_mean(values, field.weights),
+        trimmed=weighted_mean(values, kept),
+        trimmed_high=interval(values, kept, labels, rng)[1],
         chance=chance_level(field.rank, field.tangent.rank),
         paper_loss=loss,
         angles=tuple(quantiles.tolist()),

@@ -19,8 +19,10 @@ class Thresholds:
 
     Attributes
     ----------
-    verified, approximate : float
-        Largest upper bound of the misalignment, relative to chance.
+    verified : float
+        Largest upper bound of the trimmed misalignment, relative to chance.
+    approximate : float
+        The same for the mean over all points; for `verified` too.
     rank_correlation : float
         Least absolute rank correlation of latent and concept.
     advantage : float
@@ -151,10 +153,12 @@ _WEAKNESS = {
 def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
     text = (
         f"On {alignment.n_points} held-out points the misalignment is {alignment.misalignment:.2g} (95% interval "
-        f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}); the upper bound relative to chance is "
-        f"{alignment.bound:.2g}, and {lines.verified:g} is allowed."
+        f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}). Without the worst 5% of them the upper "
+        f"bound relative to chance is {alignment.trimmed_bound:.2g}, and {lines.verified:g} is allowed; with them "
+        f"{alignment.bound:.2g}, and {lines.approximate:g} is allowed."
     )
-    return Check("alignment", alignment.bound <= lines.verified, text)
+    fine = alignment.trimmed_bound <= lines.verified and alignment.bound <= lines.approximate
+    return Check("alignment", fine, text)
 
 
 def _phi(phi: Phi | None, lines: Thresholds) -> Check:

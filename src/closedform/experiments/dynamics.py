@@ -8,9 +8,8 @@ from closedform.experiments.integration import Motion, integrate
 LINE_INPUTS = ("x", "v")
 PLANE_INPUTS = ("x1", "x2", "v1", "v2")
 
-DURATION = 5.0
-GRID = 10_001
-"""Points of time in [0, DURATION] of which anchor, positive and negative are taken."""
+TIMES = np.linspace(0.0, 5.0, 10_001)
+"""Anchor, positive and negative are taken at these."""
 
 ENERGY = -0.5
 """Energy of every trajectory in experiment 11: ellipses with a semi-major axis of 1."""
@@ -61,7 +60,7 @@ def trajectories(n: int, rng: np.random.Generator, *, motion: Motion) -> FloatAr
     True
     """
     start, other = rng.uniform(0, 1, (2, n, 2))
-    times = rng.integers(0, GRID, (3, n)) * (DURATION / (GRID - 1))
+    times = TIMES[rng.integers(0, len(TIMES), (3, n))]
     anchor, positive, negative = (integrate(motion, y, t) for y, t in zip((start, start, other), times, strict=True))
     return np.stack([anchor, positive, negative], axis=1)
 
@@ -85,7 +84,7 @@ def _starts(n: int, rng: np.random.Generator) -> FloatArray:
 def _away_from_the_centre(start: FloatArray, rng: np.random.Generator) -> FloatArray:
     points = np.zeros_like(start)
     while (near := np.linalg.norm(points[:, :2], axis=1) < CLOSEST).any():
-        times = rng.integers(0, GRID, int(near.sum())) * (DURATION / (GRID - 1))
+        times = TIMES[rng.integers(0, len(TIMES), int(near.sum()))]
         points[near] = integrate(kepler, start[near], times)
     return points
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from closedform.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.alignment.scores import field_misalignment
+from closedform.arrays import FloatArray
 from closedform.experiments.answers import ANSWERS
 from closedform.experiments.extraction import extract_experiment
 from closedform.expressions.parse import parse
@@ -21,9 +23,6 @@ from closedform.networks.siamese import load_siamese
 if TYPE_CHECKING:
     import torch
 
-TRIMMED = 0.95
-"""Share of the points in the trimmed mean: those that fit best."""
-
 
 def assess(number: int, module: "torch.nn.Module", *, seed: int = 0) -> dict[str, Any]:
     """Compare a network with the concept that it should have learned.
@@ -31,23 +30,27 @@ def assess(number: int, module: "torch.nn.Module", *, seed: int = 0) -> dict[str
     Returns
     -------
     dict
-        ``misalignment`` (mean), ``misalignment_trimmed``, ``misalignment_median`` inside the tangent space;
-        ``misalignment_without_tangent``; ``misalignment_smoothed`` with gradients averaged over 0.05 of the spread;
-        ``noise_degrees``, the directional noise of the field; ``spearman`` of latent and concept.
+        ``misalignment`` (mean), ``misalignment_trimmed`` and ``misalignment_median`` inside the tangent space;
+        ``misalignment_without_tangent``, of the spelling that fits best; ``misalignment_smoothed`` with gradients averaged over
+        0.05 of the spread; ``noise_degrees``, the directional noise of the field; ``spearman`` of latent and concept.
     """
     field = extract_experiment(number, module, seed=seed)
-    errors = _errors(number, field)
+    full = extract_experiment(number, module, tangent="none", seed=seed)
+    smooth = extract_experiment(number, module, smoothing=0.05, seed=seed)
+    answer = ANSWERS[number]
+    values = parse(answer.expression, field.names)(field.points)
     assert field.latents is not None
+    errors = _errors(answer.expression, field)
     return {
-        "misalignment": float(errors.mean()),
-        "misalignment_trimmed": float(np.sort(errors)[: int(TRIMMED * len(errors))].mean()),
-        "misalignment_median": float(np.median(errors)),
-        "misalignment_without_tangent": float(
-            _errors(number, extract_experiment(number, module, tangent="none", seed=seed)).mean()
+        "misalignment": weighted_mean(errors, field.weights),
+        "misalignment_trimmed": trimmed_mean(errors, field.weights),
+        "misalignment_median": float(np.median(errors[field.weights > 0])),
+        "misalignment_without_tangent": min(
+            weighted_mean(_errors(spelling, full), full.weights) for spelling in (answer.expression, *answer.spellings)
         ),
-        "misalignment_smoothed": float(_errors(number, extract_experiment(number, module, smoothing=0.05, seed=seed)).mean()),
+        "misalignment_smoothed": weighted_mean(_errors(answer.expression, smooth), smooth.weights),
         "noise_degrees": field.quality.noise_degrees,
-        "spearman": float(spearmanr(field.latents[:, 0], _concept(number, field)(field.points)).statistic),
+        "spearman": float(spearmanr(field.latents[:, 0], values)[0]),
     }
 
 
@@ -64,12 +67,8 @@ def main() -> None:
     (directory / "networks.json").write_text(json.dumps(table, indent=1) + "\n")
 
 
-def _concept(number: int, field: GradientField) -> Any:
-    return parse(ANSWERS[number].expression, field.names)
-
-
-def _errors(number: int, field: GradientField) -> np.ndarray:
-    return field_misalignment(_concept(number, field), field)[field.weights > 0]
+def _errors(expression: str, field: GradientField) -> FloatArray:
+    return field_misalignment(parse(expression, field.names), field)
 
 
 if __name__ == "__main__":

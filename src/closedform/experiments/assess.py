@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import spearmanr
+import pandas as pd
 
 from closedform.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.alignment.scores import field_misalignment
@@ -50,7 +50,7 @@ def assess(number: int, module: "torch.nn.Module", *, seed: int = 0) -> dict[str
         ),
         "misalignment_smoothed": weighted_mean(_errors(answer.expression, smooth), smooth.weights),
         "noise_degrees": field.quality.noise_degrees,
-        "spearman": float(spearmanr(field.latents[:, 0], values)[0]),
+        "spearman": float(pd.Series(field.latents[:, 0]).corr(pd.Series(values), method="spearman")),
     }
 
 

@@ -7,7 +7,6 @@ import pytest
 import closedform
 from closedform.experiments.answers import ANSWERS
 from closedform.experiments.catalogue import EXPERIMENTS
-from closedform.experiments.train import split
 from closedform.expressions.constraint import parse_constraint
 from closedform.expressions.parse import parse
 
@@ -21,7 +20,7 @@ def number(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="module")
 def triplets(number: int) -> np.ndarray:
-    return EXPERIMENTS[number].triplets(N, 0)
+    return EXPERIMENTS[number].split("test", N, seed=0)
 
 
 def test_positives_share_the_invariant_and_negatives_do_not(number: int, triplets: np.ndarray) -> None:
@@ -56,16 +55,16 @@ def test_entries_stay_moderate(triplets: np.ndarray) -> None:
 
 
 def test_seeds_and_splits(number: int) -> None:
-    first, again, other = (split(number, "test", 50, seed=seed) for seed in (3, 3, 4))
+    first, again, other = (EXPERIMENTS[number].split("test", 50, seed=seed) for seed in (3, 3, 4))
 
     assert np.array_equal(first, again)
     assert not np.isclose(first, other).all()
-    assert not np.isclose(first, split(number, "training", 50, seed=3)).all()
+    assert not np.isclose(first, EXPERIMENTS[number].split("training", 50, seed=3)).all()
 
 
 def test_fields_have_a_second_invariant_that_is_held() -> None:
     """Without the constraint one latent could learn any mixture of the two."""
-    fields = EXPERIMENTS[6].triplets(N, 1)
+    fields = EXPERIMENTS[6].split("test", N, seed=1)
     squares = (fields[..., :3] ** 2).sum(2) - (fields[..., 3:] ** 2).sum(2)
 
     assert np.abs(squares).max() < 1e-10
@@ -73,7 +72,7 @@ def test_fields_have_a_second_invariant_that_is_held() -> None:
 
 
 def test_orbits_share_neither_direction_nor_another_energy() -> None:
-    orbits = EXPERIMENTS[11].triplets(N, 1)
+    orbits = EXPERIMENTS[11].split("test", N, seed=1)
     position, velocity = orbits[..., :2], orbits[..., 2:]
     momentum = position[..., 0] * velocity[..., 1] - position[..., 1] * velocity[..., 0]
     pericentre = momentum[..., None] * velocity[..., ::-1] * [1, -1] - position / np.linalg.norm(

@@ -15,7 +15,9 @@ from closedform.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.experiments.answers import ANSWERS
+from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.extraction import extract_experiment
+from closedform.experiments.train import network_file, read_record
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.networks.siamese import load_siamese
@@ -58,12 +60,18 @@ def main() -> None:
     """Assess every network in a directory."""
     parser = argparse.ArgumentParser(prog="python -m closedform.experiments.assess", description=__doc__)
     parser.add_argument("directory", type=Path)
-    directory = parser.parse_args().directory
+    assess_directory(parser.parse_args().directory)
+
+
+def assess_directory(directory: Path) -> None:
+    """Write ``networks.json``: how each network in a directory was trained, and how well it carries its concept."""
     table = []
-    for file in sorted(directory.glob("experiment_*.safetensors")):
-        record = json.loads(file.with_suffix(".json").read_text())
-        record |= assess(record["number"], load_siamese(file), seed=record["seed"])
-        table.append({key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in record.items()})
+    for number in EXPERIMENTS:
+        file = network_file(directory, number)
+        if file.exists():
+            record = read_record(directory, number)
+            record |= assess(number, load_siamese(file), seed=record["seed"])
+            table.append({key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in record.items()})
     (directory / "networks.json").write_text(json.dumps(table, indent=1) + "\n")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from closedform.arrays import FloatArray
 
 Sampler = Callable[[int, np.random.Generator], FloatArray]
 """From a number of triplets and a generator to an array of shape (n, 3, n_inputs)."""
+
+_SPLITS = ("training", "validation", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Experiment:
     Examples
     --------
     >>> from closedform.experiments.catalogue import EXPERIMENTS
-    >>> EXPERIMENTS[7].inputs, EXPERIMENTS[7].triplets(5, rng=0).shape
+    >>> EXPERIMENTS[7].inputs, EXPERIMENTS[7].split("test", 5, seed=0).shape
     (('x', 'v'), (5, 3, 2))
     """
 
@@ -43,6 +46,6 @@ class Experiment:
     sampler: Sampler
     held: tuple[str, ...] = ()
 
-    def triplets(self, n: int, rng: int | np.random.Generator) -> FloatArray:
-        """Draw triplets, shape (n, 3, n_inputs)."""
-        return self.sampler(n, np.random.default_rng(rng))
+    def split(self, name: Literal["training", "validation", "test"], n: int, *, seed: int) -> FloatArray:
+        """Triplets of one split of the data, shape (n, 3, n_inputs); splits and seeds are independent of each other."""
+        return self.sampler(n, np.random.default_rng([seed, self.number, _SPLITS.index(name)]))

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from closedform.experiments.catalogue import EXPERIMENTS
-from closedform.experiments.train import split
 from closedform.field.gradient_field import GradientField
 from closedform.networks.extract import extract_field
 
@@ -40,7 +39,7 @@ def extract_experiment(
     experiment = EXPERIMENTS[number]
     return extract_field(
         module,
-        split(number, "test", n_points, seed=seed)[:, 0],
+        experiment.split("test", n_points, seed=seed)[:, 0],
         0,
         names=experiment.inputs,
         tangent=tangent,

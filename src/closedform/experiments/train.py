@@ -8,7 +8,7 @@ import json
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,27 +16,15 @@ from closedform.arrays import FloatArray
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.profiles import Profile, ProfileName, get_profile
 from closedform.live_progress import Table
-from closedform.networks.siamese import TrainedSiamese, load_siamese, mean_triplet_loss, train_siamese
+from closedform.networks.errors import TrainingError
+from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
 from closedform.optional import require
 from closedform.progress import Progress
 
-if TYPE_CHECKING:
-    import torch
-
 log = logging.getLogger(__name__)
 
-SPLITS = {"training": 0, "validation": 1, "test": 2}
-
-
-def split(number: int, name: str, n: int, *, seed: int = 0) -> FloatArray:
-    """Triplets of one split of an experiment's data, shape (n, 3, n_inputs); splits of one seed are independent.
-
-    Examples
-    --------
-    >>> split(1, "test", 10).shape
-    (10, 3, 4)
-    """
-    return EXPERIMENTS[number].triplets(n, np.random.default_rng([seed, number, SPLITS[name]]))
+_SEED_OF_TRAINING = 3
+"""Keeps the seed of the weights apart from those of the three splits."""
 
 
 def train_experiment(
@@ -49,35 +37,54 @@ def train_experiment(
 ) -> TrainedSiamese:
     """Draw the data of an experiment and train on them."""
     return train_siamese(
-        split(number, "training", profile.n_training, seed=seed),
+        EXPERIMENTS[number].split("training", profile.n_training, seed=seed),
         profile.options,
-        validation=split(number, "validation", profile.n_validation, seed=seed),
-        rng=np.random.default_rng([seed, number, len(SPLITS)]),
+        validation=EXPERIMENTS[number].split("validation", profile.n_validation, seed=seed),
+        rng=np.random.default_rng([seed, number, _SEED_OF_TRAINING]),
         checkpoint=checkpoint,
         progress=progress,
     )
 
 
-def train_into(
-    directory: Path, number: int, name: ProfileName, *, seed: int = 0, progress: Progress | None = None
-) -> "torch.nn.Module":
-    """Train into a directory, or read what is there already: ``experiment_08.safetensors`` and a record beside it."""
-    file = directory / f"experiment_{number:02d}.safetensors"
+def train_into(directory: Path, number: int, name: ProfileName, *, seed: int = 0, progress: Progress | None = None) -> None:
+    """Train into a directory: ``experiment_08.safetensors`` and a record beside it; nothing is done if they are there.
+
+    Raises
+    ------
+    TrainingError
+        If they are there, but of another profile or seed.
+    KeyboardInterrupt
+        If someone interrupts; the checkpoint in the directory lets the next call go on.
+    """
+    file = network_file(directory, number)
     if file.exists():
-        return load_siamese(file)
+        there = read_record(directory, number)
+        if (there["profile"], there["seed"]) != (name, seed):
+            found = f"profile {there['profile']!r} and seed {there['seed']}"
+            raise TrainingError(f"{file} was trained with {found}, not {name!r} and {seed}; choose another directory.")
+        return
     directory.mkdir(parents=True, exist_ok=True)
     profile = get_profile(name, number)
     checkpoint = file.with_suffix(".checkpoint")
     trained = train_experiment(number, profile, seed=seed, checkpoint=checkpoint, progress=progress)
     if trained.status == "interrupted":
         raise KeyboardInterrupt
-    record = training_record(number, trained, split(number, "test", profile.n_test, seed=seed))
+    record = training_record(number, trained, EXPERIMENTS[number].split("test", profile.n_test, seed=seed))
     file.with_suffix(".json").write_text(json.dumps({**record, "profile": name, "seed": seed}, indent=1) + "\n")
     unfinished = file.with_suffix(".part")
     trained.save(unfinished)
     os.replace(unfinished, file)
     checkpoint.unlink(missing_ok=True)
-    return trained.module
+
+
+def network_file(directory: Path, number: int) -> Path:
+    """Where a directory keeps a network."""
+    return directory / f"experiment_{number:02d}.safetensors"
+
+
+def read_record(directory: Path, number: int) -> dict[str, Any]:
+    """What was written about a training."""
+    return json.loads(network_file(directory, number).with_suffix(".json").read_text())
 
 
 def training_record(number: int, trained: TrainedSiamese, test: FloatArray) -> dict[str, Any]:
@@ -109,8 +116,7 @@ def main() -> None:
     for number in words.numbers or EXPERIMENTS:
         log.info("experiment %d, %s", number, EXPERIMENTS[number].name)
         train_into(words.out, number, words.profile, seed=words.seed, progress=Table())
-        record = (words.out / f"experiment_{number:02d}.json").read_text()
-        log.info("experiment %d: %s", number, " ".join(record.split()))
+        log.info("experiment %d: %s", number, read_record(words.out, number))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def extract_experiment(
         0,
         names=experiment.inputs,
         tangent=tangent,
-        constraints=() if tangent == "none" else experiment.held,
+        constraints=experiment.held if tangent in ("auto", "constraints") else (),
         smoothing=smoothing,
         rng=seed,
     )

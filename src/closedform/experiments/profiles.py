@@ -47,7 +47,7 @@ def get_profile(name: ProfileName, number: int) -> Profile:
     (100, 0.5)
     """
     if name == "quick":
-        options = SiameseOptions(hidden=(128, 128), activation="elu", learning_rate=2e-3, epochs=60, schedule="cycle")
+        options = SiameseOptions(hidden=(128, 128), activation="elu", learning_rate=6e-3, epochs=60, schedule="cycle")
         return Profile(20_000, 2_000, 10_000, options)
     options = SiameseOptions(epochs=_PAPER_EPOCHS.get(number, 300), factor=0.5 if number >= _PAPER_FACTOR_FROM else 0.2)
     return Profile(50_000, 5_000, 10_000, options)

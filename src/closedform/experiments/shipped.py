@@ -4,7 +4,6 @@ import json
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.networks.siamese import load_siamese
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 SEED = 0
 """Of their data and weights."""
 
-_DIRECTORY = files("closedform.experiments") / "checkpoint_files"
+_DIRECTORY = files("closedform.experiments") / "checkpoints"
 
 
 def load_checkpoint(number: int) -> "torch.nn.Sequential":
@@ -21,15 +20,15 @@ def load_checkpoint(number: int) -> "torch.nn.Sequential":
 
     Raises
     ------
-    KeyError
-        If there is no such experiment.
+    ModelFileError
+        If there is none of this number.
 
     Examples
     --------
-    >>> [name for name, _ in load_checkpoint(8).named_children()]
+    >>> [name for name, _ in load_checkpoint(11).named_children()]
     ['hidden1', 'activation1', 'hidden2', 'activation2', 'latent']
     """
-    with as_file(_DIRECTORY / f"experiment_{EXPERIMENTS[number].number:02d}.safetensors") as file:
+    with as_file(_DIRECTORY / f"experiment_{number:02d}.safetensors") as file:
         return load_siamese(file)
 
 

@@ -7,13 +7,18 @@ gain that a user without the truth can see (`closedform.networks.smoothing_gain`
 """
 
 import argparse
+from dataclasses import replace
 
 import torch
-from paper_networks import TRUTHS, train
 
 import closedform as cf
 from closedform.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.alignment.scores import field_misalignment
+from closedform.experiments.answers import ANSWERS
+from closedform.experiments.catalogue import EXPERIMENTS
+from closedform.experiments.extraction import N_POINTS
+from closedform.experiments.profiles import get_profile
+from closedform.experiments.train import train_experiment
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.networks import smoothing
@@ -28,18 +33,20 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=32)
     parser.add_argument("--experiments", type=int, nargs="*", default=[8, 12])
-    parser.add_argument("--activation", default="relu")
+    parser.add_argument("--activation", choices=("relu", "elu"), default="relu")
     parser.add_argument("--radii", type=float, nargs="*", default=[0.01, 0.02, 0.03, 0.05])
     options = parser.parse_args()
     smoothing.MAX_RADIUS = max(*options.radii, smoothing.MAX_RADIUS)  # the benchmark may look beyond what users are allowed
     torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
     print("experiment seed radius  misalignment  trimmed   gain  trimmed gain  gain on held-out raw directions")
     for experiment in options.experiments:
-        truth, names = TRUTHS[experiment]
-        expression = cf.parse(truth, names=names)
+        names = EXPERIMENTS[experiment].inputs
+        expression = cf.parse(ANSWERS[experiment].expression, names=names)
+        profile = get_profile("quick", experiment)
+        profile = replace(profile, options=replace(profile.options, activation=options.activation))
         for seed in range(options.seeds):
-            model, points = train(experiment, options.activation, seed)
+            model = train_experiment(experiment, profile, seed=seed).module
+            points = EXPERIMENTS[experiment].split("test", N_POINTS, seed=seed)[:, 0]
             source = open_source(model, points, "output:0")
             raw = source.evaluate(source.points)
             first: tuple[float, float] | None = None

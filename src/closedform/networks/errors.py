@@ -30,3 +30,7 @@ class NetworkError(ExtractionError, RuntimeError):
 
 class ModelFileError(ClosedformError, ValueError):
     """A model file or a data file cannot be read, or must not be."""
+
+
+class TrainingError(ClosedformError, ValueError):
+    """A training cannot start, go on or be resumed."""

@@ -1,6 +1,7 @@
 """Model files and data files: what the command line opens. Nothing in a file is run without an explicit word."""
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -49,7 +50,8 @@ def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allo
     path : path
         A ``.pt2`` of torch.export; or weights as ``.safetensors``, or as a state dict that torch.save wrote, with a builder.
     builder : str, optional
-        ``"package.module:function"``; the function takes nothing and returns the network whose weights the file holds.
+        ``"package.module:function"``; the function returns the network whose weights the file holds. It takes nothing, or the
+        path of the file, for files that say in their metadata how large the network is.
     allow_pickle : bool
         Whether to unpickle. A pickled model runs any code that its maker put in it, so only for files of your own.
 
@@ -127,8 +129,8 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     return inputs, tuple(str(name) for name in names)
 
 
-def build(builder: str) -> Any:
-    """Import and call ``"package.module:function"``, looking in the current directory too.
+def build(builder: str, file: Path) -> Any:
+    """Import and call ``"package.module:function"``, looking in the current directory too; it is given the file if it asks.
 
     Raises
     ------
@@ -147,10 +149,19 @@ def build(builder: str) -> Any:
         raise ModelFileError(f"The builder {builder!r} cannot be imported: {error}. Is its package installed?") from error
     finally:
         sys.path.remove(here)
-    model = function()
+    model = function(file) if _wants_argument(function) else function()
     if not isinstance(model, torch.nn.Module):
         raise ModelFileError(f"The builder {builder!r} returned a {type(model).__name__}; it must return a torch module.")
     return model
+
+
+def _wants_argument(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some builtins tell nothing about themselves
+        return False
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(parameter.kind in places and parameter.default is inspect.Parameter.empty for parameter in parameters)
 
 
 def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]]) -> LoadedModel:
@@ -158,7 +169,7 @@ def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]
         raise ModelFileError(
             f"{file.name} holds weights only. Say how to make the network: builder='package.module:function' (--builder)."
         )
-    model = build(builder)
+    model = build(builder, file)
     weights, notes = _fitting(dict(read()), set(model.state_dict()))
     try:
         model.load_state_dict(weights, strict=True)

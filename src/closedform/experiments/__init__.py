@@ -1,0 +1,1 @@
+"""The twelve experiments of the paper: data sets, training, networks, scoring."""

@@ -1,0 +1,188 @@
+"""Siamese networks: train a small network on triplets, so that its latents tell what anchor and positive share."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.errors import ShapeError
+from closedform.networks.errors import ModelFileError
+from closedform.networks.siamese_network import SiameseOptions, build_siamese, checked_triplets, mean_triplet_loss
+from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, train
+from closedform.optional import require
+from closedform.progress import Progress, Silent
+from closedform.randomness import as_generator
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", extra="torch")
+
+__all__ = [
+    "Epoch",
+    "SiameseOptions",
+    "TrainedSiamese",
+    "build_from_file",
+    "build_siamese",
+    "load_siamese",
+    "mean_triplet_loss",
+    "train_siamese",
+]
+
+_METADATA = "closedform_siamese"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedSiamese:
+    """A trained network and how it came about.
+
+    Attributes
+    ----------
+    module : torch.nn.Sequential
+        From inputs (n, n_inputs) to latents (n, n_latents), with the weights of the best epoch; its last layer is ``latent``.
+    options : SiameseOptions
+    history : tuple of Epoch
+    best_epoch : int
+        Counted from 0.
+    status : str
+        ``finished``, ``stopped`` (by `SiameseOptions.stop_after`) or ``interrupted`` (by Ctrl-C).
+    seconds : float
+        Training time, that before a resumption included.
+    """
+
+    module: "torch.nn.Sequential"
+    options: SiameseOptions
+    history: tuple[Epoch, ...]
+    best_epoch: int
+    status: Status
+    seconds: float
+
+    def save(self, path: str | os.PathLike[str], *, precision: Literal["single", "half"] = "single") -> None:
+        """Write the weights as safetensors, with the options in the metadata; `load_siamese` reads it."""
+        kind = torch.float16 if precision == "half" else torch.float32
+        weights = {name: tensor.detach().to(kind).contiguous() for name, tensor in self.module.state_dict().items()}
+        metadata = {_METADATA: json.dumps(asdict(self.options))}
+        require("safetensors.torch", extra="torch").save_file(weights, str(path), metadata=metadata)
+
+
+def train_siamese(
+    triplets: ArrayLike,
+    options: SiameseOptions | None = None,
+    *,
+    validation: ArrayLike | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = True,
+) -> TrainedSiamese:
+    """Train a network whose latents agree for anchor and positive and differ for anchor and negative.
+
+    The loss is the mean of max(0, |f(a) - f(p)|^2 - |f(a) - f(n)|^2 + margin), the optimiser Adam. Ctrl-C ends the training and
+    returns the best network so far.
+
+    Parameters
+    ----------
+    triplets : array_like, shape (n_triplets, 3, n_inputs)
+        Anchors, positives and negatives.
+    options : SiameseOptions, optional
+    validation : array_like, shape (n_validation, 3, n_inputs), optional
+        Decides about the learning rate and the best epoch; without it the training loss does.
+    rng : int, numpy.random.Generator or None
+        Seed of the first weights and of the order of the triplets. The same seed gives the same network on the same machine.
+    progress : Progress, optional
+        Whom to tell; nobody by default.
+    checkpoint : path, optional
+        Where the state is kept while training, at the ends of epochs and at most every few seconds.
+    resume : bool
+        Go on from the checkpoint if there is one; the result is the same, bit for bit, as without a break.
+
+    Returns
+    -------
+    TrainedSiamese
+
+    Raises
+    ------
+    ShapeError
+        If triplets are no array of that shape.
+    TrainingError
+        If a number is not finite, the loss becomes so, or the checkpoint belongs to another training.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> angle, radius = generator.uniform(0, 6.28, (3, 500)), generator.uniform(0.5, 1.5, (2, 500))[[0, 0, 1]]
+    >>> circles = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2).swapaxes(0, 1)
+    >>> trained = train_siamese(circles, SiameseOptions(hidden=(16,), epochs=3), rng=0)
+    >>> len(trained.history), trained.status
+    (3, 'finished')
+    """
+    options = SiameseOptions() if options is None else options
+    arrays = [checked_triplets(triplets, "triplets")] + (
+        [] if validation is None else [checked_triplets(validation, "validation")]
+    )
+    if len({array.shape[2] for array in arrays}) > 1:
+        raise ShapeError(f"Triplets have {arrays[0].shape[2]} inputs, validation {arrays[1].shape[2]}; pass the same inputs.")
+    seed = int(as_generator(rng).integers(2**62))
+    shift, spread = _standards(arrays[0], options)
+    data = [torch.tensor((array - shift) / spread, dtype=torch.float32) for array in arrays]
+    run = Run(options, seed, data[0], data[1] if len(data) > 1 else None)
+    file = None if checkpoint is None else Path(checkpoint)
+    if file is not None and resume and file.exists():
+        run.restore(file)
+    with denormals_flushed():
+        status = train(run, Silent() if progress is None else progress, file)
+    module = run.best_module()
+    with torch.no_grad():  # the scaling moves into the first layer
+        first = cast("torch.nn.Linear", module[0])
+        first.weight.div_(torch.tensor(spread, dtype=torch.float32))
+        first.bias.sub_(first.weight @ torch.tensor(shift, dtype=torch.float32))
+    return TrainedSiamese(module, options, tuple(run.history), run.best_epoch, status, run.seconds)
+
+
+def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
+    """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for ``closedform extract``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not one of these.
+    """
+    safetensors = require("safetensors", extra="torch")
+    try:
+        with safetensors.safe_open(str(path), framework="pt") as file:
+            stored = json.loads(file.metadata()[_METADATA])
+            n_inputs = file.get_slice("hidden1.weight").get_shape()[1]
+        stored["hidden"] = tuple(stored["hidden"])
+        return build_siamese(SiameseOptions(**stored), n_inputs)
+    except (OSError, KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
+        raise ModelFileError(
+            f"{Path(path).name} is no file that TrainedSiamese.save wrote ({error}); write your own builder for it."
+        ) from error
+
+
+def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
+    """Read a network that `TrainedSiamese.save` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not one of these.
+    """
+    module = build_from_file(path)
+    weights = require("safetensors.torch", extra="torch").load_file(str(path))
+    module.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
+    return module
+
+
+def _standards(triplets: np.ndarray, options: SiameseOptions) -> tuple[np.ndarray, np.ndarray]:
+    """Shift and spread of each input; 0 and 1 if they are to stay as they are, and spread 1 for a constant one."""
+    n_inputs = triplets.shape[2]
+    if not options.standardize:
+        return np.zeros(n_inputs), np.ones(n_inputs)
+    rows = triplets.reshape(-1, n_inputs)
+    spread = rows.std(axis=0)
+    return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,131 @@
+"""The network of a Siamese training: its options, its layers, its loss."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from closedform.errors import ShapeError
+from closedform.networks.errors import TrainingError
+from closedform.optional import require
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", extra="torch")
+
+Activation = Literal["relu", "elu"]
+Schedule = Literal["plateau", "cycle"]
+
+
+@dataclass(frozen=True, slots=True)
+class SiameseOptions:
+    """How a Siamese network is built and trained.
+
+    Attributes
+    ----------
+    hidden : tuple of int
+        Widths of the hidden layers.
+    activation : {'relu', 'elu'}
+        Of the hidden layers. ELU networks have continuous gradients, which are easier to read.
+    latents : int
+        Number of latent neurons, the output.
+    learning_rate : float
+        Of Adam; with the schedule 'cycle' the largest.
+    weight_decay : float
+    batch_size : int
+    epochs : int
+    schedule : {'plateau', 'cycle'}
+        'plateau' multiplies the learning rate by `factor` after `patience` epochs without a better loss; 'cycle' raises it and
+        then lowers it to nothing over the given epochs, which suits short training.
+    patience : int
+    factor : float
+    margin : float
+        By how much negatives should be farther off than positives, in squared distance.
+    stop_after : int or None
+        End after this many epochs without a better loss.
+    standardize : bool
+        Train on inputs of mean 0 and standard deviation 1. The network that comes out takes the inputs as they are.
+
+    Examples
+    --------
+    >>> SiameseOptions(activation="elu").hidden
+    (256, 256)
+    """
+
+    hidden: tuple[int, ...] = (256, 256)
+    activation: Activation = "relu"
+    latents: int = 1
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    batch_size: int = 256
+    epochs: int = 100
+    schedule: Schedule = "plateau"
+    patience: int = 10
+    factor: float = 0.2
+    margin: float = 1.0
+    stop_after: int | None = None
+    standardize: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        for name, known in (("activation", ("relu", "elu")), ("schedule", ("plateau", "cycle"))):
+            if getattr(self, name) not in known:
+                raise TrainingError(f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}.")
+        counts = {"latents": self.latents, "batch_size": self.batch_size, "epochs": self.epochs, "patience": self.patience}
+        for name, value in {**counts, **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)}}.items():
+            if value < 1:
+                raise TrainingError(f"{name} is {value}; it must be at least 1.")
+        for name in ("learning_rate", "margin"):
+            if not getattr(self, name) > 0:
+                raise TrainingError(f"{name} is {getattr(self, name)}; it must be positive.")
+
+
+def build_siamese(options: SiameseOptions, n_inputs: int) -> "torch.nn.Sequential":
+    """An untrained network, with its first weights from torch's generator.
+
+    Examples
+    --------
+    >>> [name for name, _ in build_siamese(SiameseOptions(hidden=(8,)), 3).named_children()]
+    ['hidden1', 'activation1', 'latent']
+    """
+    module = torch.nn.Sequential()
+    kind = {"relu": torch.nn.ReLU, "elu": torch.nn.ELU}[options.activation]
+    width = n_inputs
+    for number, after in enumerate(options.hidden, start=1):
+        module.add_module(f"hidden{number}", torch.nn.Linear(width, after))
+        module.add_module(f"activation{number}", kind())
+        width = after
+    module.add_module("latent", torch.nn.Linear(width, options.latents))
+    return module
+
+
+def triplet_loss(latents: "torch.Tensor", margin: float = 1.0) -> "torch.Tensor":
+    """Mean loss of latents, shape (n_triplets, 3, n_latents)."""
+    anchor, positive, negative = latents.unbind(1)
+    near, far = ((anchor - other).square().sum(1) for other in (positive, negative))
+    return torch.relu(near - far + margin).mean()
+
+
+def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
+    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs), such as those of a test."""
+    array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
+    with torch.no_grad():
+        return float(triplet_loss(latents_of(module, array), margin))
+
+
+def latents_of(module: "torch.nn.Module", triplets: "torch.Tensor") -> "torch.Tensor":
+    """Latents of triplets, shape (n_triplets, 3, n_latents)."""
+    return module(triplets.reshape(-1, triplets.shape[2])).reshape(len(triplets), 3, -1)
+
+
+def checked_triplets(triplets: ArrayLike, name: str) -> np.ndarray:
+    """Triplets as an array, if they are some."""
+    array = np.asarray(triplets, dtype=np.float64)
+    if array.ndim != 3 or array.shape[1] != 3 or 0 in array.shape:
+        raise ShapeError(f"{name} has shape {array.shape}; pass (n_triplets, 3, n_inputs): anchors, positives, negatives.")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
+    if len(bad):
+        raise TrainingError(f"{name} holds {len(bad)} triplets that are not finite, the first at {bad[0]}; leave them out.")
+    return array

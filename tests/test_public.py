@@ -7,10 +7,12 @@ import closedform as cf
 
 def test_public_names_are_pinned():
     assert cf.__all__ == [
+        "Budget",
         "ConceptSearch",
         "Equivalence",
         "Expression",
         "GradientField",
+        "SearchSpace",
         "__version__",
         "extract_field",
         "load_field",

@@ -12,21 +12,27 @@ if TYPE_CHECKING:
     from closedform.field.gradient_field import GradientField
     from closedform.field.storage import load_field
     from closedform.networks.extract import extract_field
+    from closedform.search.budget import Budget
+    from closedform.search.space import SearchSpace
 
 _LAZY = {
+    "Budget": "closedform.search.budget",
     "ConceptSearch": "closedform.estimator",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
+    "SearchSpace": "closedform.search.space",
     "extract_field": "closedform.networks.extract",
     "load_field": "closedform.field.storage",
     "same_concept": "closedform.equivalence.same_concept",
 }
 
 __all__ = [
+    "Budget",
     "ConceptSearch",
     "Equivalence",
     "Expression",
     "GradientField",
+    "SearchSpace",
     "__version__",
     "extract_field",
     "load_field",

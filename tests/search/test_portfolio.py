@@ -3,8 +3,8 @@ import pytest
 
 import closedform as cf
 from closedform.progress import Silent
-from closedform.search import portfolio
 from closedform.search.budget import Budget
+from closedform.search.evolution import operon
 from closedform.search.front import Candidate, Front
 from closedform.search.portfolio import Portfolio, parts
 from closedform.search.space import SearchSpace
@@ -33,10 +33,11 @@ def test_a_concept_outside_the_library_is_left_to_evolution():
 
 
 def test_without_pyoperon_the_terms_run_alone_and_say_so(monkeypatch):
-    monkeypatch.setattr(portfolio, "evolution_is_available", lambda: False)
+    monkeypatch.setattr(operon, "why_unavailable", lambda: "no wheel for this platform")
     result = search(KNOWN_FIELDS["energy"].field(np.random.default_rng(0)), seconds=5.0)
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-9
+    assert "no wheel for this platform" in result.statistics["remark"]
     assert "term search ran alone" in result.statistics["remark"]
 
 

@@ -1,4 +1,6 @@
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from closedform.expressions.complexity import Costs
 from closedform.search.budget import Budget
 from closedform.search.engine import Engine
 from closedform.search.front import Candidate, Front
-from closedform.search.registry import engine_names, get_engine
+from closedform.search.registry import _OWN, ENTRY_POINT, engine_names, get_engine
 from closedform.search.space import SearchSpace
 
 
@@ -61,6 +63,11 @@ def test_engines_by_name():
         get_engine("term")
     with pytest.raises(EngineError, match="does not take"):
         get_engine("terms", widht=3)
+
+
+def test_our_entry_points_are_our_engines():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["entry-points"][ENTRY_POINT] == _OWN
 
 
 def test_misspelt_options_and_operators_get_a_suggestion():

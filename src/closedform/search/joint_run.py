@@ -1,7 +1,7 @@
 """What engines find together within one budget: one front in the user's inputs, one record of steps, one bar of progress."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from closedform.search.budget import Budget, Clock
 from closedform.search.engine import Engine, SearchResult, Status
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
+
+NOTHING = Front()
 
 
 @dataclass
@@ -35,7 +37,7 @@ class View:
     field: GradientField
     space: SearchSpace
     expand: Callable[[Expression], Expression] | None = None
-    front: Front = field(default_factory=Front)
+    front: Front = NOTHING
 
     @property
     def lowest(self) -> float:

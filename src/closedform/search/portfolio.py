@@ -28,7 +28,7 @@ from closedform.search.terms.run import compile_first
 PERFECT = 1e-10
 """A misalignment below this is rounding: nothing can be better, only simpler."""
 
-_SETTLE_PART = 5
+_SETTLE_PART, _WIDER = 5, 4
 _LAST_OF_FRONT = 4
 """So many of the best candidates for a part of a separable concept lend their summands to the term library."""
 
@@ -132,7 +132,7 @@ class Portfolio:
         if separation is None:
             return
         run.sentences.append(separation.sentence)
-        goal = max(100 * separation.misalignment, 1e-9)
+        goal = max(3 * separation.misalignment, 1e-12)
         found: dict[Expression, None] = {}
         time_left = _Stage(run, stage.budget.share(self.apart))
         for index, block in enumerate(separation.blocks):
@@ -142,7 +142,9 @@ class Portfolio:
             form = f"f({', '.join(f'`{name}`' for name in names)}) + {separation.others}"
             share = 1 / (len(separation.blocks) - index)
             limit = replace(_smaller(time_left.left(), stage.left(keep=self.last)).share(share), target=goal)
-            front = run.consult(self._small_terms, part, replace(space, templates=[form]), limit.share(0.5)).front
+            # The library of a part is small, so the beam may be wide.
+            wide = replace(self._small_terms, width=_WIDER * self.terms.width)
+            front = run.consult(wide, part, replace(space, templates=[form]), limit.share(0.5)).front
             if (front.best is None or front.best.misalignment > goal) and time_left.may_go_on() and stage.may_go_on():
                 quick = replace(self.evolution, settle=min(self.evolution.settle, _SETTLE_PART))
                 front = front.merge(run.consult(quick, part, space, limit.share(0.5)).front)

@@ -24,8 +24,8 @@ from closedform.search.evolution.sums import summands
 SEPARABLE = 1e-5
 """Held-out misalignment below which a field is separable. Noise hides this, and then nothing is said."""
 
-DEGREES = {1: 16, 2: 12, 3: 6}
-"""Total degree of the polynomials of parts of one, two and three inputs."""
+DEGREES = {1: 32, 2: 12, 3: 6}
+"""Total degree of the polynomials of parts of one, two and three inputs; with many inputs 16 for one."""
 
 MOST_SPLIT = 4
 """With more inputs only the separation of every input from all others is tried, and only up to `MOST_INPUTS`."""
@@ -154,7 +154,7 @@ def _try(field: GradientField, usable: np.ndarray, blocks: tuple[tuple[int, ...]
 
 def _exponents(block: tuple[int, ...], n_inputs: int) -> list[tuple[int, ...]]:
     """Degrees in each input of the polynomials of one part."""
-    degree = DEGREES[len(block)]
+    degree = min(DEGREES[len(block)], 32 if n_inputs < MOST_SPLIT else 16)
     kept = []
     for powers in product(range(degree + 1), repeat=len(block)):
         if 0 < sum(powers) <= degree:

@@ -19,7 +19,7 @@ from closedform.search.evolution import operon
 from closedform.search.evolution.engine import Evolution, compile_all
 from closedform.search.front import Front
 from closedform.search.joint_run import JointRun, View
-from closedform.search.separable import find_separation, parts_of
+from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
 from closedform.search.structure import find_structure
 from closedform.search.terms.engine import TermSearch
@@ -128,35 +128,43 @@ class Portfolio:
 
     def _search_parts(self, run: JointRun, view: View, stage: "_Stage") -> None:
         """Search for the parts of a separable concept one by one, and give what is found to the term search."""
-        separation = None if view.space.templates else find_separation(view.field)
+        can_separate = not view.space.templates and view.space.allows_operator("add")
+        separation = find_separation(view.field) if can_separate else None
         if separation is None:
             return
         run.sentences.append(separation.sentence)
-        goal = max(3 * separation.misalignment, 1e-12)
         found: dict[Expression, None] = {}
-        time_left = _Stage(run, stage.budget.share(self.apart))
+        apart = _Stage(run, stage.budget.share(self.apart))
         for index, block in enumerate(separation.blocks):
-            part = separation.part(view.field, index, run.rng)
-            names = tuple(view.field.names[column] for column in block)
-            space = view.space.over(part.names)
-            form = f"f({', '.join(f'`{name}`' for name in names)}) + {separation.others}"
+            if not (apart.may_go_on() and stage.may_go_on()):
+                break
             share = 1 / (len(separation.blocks) - index)
-            limit = replace(_smaller(time_left.left(), stage.left(keep=self.last)).share(share), target=goal)
-            # The library of a part is small, so the beam may be wide.
-            wide = replace(self._small_terms, width=_WIDER * self.terms.width)
-            front = run.consult(wide, part, replace(space, templates=[form]), limit.share(0.5)).front
-            if (front.best is None or front.best.misalignment > goal) and time_left.may_go_on() and stage.may_go_on():
-                quick = replace(self.evolution, settle=min(self.evolution.settle, _SETTLE_PART))
-                front = front.merge(run.consult(quick, part, space, limit.share(0.5)).front)
+            limit = _smaller(apart.left(), stage.left(keep=self.last)).share(share)
+            front = self._search_part(run, view, separation, index, limit)
             trees = [candidate.expression.tree for candidate in front.candidates[-_LAST_OF_FRONT:]]
+            names = tuple(view.field.names[column] for column in block)
             for tree in parts_of(trees, len(block)):
                 found.setdefault(Expression(tree, names).rename(view.field.names))
-            if not (time_left.may_go_on() and stage.may_go_on()):
-                break
         if found and stage.may_go_on():
             # A library of what was found and nothing else, in which no better fit of few terms can hide the answer.
             only = replace(self.terms, stages=(1,))
             run.ask(only, view, stage.left(keep=self.last), replace(view.space, terms=(*view.space.terms, *found)))
+
+    def _search_part(self, run: JointRun, view: View, separation: Separation, index: int, limit: Budget) -> Front:
+        """Terms, then evolution, on one part beside an input that stands for the others."""
+        part = separation.part(view.field, index, run.rng)
+        space = view.space.over(part.names)
+        form = f"f({', '.join(f'`{name}`' for name in part.names[:-1])}) + {separation.others}"
+        # Slopes come from a fit: what is as good as the fit cannot be told from the truth.
+        goal = max(3 * separation.misalignment, 1e-12)
+        half = replace(limit.share(0.5), target=goal)
+        # The library of a part is small, so the beam may be wide.
+        wide = replace(self._small_terms, width=_WIDER * self.terms.width)
+        front = run.consult(wide, part, replace(space, templates=[form]), half).front
+        if not run.may_go_on() or (front.best is not None and front.best.misalignment <= goal):
+            return front
+        quick = replace(self.evolution, settle=min(self.evolution.settle, _SETTLE_PART))
+        return front.merge(run.consult(quick, part, space, half).front)
 
     @property
     def _small_terms(self) -> TermSearch:

@@ -28,6 +28,12 @@ def test_a_front_keeps_what_nothing_simpler_matches():
     assert Front().best is None
 
 
+def test_rounding_does_not_decide():
+    front = Front.of([candidate("0.49999999999999994*x + y", 2e-17, 5), candidate("0.5*x + y", 9e-17, 5)])
+    assert [str(c.expression) for c in front] == ["0.5*x + y"]
+    assert front.merge(Front.of([candidate("x + y + 3e-17*x*y", 1e-17, 9)])) == front
+
+
 def test_a_budget_needs_a_limit():
     with pytest.raises(BudgetError, match="needs a limit"):
         Budget()

@@ -65,12 +65,12 @@ class Portfolio:
 
     terms: TermSearch = field(default_factory=TermSearch)
     evolution: Evolution = field(default_factory=Evolution)
-    first: float = 0.25
+    first: float = 0.4
     small: int = 6
     confirm: float = 0.1
     apart: float = 0.4
     last: float = 0.15
-    reduced: float = 0.7
+    reduced: float = 0.8
     parts: int = 60
 
     @property

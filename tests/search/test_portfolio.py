@@ -1,3 +1,4 @@
+import io
 import signal
 import statistics
 import subprocess
@@ -11,12 +12,14 @@ import pytest
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
+from closedform.live_progress import Live
+from closedform.progress import Silent, Snapshot
 from closedform.search import portfolio
 from closedform.search.budget import Budget
 from closedform.search.evolution import operon
 from closedform.search.evolution.engine import Evolution
 from closedform.search.front import Candidate, Front
+from closedform.search.joint_run import Bar
 from closedform.search.portfolio import Portfolio, parts
 from closedform.search.separable import Separation
 from closedform.search.space import SearchSpace
@@ -164,10 +167,33 @@ def test_progress_is_one_bar_over_the_whole_budget(limits):
     assert shares == sorted(shares)
     assert shares[-1] <= 1
     assert recorder.closed == 1
-    assert {snapshot.step for snapshot in recorder.seen} == {"auto: terms", "auto: evolution"}
+    assert {snapshot.step for snapshot in recorder.seen} == {"auto"}
+    assert any(0.4 < share < 0.9 for share in shares)
     for snapshot in recorder.seen:
         numbers = [(int(size), float(text.split()[0])) for size, text in snapshot.details]
         assert numbers == sorted(numbers, key=lambda pair: (pair[0], -pair[1]))
+
+
+def test_progress_shows_no_expression_in_other_inputs_than_the_users():
+    recorder = Recorder()
+    field = KnownField("tanh(x - 3*y)*z + tanh(z)", NAMES).field(np.random.default_rng(4))
+    result = search(field, progress=recorder, evaluations=3000)
+    shown = [text for snapshot in recorder.seen for _, text in snapshot.details]
+    assert len(result.statistics["steps"]) > 2
+    assert shown
+    assert not [text for text in shown if "others" in text or ("x" in text.replace("exp", "") and "y" not in text)]
+
+
+def test_a_live_line_stays_one_line():
+    stream = io.StringIO()
+    live = Live(stream)
+    bar = Bar(live, Budget(evaluations=100).start())
+    for engine in ("terms", "evolution"):
+        bar.begin(Budget(evaluations=40), Front())
+        bar.show(Snapshot(engine, 0.5))
+        bar.close()
+    bar.finish()
+    assert stream.getvalue().count("\n") == 1
 
 
 def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
@@ -179,7 +205,8 @@ def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
 
 INTERRUPTED = """
 import numpy as np
-from closedform.progress import Silent
+from closedform.live_progress import Live
+from closedform.progress import Silent, Snapshot
 from closedform.search.budget import Budget
 from closedform.search.portfolio import Portfolio
 from closedform.search.space import SearchSpace

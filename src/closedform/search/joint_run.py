@@ -31,12 +31,15 @@ class View:
     space : SearchSpace
     expand : callable or None
         From its inputs to the user's; None if they are the same.
+    is_plain : bool
+        Whether its inputs are some of the user's, so that what it finds can be shown as it is.
     front : Front
     """
 
     field: GradientField
     space: SearchSpace
     expand: Callable[[Expression], Expression] | None = None
+    is_plain: bool = True
     front: Front = NOTHING
 
     @property
@@ -72,21 +75,26 @@ class JointRun:
 
     def ask(self, engine: Engine, view: View, budget: Budget, space: SearchSpace | None = None) -> SearchResult:
         """Let one engine search a view, and keep what it found."""
-        result = self.consult(engine, view.field, space or view.space, budget, view.expand)
+        self.bar.shows_news = view.is_plain
+        result = self._run(engine, view.field, space or view.space, budget, view.expand)
         view.front = view.front.merge(result.front)
         if view is not self.whole:
             self.whole.front = self.whole.front.merge(self._expanded(result.front, view))
         self.steps[-1]["lowest"] = self.whole.lowest
         return result
 
-    def consult(
+    def consult(self, engine: Engine, searched: GradientField, space: SearchSpace, budget: Budget) -> SearchResult:
+        """Let one engine search any field; what it finds is no answer yet, and is not shown."""
+        self.bar.shows_news = False
+        return self._run(engine, searched, space, budget, None)
+
+    def _run(
         self, engine: Engine, searched: GradientField, space: SearchSpace, budget: Budget,
-        expand: Callable[[Expression], Expression] | None = None,
+        expand: Callable[[Expression], Expression] | None,
     ) -> SearchResult:  # fmt: skip
-        """Let one engine search any field; what it finds is no answer yet."""
         (rng,) = self.rng.spawn(1)
         began = self.clock.seconds
-        self.bar.begin(engine.name, budget, self.whole.front)
+        self.bar.begin(budget, self.whole.front)
         result = engine.search(searched, space, budget, rng, self.bar)
         self.clock.evaluations += int(result.statistics.get("evaluations", 0))
         self.status = result.status
@@ -152,10 +160,10 @@ class Bar:
         self.progress, self.clock = progress, clock
         self._done = self._start = 0.0
         self._extent = 1.0
-        self._engine = ""
+        self.shows_news = True
         self._known: list[tuple[str, str]] = []
 
-    def begin(self, engine: str, budget: Budget, front: Front) -> None:
+    def begin(self, budget: Budget, front: Front) -> None:
         """Another engine starts, with this part of the budget."""
         whole = self.clock.budget
         shares = [
@@ -163,7 +171,7 @@ class Bar:
             for part, of in ((budget.seconds, whole.seconds), (budget.evaluations, whole.evaluations))
             if part is not None and of is not None
         ]
-        self._engine, self._start, self._extent = engine, self.clock.used, min(shares, default=0.0)
+        self._start, self._extent = self.clock.used, min(shares, default=0.0)
         self._known = [(str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in front]
 
     def show(self, snapshot: Snapshot) -> None:
@@ -171,9 +179,9 @@ class Bar:
         self._done = max(self._done, min(self._start + snapshot.done * self._extent, 1.0))
         seconds = self.clock.seconds
         left = seconds * (1 - self._done) / self._done if self._done > 0 else None
-        details = _best_lines([*self._known, *snapshot.details])
-        step = f"auto: {self._engine}"
-        self.progress.show(replace(snapshot, step=step, done=self._done, seconds_left=left, details=details))
+        details = _best_lines([*self._known, *(snapshot.details if self.shows_news else ())])
+        # One name for all steps: another one would begin another line.
+        self.progress.show(replace(snapshot, step="auto", done=self._done, seconds_left=left, details=details))
 
     def close(self) -> None:
         """One engine is done; the bar is closed by `finish`."""

@@ -103,7 +103,8 @@ class Portfolio:
         run.sentences += structure.sentences
         # A template speaks of the user's inputs.
         if not structure.is_trivial and not whole.space.templates:
-            reduced = View(structure.reduce(whole.field), structure.restrict(whole.space), structure.expand)
+            is_plain = all(len(group) == 1 for group in structure.groups)
+            reduced = View(structure.reduce(whole.field), structure.restrict(whole.space), structure.expand, is_plain)
             self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return

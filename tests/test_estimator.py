@@ -163,7 +163,7 @@ def test_finding_nothing_is_no_error_until_the_concept_is_asked_for():
 
 
 def test_scores_are_drops_for_each_added_complexity():
-    texts = [("x", 0.5, 1), ("x + y", 0.5 / np.e**4, 3), ("x*y + y", 1e-13, 5), ("x*y + sin(y)", 1e-16, 9)]
+    texts = [("x", 0.5, 1), ("x + y", 0.5 / np.e**4, 3), ("x*y + y", 1e-11, 5), ("x*y + sin(y)", 1e-12, 9)]
     front = Front.of(Candidate(cf.parse(text, ["x", "y"]), m, c, "terms") for text, m, c in texts)
     scores = _scores(front)
     assert scores[:2] == [0.0, pytest.approx(2.0)]

@@ -7,11 +7,13 @@ import closedform as cf
 
 def test_public_names_are_pinned():
     assert cf.__all__ == [
+        "Budget",
         "ConceptSearch",
         "Equivalence",
         "Expression",
         "GradientField",
         "Interpretation",
+        "SearchSpace",
         "__version__",
         "extract_field",
         "interpret",

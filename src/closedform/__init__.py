@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from closedform.interpretation_storage import load_interpretation
     from closedform.networks.extract import extract_field
     from closedform.pipeline import interpret, interpret_field
+    from closedform.search.budget import Budget
+    from closedform.search.space import SearchSpace
 
 _LAZY = {
+    "Budget": "closedform.search.budget",
     "ConceptSearch": "closedform.estimator",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation",
+    "SearchSpace": "closedform.search.space",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.pipeline",
     "interpret_field": "closedform.pipeline",
@@ -30,11 +34,13 @@ _LAZY = {
 }
 
 __all__ = [
+    "Budget",
     "ConceptSearch",
     "Equivalence",
     "Expression",
     "GradientField",
     "Interpretation",
+    "SearchSpace",
     "__version__",
     "extract_field",
     "interpret",

@@ -77,10 +77,9 @@ class ConceptSearch(BaseEstimator):
     Examples
     --------
     >>> import closedform as cf
-    >>> from closedform.search.budget import Budget
     >>> points = np.random.default_rng(0).uniform(1, 2, (300, 2))
     >>> gradients = points[:, ::-1] * np.exp(points.prod(axis=1))[:, None]
-    >>> search = cf.ConceptSearch(engine="terms", budget=Budget(evaluations=2000), random_state=0)
+    >>> search = cf.ConceptSearch(engine="terms", budget=cf.Budget(evaluations=2000), random_state=0)
     >>> search.fit(points, gradients, feature_names=["x", "y"]).sympy()
     x*y
     >>> search.predict([[2.0, 3.0]])

@@ -7,6 +7,8 @@ from closedform.testing.engine_contract import EngineContract
 
 
 class TestTerms(EngineContract):
+    evaluations = 2000
+
     @pytest.fixture
     def engine(self):
         return get_engine("terms")
@@ -20,6 +22,8 @@ class TestEvolution(EngineContract):
 
 
 class TestPortfolio(EngineContract):
+    evaluations = 6000
+
     @pytest.fixture
     def engine(self):
         return get_engine("auto")

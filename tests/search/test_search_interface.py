@@ -1,4 +1,6 @@
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from closedform.expressions.complexity import Costs
 from closedform.search.budget import Budget
 from closedform.search.engine import Engine
 from closedform.search.front import Candidate, Front
-from closedform.search.registry import engine_names, get_engine
+from closedform.search.registry import _OWN, ENTRY_POINT, engine_names, get_engine
 from closedform.search.space import SearchSpace
 
 
@@ -24,6 +26,12 @@ def test_a_front_keeps_what_nothing_simpler_matches():
     merged = front.merge(Front.of([candidate("x - y", 0.05, 3)]))
     assert [str(c.expression) for c in merged] == ["y", "x - y"]
     assert Front().best is None
+
+
+def test_rounding_does_not_decide():
+    front = Front.of([candidate("0.49999999999999994*x + y", 2e-17, 5), candidate("0.5*x + y", 9e-17, 5)])
+    assert [str(c.expression) for c in front] == ["0.5*x + y"]
+    assert front.merge(Front.of([candidate("x + y + 3e-17*x*y", 1e-17, 9)])) == front
 
 
 def test_a_budget_needs_a_limit():
@@ -61,6 +69,11 @@ def test_engines_by_name():
         get_engine("term")
     with pytest.raises(EngineError, match="does not take"):
         get_engine("terms", widht=3)
+
+
+def test_our_entry_points_are_our_engines():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["entry-points"][ENTRY_POINT] == _OWN
 
 
 def test_misspelt_options_and_operators_get_a_suggestion():

@@ -82,8 +82,10 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     length = np.where(fine, length, 1.0)
     corner = np.diagonal(a) - 2 * np.einsum("smk,smk->sk", along, coupling) + np.einsum("sm,smk,smk->sk", values, along, along)
     coupling -= values[:, :, None] * along
-    found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
-    return np.where(fine, found, np.inf)
+    # Terms that nearly depend on a support have huge entries here; their squares may overflow, and then they are no answer.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
+    return np.where(fine & np.isfinite(found), found, np.inf)
 
 
 def _blocks(matrix: FloatArray, supports: NDArray[np.int64]) -> FloatArray:

@@ -56,7 +56,7 @@ class Clock:
     """Counts what a search has used."""
 
     budget: Budget
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=lambda: time.perf_counter())
     evaluations: int = 0
 
     @property

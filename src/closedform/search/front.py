@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from closedform.expressions.expression import Expression
 
+ROUNDING = 1e-13
+"""Misalignments below this differ by rounding, which decides nothing: 0.5 is as good as 0.49999999999999994."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -43,11 +46,15 @@ class Front:
 
     @classmethod
     def of(cls, candidates: Iterable[Candidate]) -> "Front":
-        """Keep what is not matched by something simpler; ties go to the text that comes first, so that results repeat."""
-        ordered = sorted(candidates, key=lambda c: (c.complexity, c.misalignment, str(c.expression)))
+        """Keep what is not matched by something simpler; ties go to the shorter text, then to the one that comes first."""
+
+        def order(candidate: Candidate) -> tuple[int, float, int, str]:
+            text = str(candidate.expression)
+            return candidate.complexity, max(candidate.misalignment, ROUNDING), len(text), text
+
         kept: list[Candidate] = []
-        for candidate in ordered:
-            if not kept or candidate.misalignment < kept[-1].misalignment:
+        for candidate in sorted(candidates, key=order):
+            if not kept or max(candidate.misalignment, ROUNDING) < kept[-1].misalignment:
                 kept.append(candidate)
         return cls(tuple(kept))
 

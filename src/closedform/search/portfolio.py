@@ -1,12 +1,11 @@
 """The engine ``auto``: the term search first, then evolution from its front, then the terms that evolution found.
 
 The term search is exact and quick where the concept is a sum of known terms; evolution finds what no library holds. Each starts
-from what the other found.
+from what the other found. Before that the field is looked at: inputs that do not matter are left out, inputs that enter through
+one combination are taken together, and the parts of a separable concept are searched for one by one.
 """
 
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -14,15 +13,24 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
-from closedform.search.budget import Budget, Clock
-from closedform.search.engine import SearchResult, Status
-from closedform.search.evolution.engine import Evolution
+from closedform.search.budget import Budget
+from closedform.search.engine import SearchResult
+from closedform.search.evolution import operon
+from closedform.search.evolution.engine import Evolution, compile_all
 from closedform.search.front import Front
+from closedform.search.joint_run import JointRun, View
+from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
+from closedform.search.structure import find_structure
 from closedform.search.terms.engine import TermSearch
+from closedform.search.terms.run import compile_first
 
 PERFECT = 1e-10
 """A misalignment below this is rounding: nothing can be better, only simpler."""
+
+_SETTLE_PART, _WIDER = 5, 4
+_LAST_OF_FRONT = 4
+"""So many of the best candidates for a part of a separable concept lend their summands to the term library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +43,17 @@ class Portfolio:
     evolution : Evolution
     first : float
         Share of the budget for the first term search.
+    small : int
+        Largest number of terms in the first search and in those for parts, which use the first library only.
     confirm : float
         Share for evolution after the term search has found a perfect fit: only something simpler could still come.
+    apart : float
+        Share for the parts of a separable concept together.
     last : float
         Share for the second term search, with evolution's parts in its library.
+    reduced : float
+        Share for the field without the inputs that do not matter, if there are such; what is left is for the whole field, and
+        only used if nothing fits perfectly.
     parts : int
         How many parts of evolution's expressions enter the library.
 
@@ -51,8 +66,11 @@ class Portfolio:
     terms: TermSearch = field(default_factory=TermSearch)
     evolution: Evolution = field(default_factory=Evolution)
     first: float = 0.4
+    small: int = 6
     confirm: float = 0.1
+    apart: float = 0.4
     last: float = 0.15
+    reduced: float = 0.8
     parts: int = 60
 
     @property
@@ -64,76 +82,112 @@ class Portfolio:
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:
         """Run both engines within one budget."""
+        space.check_inputs(field.names)
+        missing = operon.why_unavailable()
+        compile_first()
+        if missing is None:
+            compile_all()
         clock = budget.start()
-        run = _Run(clock, field, space, rng, progress)
-        run.ask(self.terms, budget.share(self.first), space)
-        if not evolution_is_available():
-            return run.result("pyoperon is not installed here; the term search ran alone")
-        if run.may_go_on():
-            exact = run.lowest <= PERFECT
-            share = self.confirm if exact else 1 - self.first - self.last
-            limit = (
-                _smaller(clock.remaining(), budget.share(share)) if exact else _without(clock.remaining(), budget, self.last)
-            )
-            run.ask(replace(self.evolution, seeds=(*self.evolution.seeds, *run.expressions())), limit, space)
-            if not exact and run.may_go_on():
-                terms = (*space.terms, *parts(run.front, self.parts))
-                run.ask(self.terms, clock.remaining(), replace(space, terms=terms))
-        return run.result(None)
+        run = JointRun(clock, View(field, space), rng, progress)
+        try:
+            self._search(run, can_evolve=missing is None)
+        except KeyboardInterrupt:
+            run.status = "interrupted"
+        finally:
+            run.bar.finish()
+        return run.result(None if missing is None else f"pyoperon cannot be used here ({missing}); the term search ran alone")
 
+    def _search(self, run: JointRun, *, can_evolve: bool) -> None:
+        whole = run.whole
+        structure = find_structure(whole.field)
+        run.sentences += structure.sentences
+        # A template speaks of the user's inputs.
+        if not structure.is_trivial and not whole.space.templates:
+            is_plain = all(len(group) == 1 for group in structure.groups)
+            reduced = View(structure.reduce(whole.field), structure.restrict(whole.space), structure.expand, is_plain)
+            self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
+            if whole.lowest <= PERFECT or not run.may_go_on():
+                return
+        self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
 
-class _Run:
-    """What the engines have found together."""
+    def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
+        """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
+        stage = _Stage(run, budget)
+        run.ask(self._small_terms if can_evolve else self.terms, view, budget.share(self.first if can_evolve else 1.0))
+        if not can_evolve or not stage.may_go_on():
+            return
+        if view.lowest > PERFECT:
+            self._search_parts(run, view, stage)
+            if not stage.may_go_on():
+                return
+        is_perfect = view.lowest <= PERFECT
+        limit = _smaller(stage.left(), budget.share(self.confirm)) if is_perfect else stage.left(keep=self.last)
+        run.ask(replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions)), view, limit)
+        if view.lowest > PERFECT and stage.may_go_on():
+            terms = (*view.space.terms, *parts(view.front, self.parts))
+            run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))
 
-    def __init__(
-        self, clock: Clock, field: GradientField, space: SearchSpace, rng: np.random.Generator, progress: Progress
-    ) -> None:
-        self.clock, self.field, self.space, self.rng, self.progress = clock, field, space, rng, progress
-        self.front = Front()
-        self.status: Status = "finished"
-        self.steps: list[dict[str, Any]] = []
+    def _search_parts(self, run: JointRun, view: View, stage: "_Stage") -> None:
+        """Search for the parts of a separable concept one by one, and give what is found to the term search."""
+        can_separate = not view.space.templates and view.space.allows_operator("add")
+        separation = find_separation(view.field) if can_separate else None
+        if separation is None:
+            return
+        run.sentences.append(separation.sentence)
+        found: dict[Expression, None] = {}
+        apart = _Stage(run, stage.budget.share(self.apart))
+        for index, block in enumerate(separation.blocks):
+            if not (apart.may_go_on() and stage.may_go_on()):
+                break
+            share = 1 / (len(separation.blocks) - index)
+            limit = _smaller(apart.left(), stage.left(keep=self.last)).share(share)
+            front = self._search_part(run, view, separation, index, limit)
+            trees = [candidate.expression.tree for candidate in front.candidates[-_LAST_OF_FRONT:]]
+            names = tuple(view.field.names[column] for column in block)
+            for tree in parts_of(trees, len(block)):
+                found.setdefault(Expression(tree, names).rename(view.field.names))
+        if found and stage.may_go_on():
+            # A library of what was found and nothing else, in which no better fit of few terms can hide the answer.
+            only = replace(self.terms, stages=(1,))
+            run.ask(only, view, stage.left(keep=self.last), replace(view.space, terms=(*view.space.terms, *found)))
+
+    def _search_part(self, run: JointRun, view: View, separation: Separation, index: int, limit: Budget) -> Front:
+        """Terms, then evolution, on one part beside an input that stands for the others."""
+        part = separation.part(view.field, index, run.rng)
+        space = view.space.over(part.names)
+        form = f"f({', '.join(f'`{name}`' for name in part.names[:-1])}) + {separation.others}"
+        # Slopes come from a fit: what is as good as the fit cannot be told from the truth.
+        goal = max(3 * separation.misalignment, 1e-12)
+        half = replace(limit.share(0.5), target=goal)
+        # The library of a part is small, so the beam may be wide.
+        wide = replace(self._small_terms, width=_WIDER * self.terms.width)
+        front = run.consult(wide, part, replace(space, templates=[form]), half).front
+        if not run.may_go_on() or (front.best is not None and front.best.misalignment <= goal):
+            return front
+        quick = replace(self.evolution, settle=min(self.evolution.settle, _SETTLE_PART))
+        return front.merge(run.consult(quick, part, space, half).front)
 
     @property
-    def lowest(self) -> float:
-        return self.front.best.misalignment if self.front.best else 1.0
+    def _small_terms(self) -> TermSearch:
+        return replace(self.terms, stages=self.terms.stages[:2], max_terms=min(self.terms.max_terms, self.small))
 
-    def ask(self, engine: TermSearch | Evolution, budget: Budget, space: SearchSpace) -> None:
-        """Let one engine search, and keep what it found."""
-        (rng,) = self.rng.spawn(1)
-        began = self.clock.seconds
-        result = engine.search(self.field, space, budget, rng, self.progress)
-        self.clock.evaluations += int(result.statistics.get("evaluations", 0))
-        self.front = self.front.merge(result.front)
-        self.status = result.status
-        self.steps.append({"began": began, "lowest": self.lowest, "status": result.status, **result.statistics})
+
+class _Stage:
+    """A part of the run with a budget of its own."""
+
+    def __init__(self, run: JointRun, budget: Budget) -> None:
+        self.run, self.budget, self._clock = run, budget, budget.start()
+        self._before = run.clock.evaluations
+
+    def left(self, keep: float = 0.0) -> Budget:
+        """What is left, less a share that is kept for later."""
+        self._clock.evaluations = self.run.clock.evaluations - self._before
+        return _without(self._clock.remaining(), self.budget, keep)
 
     def may_go_on(self) -> bool:
-        """Whether there is budget left and nobody has interrupted."""
-        return self.status != "interrupted" and self.clock.stop_reason(self.lowest) is None
-
-    def expressions(self) -> tuple[Expression, ...]:
-        """The front, to start from."""
-        return tuple(candidate.expression for candidate in self.front)
-
-    def result(self, remark: str | None) -> SearchResult:
-        """The merged front, and which engine found what."""
-        found_by = {str(candidate.expression): candidate.engine for candidate in self.front}
-        statistics: dict[str, Any] = {
-            "engine": "auto",
-            "seconds": self.clock.seconds,
-            "evaluations": self.clock.evaluations,
-            "found_by": found_by,
-            "steps": self.steps,
-        }
-        if remark:
-            statistics["remark"] = remark
-        status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.lowest) or "finished"
-        return SearchResult(self.front, status, statistics)
-
-
-def evolution_is_available() -> bool:
-    """Whether pyoperon is installed."""
-    return find_spec("pyoperon") is not None
+        """Whether this budget and that of the whole run last, and nobody has interrupted."""
+        self.left()
+        return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
 
 
 def parts(front: Front, count: int) -> tuple[Expression, ...]:
@@ -159,6 +213,8 @@ def _smaller(first: Budget, second: Budget) -> Budget:
 
 def _without(remaining: Budget, whole: Budget, share: float) -> Budget:
     """What remains, less a share of the whole that is kept for later."""
+    if share == 0:
+        return remaining
     kept = whole.share(share)
     seconds = None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), 1e-3)
     evaluations = None if remaining.evaluations is None else max(remaining.evaluations - (kept.evaluations or 0), 1)

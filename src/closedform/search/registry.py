@@ -1,4 +1,7 @@
-"""Engines by name: our own, and those that other packages offer under the entry point ``closedform.engines``."""
+"""Engines by name: those that this and other packages offer under the entry point ``closedform.engines``.
+
+Our own are listed here too, so that they are found in a plain checkout, and so that no other package can take their names.
+"""
 
 from importlib import import_module
 from importlib.metadata import entry_points

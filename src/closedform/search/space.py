@@ -1,7 +1,7 @@
 """SearchSpace: what the user knows about the answer, as limits on the expressions that are tried."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +10,7 @@ from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tree import Constant, Tree, Variable
+from closedform.search.template import check_inputs, read_template
 
 DEFAULT_OPERATORS = ("add", "sub", "mul", "div", "pow", "square", "sqrt", "sin", "cos", "exp", "log")
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
@@ -37,6 +38,9 @@ class SearchSpace:
         Expressions to start from; their parts enter the term library.
     terms : sequence of Expression or str
         Terms to add to the term library.
+    templates : sequence of str
+        Forms of which the answer has one: unknown functions of named inputs, joined by ordinary operators and functions;
+        ``["f(x) + g(v)"]``. See `closedform.search.template`.
     costs : Costs
         What each node costs.
 
@@ -54,6 +58,7 @@ class SearchSpace:
     max_power: float = 6.0
     guesses: Sequence[Expression | str] = ()
     terms: Sequence[Expression | str] = ()
+    templates: Sequence[str] = ()
     costs: Costs = field(default_factory=Costs)
 
     def __post_init__(self) -> None:
@@ -63,6 +68,10 @@ class SearchSpace:
                 raise SpaceError(f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}.")
         if not self.operators:
             raise SpaceError("A search space needs at least one operator.")
+        if isinstance(self.templates, str):
+            raise SpaceError(f"Templates are a list of texts; got one text. Write [{self.templates!r}].")
+        for template in self.templates:
+            read_template(template)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> "SearchSpace":
@@ -73,6 +82,28 @@ class SearchSpace:
                 raise SpaceError(f"A search space has no option {name!r}{suggestion(name, known)}. Known: {', '.join(known)}.")
         return cls(**options)
 
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Make sure that templates and ``inside`` name inputs that exist.
+
+        Raises
+        ------
+        SpaceError
+            If one does not.
+        """
+        for template in self.templates:
+            check_inputs(read_template(template), names)
+        for function, inputs in self.inside.items():
+            for name in inputs:
+                if name not in names:
+                    hint = suggestion(name, list(names)) or "."
+                    message = f"The space lets {name!r} stand inside {function}, but there is no such input{hint}"
+                    raise SpaceError(f"{message} The inputs are {', '.join(names)}.")
+
+    def over(self, names: Sequence[str]) -> "SearchSpace":
+        """The space over other inputs: without terms, guesses and templates, and ``inside`` for the inputs that are left."""
+        inside = {function: [name for name in inputs if name in names] for function, inputs in self.inside.items()}
+        return replace(self, terms=(), guesses=(), templates=(), inside=inside)
+
     def allows_operator(self, name: str) -> bool:
         """Whether an operator may occur."""
         return name in self.operators
@@ -82,6 +113,14 @@ class SearchSpace:
 
         Negation is always allowed; a square or a reciprocal is allowed where a product, quotient or power is.
         """
+        return self.allows_inside(tree, names) and self.has_form(tree, names)
+
+    def has_form(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether an expression has the form of a template, or there are none."""
+        return not self.templates or any(read_template(template).fits(tree, names) for template in self.templates)
+
+    def allows_inside(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether an expression may be a part of one: `allows` without templates, which speak of whole expressions."""
 
         def leaf(token: Any) -> tuple[bool, frozenset[str], frozenset[str]]:
             used = frozenset([names[token.index]]) if isinstance(token, Variable) else frozenset()

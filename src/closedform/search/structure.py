@@ -6,20 +6,22 @@ a direction means nothing by itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree, Variable, apply, constant, variable
 from closedform.field.gradient_field import GradientField
+from closedform.search.space import SearchSpace
 
-IRRELEVANT = 1e-9
+IRRELEVANT = 1e-12
 """An input with a smaller share of the directions' energy does not matter. Noise hides this: a weak input must not be lost."""
 
-PARALLEL = 1e-9
+PARALLEL = 1e-12
 """Two inputs whose slopes are proportional up to this (a squared sine) enter through one combination."""
 
 
@@ -55,6 +57,17 @@ class Structure:
         jacobian = np.swapaxes(np.stack(columns, axis=1), 1, 2)
         labels = [self.names[group[0][0]] for group in self.groups]
         return GradientField.from_arrays(points, jacobian, names=labels, tangent="none", weights=field.weights)
+
+    def restrict(self, space: SearchSpace) -> SearchSpace:
+        """The space over the reduced inputs: the user's terms and guesses in them, where they can be written so."""
+        labels = [self.names[group[0][0]] for group in self.groups]
+        single = {self.names[group[0][0]] for group in self.groups if len(group) == 1}
+
+        def reduced(items: Sequence[Expression | str]) -> list[Expression]:
+            read = [parse(item, self.names) if isinstance(item, str) else item.rename(self.names) for item in items]
+            return [item.rename(labels) for item in read if {self.names[i] for i in item.tree.variables} <= single]
+
+        return replace(space.over(labels), terms=reduced(space.terms), guesses=reduced(space.guesses))
 
     def expand(self, expression: Expression) -> Expression:
         """An expression over the reduced inputs, in the user's inputs."""

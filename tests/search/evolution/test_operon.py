@@ -25,12 +25,14 @@ def test_without_pyoperon_the_error_says_what_to_do(monkeypatch):
 
     monkeypatch.setattr(operon, "import_module", refuse)
     operon.load.cache_clear()
+    operon.why_unavailable.cache_clear()
     assert not is_available()
     with pytest.raises(OperonMissingError, match="use the engine 'terms'") as caught:
         operon.load()
     assert isinstance(caught.value, MissingDependencyError)
     assert caught.value.name == "pyoperon"
     operon.load.cache_clear()
+    operon.why_unavailable.cache_clear()
 
 
 def test_importing_the_engine_does_not_import_pyoperon(monkeypatch):
@@ -92,3 +94,18 @@ def test_functions_outside_the_space_are_not_planted():
     for text in ("x*y", "exp(x) - y"):
         assert breeder.plant(to_operon(cf.parse(text, names=["x", "y"]).tree, breeder.functions)) is None
     assert breeder.plant(to_operon(cf.parse("sin(-x)", names=["x", "y"]).tree, breeder.functions)) is not None
+
+
+def test_a_pyoperon_that_cannot_breed_is_not_available(monkeypatch):
+    pytest.importorskip("pyoperon")
+
+    def broken(self, parents, scores, count):
+        raise TypeError("incompatible function arguments")
+
+    monkeypatch.setattr(operon.Breeder, "breed", broken)
+    operon.why_unavailable.cache_clear()
+    assert not operon.is_available()
+    assert "incompatible" in str(operon.why_unavailable())
+    monkeypatch.undo()
+    operon.why_unavailable.cache_clear()
+    assert operon.is_available()

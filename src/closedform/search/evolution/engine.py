@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -98,23 +99,26 @@ class Evolution:
             If pyoperon cannot be used here.
         """
         load()
+        space.check_inputs(field.names)
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) == 0 or not usable_operators(space):
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
-        run = Run(self, field, space, usable, rng)
-        compile_all(run.comparison)
+        compile_all()
         clock = budget.start()
-        status = run.go(clock, progress)
-        front = run.front(polish=status != "interrupted")
-        progress.close()
+        run, front, status = None, Front(), "interrupted"
+        try:
+            run = Run(self, field, space, usable, rng)
+            status = run.go(clock, progress)
+            front = run.front(polish=status != "interrupted")
+        except KeyboardInterrupt:
+            status, front = "interrupted", Front() if run is None else run.front(polish=False)
+        finally:
+            progress.close()
         statistics = {
             "engine": self.name,
             "seconds": clock.seconds,
             "evaluations": clock.evaluations,
-            "generations": run.generations,
-            "restarts": run.restarts,
-            "seconds_to_best": run.seconds_to_best,
-            "evaluations_to_best": run.evaluations_to_best,
+            **({} if run is None else run.statistics()),
         }
         return SearchResult(front, status, statistics)
 
@@ -262,13 +266,23 @@ class Run:
             if tidied is not None:
                 yield tidied
 
+    def statistics(self) -> dict[str, Any]:
+        """What the search did."""
+        return {
+            "generations": self.generations,
+            "restarts": self.restarts,
+            "seconds_to_best": self.seconds_to_best,
+            "evaluations_to_best": self.evaluations_to_best,
+        }
+
     def _snapshot(self, clock: Clock) -> Snapshot:
         done, seconds = min(clock.used, 1.0), clock.seconds
         details: list[tuple[str, str]] = []
-        for _, tree in self.hall.front():
+        for misalignment, tree in self.hall.front():
             shown = tidy(tree, 1 / self.units)
             if shown is not None:
-                details.append((str(complexity(shown, self.space.costs)), to_text(shown, self.field.names)))
+                size = complexity(shown, self.space.costs)
+                details.append((str(size), f"{misalignment:.1e}  {to_text(shown, self.field.names)}"))
         left = seconds * (1 - done) / done if done > 0 else None
         rate = clock.evaluations / seconds if seconds > 0 else None
         return Snapshot(self.options.name, done, left, tuple(details), rate)
@@ -287,8 +301,10 @@ def choose_units(scale: FloatArray) -> FloatArray:
     return 1000.0 ** np.round(np.log10(scale) / 3)
 
 
-def compile_all(comparison: Comparison) -> None:
+@cache
+def compile_all() -> None:
     """Call everything that is compiled once, so that a budget of seconds is spent on the search."""
+    comparison = prepare(np.ones((2, 1)), np.ones((2, 1, 1)))
     tapes = compile_tapes([parse("x0 + 2", names=["x0"]).tree])
     rules = Rules.of(SearchSpace(), ["x0"])
     comparison.misalignments(tapes)

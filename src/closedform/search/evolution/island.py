@@ -134,6 +134,8 @@ class Island:
         decoded = decode(alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts)
         tapes, structure = decoded.tapes, describe(decoded.tapes, self._rules)
         fresh = structure.allowed & unseen(self._seen, structure.keys, structure.constants)
+        if self.hall.space.templates:
+            fresh &= self._has_form(tapes, fresh)
         misalignments = np.ones(tapes.n_trees)
         chosen = np.flatnonzero(fresh)
         misalignments[chosen], _ = self._comparison.misalignments(take(tapes, chosen)[0], give_up=self._fitting.give_up)
@@ -141,6 +143,14 @@ class Island:
         if len(chosen) and self._fitting.share > 0:
             tapes, misalignments = self._fit(individuals, reading, decoded.leaves, tapes, misalignments, chosen)
         return Judged(individuals, tapes, structure, misalignments)
+
+    def _has_form(self, tapes: TapeBatch, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which trees have the form of a template, among those that are asked about."""
+        found = np.zeros(tapes.n_trees, dtype=np.bool_)
+        for index in np.flatnonzero(asked).tolist():
+            tree = to_tree(tapes, index)
+            found[index] = tree is not None and self.hall.space.has_form(tree, self.hall.names)
+        return found
 
     def _choose(self, misalignments: FloatArray, structure: Structure) -> NDArray[np.int64]:
         """Which trees to fit: a random share of the better half of those with few constants and a structure of their own."""

@@ -39,11 +39,21 @@ def is_available() -> bool:
     >>> is_available() in (True, False)
     True
     """
+    return why_unavailable() is None
+
+
+@cache
+def why_unavailable() -> str | None:
+    """What keeps pyoperon from being used here; None if it can be: trees are created, bred, changed and read to find out."""
     try:
-        load()
-    except OperonMissingError:
-        return False
-    return True
+        breeder = Breeder(1, SearchSpace(), seed=1, max_length=7, max_depth=4, tournament=2)
+        parents = breeder.create(4)
+        offspring = breeder.breed(parents, [0.0] * 4, 4)
+        reading = breeder.read(offspring)
+        breeder.write(offspring[0], reading.coefficients[: reading.leaf_starts[1]])
+    except (OperonMissingError, AttributeError, TypeError, ValueError, OSError, RuntimeError) as error:
+        return str(error)
+    return None if len(offspring) == 4 else "it bred nothing"
 
 
 @cache
@@ -57,7 +67,7 @@ def load() -> Any:
     """
     try:
         module = import_module("pyoperon")
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         message = (
             f"The engine 'evolution' needs pyoperon, which cannot be imported here ({error}). It has wheels for Linux x86-64 "
             "and macOS arm64: pip install 'pyoperon>=0.6.2,<0.7'. Elsewhere use the engine 'terms'."

@@ -75,15 +75,20 @@ class TermSearch:
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:
         """Look for sums of terms whose gradients lie in the field's row space."""
+        space.check_inputs(field.names)
         compile_first()
         clock = budget.start()
         if not (field.weights > 0).any():
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})
-        run = Run(self, field, space, clock, rng, progress)
+        run = None
         try:
+            run = Run(self, field, space, clock, rng, progress)
             run.stages()
             run.further_concepts(rng)
         except KeyboardInterrupt:
+            if run is None:
+                statistics = {"engine": self.name, "seconds": clock.seconds, "evaluations": 0}
+                return SearchResult(Front(), "interrupted", statistics)
             run.status = "interrupted"
         finally:
             progress.close()

@@ -141,7 +141,7 @@ class _Maker:
         plain = [variable(i) for i in inputs]
         arguments = [self._in_units(i) for i in inputs]
         monomials = self._cheapest(self._monomials(plain))
-        small = self._cheapest(self._small_polynomials(arguments))
+        small = self._arguments(self._small_polynomials(arguments))
         functions = self._cheapest(self._functions(small, set(arguments)))
         kept = self._cheapest([*monomials, *functions])
         # A product costs what its factors do and one operator: those above the dearest kept term need not be made.
@@ -161,14 +161,22 @@ class _Maker:
         return self._costs[shape]
 
     def allows(self, tree: Tree) -> bool:
-        """Whether the space allows a term; once for each shape if inputs do not matter."""
+        """Whether the space allows a term; the part without templates once for each shape if inputs do not matter."""
+        return self._allows_inside(tree) and self.space.has_form(tree, self.names)
+
+    def _allows_inside(self, tree: Tree) -> bool:
         key = tree.tokens if self.space.inside else _shape(tree)
         if key not in self._allowed:
-            self._allowed[key] = self.space.allows(tree, self.names)
+            self._allowed[key] = self.space.allows_inside(tree, self.names)
         return self._allowed[key]
 
     def _cheapest(self, trees: Iterable[Tree]) -> list[Tree]:
         allowed = [tree for tree in dict.fromkeys(trees) if self.allows(tree)]
+        return sorted(allowed, key=self._rank)[: self.limit]
+
+    def _arguments(self, trees: Iterable[Tree]) -> list[Tree]:
+        """The cheapest to stand inside functions: there a template does not apply."""
+        allowed = [tree for tree in dict.fromkeys(trees) if self._allows_inside(tree)]
         return sorted(allowed, key=self._rank)[: self.limit]
 
     def _rank(self, tree: Tree) -> tuple[float, int, int]:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
 
+FEW_TERMS = 40
+"""Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
+
 _PAUSE = 0.25
 
 
@@ -67,10 +70,13 @@ class Run:
 
     def stages(self) -> None:
         """Search one library after the other."""
+        before = 0
         for limit in self.options.stages:
             library = self._library(limit)
-            if library is None or self._search(library) or self.finds.least <= PERFECT:
+            # A space may have no more terms than the stage before had.
+            if library is None or len(library.terms) == before or self._search(library) or self.finds.least <= PERFECT:
                 return
+            before = len(library.terms)
 
     def further_concepts(self, rng: np.random.Generator) -> None:
         """With several latents, look for what the concepts found so far leave over."""
@@ -130,7 +136,8 @@ class Run:
             level = min((fit.misalignment for _, fit in going), default=1.0)
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
-            if idle == 2 or not going or n_terms == most or (complete and not self._may_be_simpler()):
+            is_stuck = idle == 2 and len(library.terms) > FEW_TERMS
+            if is_stuck or not going or n_terms == most or (complete and not self._may_be_simpler()):
                 return False
             grown = self._extend(library, going, complete)
             if grown is None:
@@ -215,7 +222,7 @@ class Run:
 
     def _allows(self, tree: Tree, terms: list[Term]) -> bool:
         if any(term.is_given for term in terms):
-            return True
+            return self.space.has_form(tree, self.field.names)
         return self.space.allows(tree, self.field.names)
 
     def _is_over(self) -> bool:

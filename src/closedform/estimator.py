@@ -26,7 +26,6 @@ from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import choose
 from closedform.selection.contenders import gather, to_front
-from closedform.selection.regions import divide
 
 if TYPE_CHECKING:
     import sympy
@@ -204,7 +203,7 @@ class ConceptSearch(BaseEstimator):
         if not len(self.result_.front):
             return Front(), None
         rng = self._generator()
-        contenders, scores = gather(self.result_.front, field, divide(field, rng), space.costs)
+        contenders, scores = gather(self.result_.front, field, rng, space.costs)
         chosen = contenders[choose(contenders, scores, rng=rng).index]
         return to_front(contenders, always=chosen), chosen.expression
 

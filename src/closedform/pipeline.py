@@ -259,7 +259,7 @@ class _Chain:
         if not len(result.front):
             return Reading(result, (), None)
         few = field.subset(_some(np.flatnonzero(field.weights > 0), MOST_IN_CHOICE, rng))
-        contenders, scores = gather(result.front, few, divide(few, rng), self.space.costs)
+        contenders, scores = gather(result.front, few, rng, self.space.costs)
         choice = choose(contenders, scores, rule=rule, noise=self.field.quality.noise_misalignment, rng=rng)
         return Reading(result, contenders, choice)
 

@@ -33,6 +33,10 @@ _LAST_OF_FRONT = 4
 """So many of the best candidates for a part of a separable concept lend their summands to the term library."""
 
 
+NOISE_FACTOR = 1.1
+"""A misalignment within this factor of what the directions' noise causes leaves nothing to explain, only to simplify."""
+
+
 @dataclass(frozen=True, slots=True)
 class Portfolio:
     """Options of the portfolio.
@@ -113,17 +117,19 @@ class Portfolio:
     def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
         """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
         stage = _Stage(run, budget)
+        enough = max(PERFECT, NOISE_FACTOR * view.field.quality.noise_misalignment)
         run.ask(self._small_terms if can_evolve else self.terms, view, budget.share(self.first if can_evolve else 1.0))
         if not can_evolve or not stage.may_go_on():
             return
-        if view.lowest > PERFECT:
+        if view.lowest > enough:
             self._search_parts(run, view, stage)
             if not stage.may_go_on():
                 return
-        is_perfect = view.lowest <= PERFECT
-        limit = _smaller(stage.left(), budget.share(self.confirm)) if is_perfect else stage.left(keep=self.last)
+        limit = stage.left(keep=self.last)
+        if view.lowest <= enough:
+            limit = replace(_smaller(stage.left(), budget.share(self.confirm)), target=max(enough, budget.target or 0.0))
         run.ask(replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions)), view, limit)
-        if view.lowest > PERFECT and stage.may_go_on():
+        if view.lowest > enough and stage.may_go_on():
             terms = (*view.space.terms, *parts(view.front, self.parts))
             run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from closedform.alignment.misalignment import TRIM
 from closedform.alignment.refit import refit
+from closedform.alignment.scores import field_misalignment
 from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
@@ -17,7 +18,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.search.front import Candidate, Front
-from closedform.selection.regions import RegionalScores, score_regions
+from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST = 24
 """Contenders that are judged by region; each costs a fit for every region."""
@@ -70,7 +71,7 @@ class Contender:
 
 
 def gather(
-    front: Front, field: GradientField, labels: NDArray[np.int64], costs: Costs | None = None
+    front: Front, field: GradientField, rng: np.random.Generator, costs: Costs | None = None
 ) -> tuple[tuple[Contender, ...], RegionalScores]:
     """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by region.
 
@@ -79,8 +80,8 @@ def gather(
     front : Front
     field : GradientField
         The points that the choice sees.
-    labels : ndarray of int, shape (n_points,)
-        Their regions, from `closedform.selection.regions.divide`.
+    rng : Generator
+        Divides the points into regions.
     costs : Costs, optional
         What nodes cost.
 
@@ -92,6 +93,8 @@ def gather(
         In the same order.
     """
     sample = field.points[field.weights > 0]
+    field = without_outliers(field, front)
+    labels = divide(field, rng)
     forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in _telling(front)]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
     scores = score_regions([contender.expression for contender in first], field, labels)
@@ -109,6 +112,19 @@ def gather(
         for contender, mean, errors in zip(kept, final.means(), final.errors, strict=True)
     ]
     return tuple(judged), final
+
+
+def without_outliers(field: GradientField, front: Front) -> GradientField:
+    """The field without the worst 5% of its points under the best candidate, if they are not all perfect.
+
+    A network is bad somewhere, mostly where its gradient nearly vanishes. There a few points would decide the means of all
+    candidates alike and hide what tells them apart.
+    """
+    if front.best is None or front.best.misalignment <= PERFECT:
+        return field
+    values = field_misalignment(front.best.expression, field)
+    limit = np.quantile(values[field.weights > 0], 1 - TRIM)
+    return field.subset((values <= limit) & (field.weights > 0)) if limit > 0 else field
 
 
 def to_front(contenders: Iterable[Contender], *, always: Contender | None = None) -> Front:
@@ -142,7 +158,7 @@ def count_parts(tree: Tree) -> int:
 
 
 def _telling(front: Front) -> list[Candidate]:
-    """The candidates that are clearly better than simpler ones, and the best: what differs by rounding or a hair is left out."""
+    """The candidates that are clearly better than simpler ones, and the best; what differs by a hair is left out."""
     kept: list[Candidate] = []
     for candidate in front:
         if not kept or max(candidate.misalignment, PERFECT) <= PROGRESS * max(kept[-1].misalignment, PERFECT):

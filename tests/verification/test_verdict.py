@@ -50,7 +50,8 @@ def test_each_failed_check_alone_makes_it_approximate(name, change):
 
 
 def test_a_poor_fit_is_none():
-    assert judge(replace(GOOD, alignment=replace(GOOD.alignment, misalignment=0.05, high=0.06, trimmed_high=0.05))).status == "none"
+    poor = replace(GOOD.alignment, misalignment=0.05, high=0.06, trimmed_high=0.05)
+    assert judge(replace(GOOD, alignment=poor)).status == "none"
 
 
 def test_what_cannot_be_tested_does_not_count():

@@ -190,6 +190,7 @@ def print_summary(rows: dict[str, list[Outcome]], options: argparse.Namespace) -
     print(f"summary: {options.engine} found {found} of {len(everything)}, {majority} of {len(rows)} targets in the majority")
     if paper:
         print(f"summary: median seconds to the answer of the paper-like targets {statistics.median(paper):.2f}")
+    print(f"summary: the slowest search took {max(outcome.seconds for outcome in everything):.2f} s")
     print(f"summary: {conditions}, seeds {options.first_seed} to {options.first_seed + options.seeds - 1}")
 
 

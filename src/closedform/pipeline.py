@@ -13,7 +13,6 @@ from closedform._version import __version__
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
 from closedform.canonical.form import canonical_form
-from closedform.equivalence.same_concept import same_concept
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
@@ -318,6 +317,8 @@ class _Chain:
 
 def compare_hypothesis(concept: Expression, hypothesis: Expression, held: GradientField) -> HypothesisResult:
     """Compare the concept with a formula that the user has in mind, on the data."""
+    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+
     answer = same_concept(str(concept), str(hypothesis), list(held.names), points=held.points)
     values = field_misalignment(hypothesis, held)
     return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=held.weights)))

@@ -100,3 +100,10 @@ def test_a_space_says_what_it_holds(text, allowed):
     space = SearchSpace(operators=["add", "mul", "sin", "cos", "pow"], inside={"sin": ["x"]}, costs=Costs())
     e = cf.parse(text, names=["x", "y"])
     assert space.allows(e.tree, e.names) is allowed
+
+
+def test_inputs_in_exponents_are_for_those_who_ask():
+    powers = [cf.parse(text, names=["x", "y"]).tree for text in ("2**x", "x**y", "x**(y - y + 2)")]
+    assert not any(SearchSpace().allows(tree, ["x", "y"]) for tree in powers)
+    assert all(SearchSpace(variable_exponents=True).allows(tree, ["x", "y"]) for tree in powers)
+    assert SearchSpace().allows(cf.parse("x**2.5", names=["x", "y"]).tree, ["x", "y"])

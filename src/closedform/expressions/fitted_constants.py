@@ -7,7 +7,7 @@ from fractions import Fraction
 from closedform.expressions.tree import Constant, Token, Tree
 
 SIMPLE_DENOMINATOR = 4
-SIMPLE_NUMERATOR = 100
+SIMPLE_NUMERATOR = 12
 
 
 def is_simple(value: Fraction) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import KDTree
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from closedform.arrays import FloatArray
 from closedform.field.tangent_space import TangentSpace
@@ -117,7 +117,7 @@ def _disagreement(
         extents[start : start + step] = (steps**2).sum(axis=2).mean(axis=1)
     # The median ignores the few places where a field turns on the spot; noise alone would put it this far below the mean.
     freedom = (count - n_coefficients) * (tangent.rank - rank) * rank
-    return float(np.median(residuals) * freedom / chi2.median(freedom)), float(np.median(extents))
+    return float(np.median(residuals) * freedom / chdtri(freedom, 0.5)), float(np.median(extents))
 
 
 def _aligned(turned: FloatArray) -> FloatArray:

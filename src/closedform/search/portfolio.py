@@ -28,7 +28,7 @@ from closedform.search.terms.run import compile_first
 PERFECT = 1e-10
 """A misalignment below this is rounding: nothing can be better, only simpler."""
 
-_SETTLE_PART, _WIDER = 5, 4
+_SETTLE_CONFIRM, _SETTLE_PART, _WIDER = 8, 5, 4
 _LAST_OF_FRONT = 4
 """So many of the best candidates for a part of a separable concept lend their summands to the term library."""
 
@@ -118,17 +118,23 @@ class Portfolio:
         """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
         stage = _Stage(run, budget)
         enough = max(PERFECT, NOISE_FACTOR * view.field.quality.noise_misalignment)
-        run.ask(self._small_terms if can_evolve else self.terms, view, budget.share(self.first if can_evolve else 1.0))
+        goal = max(enough, budget.target or 0.0)
+        first = budget.share(self.first if can_evolve else 1.0)
+        # A sum of terms that is perfect ends that search by itself, at its own pace.
+        first = replace(first, target=goal) if goal > PERFECT else first
+        run.ask(self._small_terms if can_evolve else self.terms, view, first)
         if not can_evolve or not stage.may_go_on():
             return
         if view.lowest > enough:
             self._search_parts(run, view, stage)
             if not stage.may_go_on():
                 return
+        evolution = replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions))
         limit = stage.left(keep=self.last)
         if view.lowest <= enough:
-            limit = replace(_smaller(stage.left(), budget.share(self.confirm)), target=max(enough, budget.target or 0.0))
-        run.ask(replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions)), view, limit)
+            limit = replace(_smaller(stage.left(), budget.share(self.confirm)), target=goal)
+            evolution = replace(evolution, settle=min(evolution.settle, _SETTLE_CONFIRM))
+        run.ask(evolution, view, limit)
         if view.lowest > enough and stage.may_go_on():
             terms = (*view.space.terms, *parts(view.front, self.parts))
             run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))

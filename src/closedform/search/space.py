@@ -34,6 +34,8 @@ class SearchSpace:
         For a function the only inputs that may occur inside it; ``{"exp": ["x"]}``.
     max_power : float
         Largest absolute value of a constant exponent.
+    variable_exponents : bool
+        Whether inputs may stand in exponents, as in ``2**x`` or ``x**y``; ``exp`` is another matter.
     guesses : sequence of Expression or str
         Expressions to start from; their parts enter the term library.
     terms : sequence of Expression or str
@@ -56,6 +58,7 @@ class SearchSpace:
     nesting: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(DEFAULT_NESTING))
     inside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     max_power: float = 6.0
+    variable_exponents: bool = False
     guesses: Sequence[Expression | str] = ()
     terms: Sequence[Expression | str] = ()
     templates: Sequence[str] = ()
@@ -132,6 +135,7 @@ class SearchSpace:
             fine = all(part[0] for part in parts) and self._spelled(name)
             fine = fine and not functions & set(self.nesting.get(name, ()))
             fine = fine and (name not in self.inside or inputs <= set(self.inside[name]))
+            fine = fine and (name != "pow" or self.variable_exponents or not parts[1][2])
             return fine, functions | {name}, inputs
 
         return tree.fold(leaf, node)[0] and self._powers_allowed(tree)

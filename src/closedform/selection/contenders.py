@@ -1,5 +1,6 @@
 """Contenders: the candidates of a search in canonical form, with snapped and shortened forms beside them, judged by region."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,14 +15,14 @@ from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
-from closedform.expressions.tree import Tree
+from closedform.expressions.fitted_constants import fitted_positions, skeleton
+from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.search.front import Candidate, Front
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
-MOST = 24
-"""Contenders that are judged by region; each costs a fit for every region."""
+MOST, VARIANTS = 20, 3
+"""Contenders that are judged by region, in all and of one form; each costs a fit for every region."""
 
 PROGRESS = 0.9
 """A candidate of the front matters if its misalignment is at most this share of the last simpler one that does."""
@@ -30,6 +31,9 @@ HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
 
 PERFECT = 1e-10
+
+BEYOND = 2
+"""So many contenders beyond the first near the floor get variants of their own; longer ones only fit the network's bias."""
 
 NEAR = 3.0
 """A form stays in the running while its misalignment is within this factor of the best that is not more complex."""
@@ -99,7 +103,7 @@ def gather(
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
     scores = score_regions([contender.expression for contender in first], field, labels)
     proposals: list[tuple[Expression, str]] = []
-    for contender, errors in zip(first, scores.errors, strict=True):
+    for contender, errors in zip(first[: _prospects(scores)], scores.errors, strict=False):
         made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
         proposals += [(form, contender.engine) for form in made]
     near = _thinned([*first, *_fitted(proposals, field, costs)])
@@ -139,13 +143,13 @@ def to_front(contenders: Iterable[Contender], *, always: Contender | None = None
 
 
 def count_parts(tree: Tree) -> int:
-    """Terms of the outermost sum and free constants together.
+    """Terms of the outermost sum, fitted constants, and constants such as exp(-2), which hit any number, together.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> count_parts(parse("x**2 + v**2 + 0.53*x**4").tree)
-    4
+    >>> count_parts(parse("x**2 + v**2 + 0.53*x**4").tree), count_parts(parse("x + 3*exp(-2)*v").tree)
+    (4, 3)
     """
     n_terms, pending = 0, [tree]
     while pending:
@@ -154,7 +158,20 @@ def count_parts(tree: Tree) -> int:
             pending += part.children
         elif not part.is_constant:
             n_terms += 1
-    return n_terms + len(fitted_positions(tree))
+    computed = tree.fold(
+        lambda token: (not isinstance(token, Variable), 0),
+        lambda name, *parts: (
+            all(constant for constant, _ in parts),
+            sum(count for _, count in parts) + (len(parts) == 1 and name != "neg" and parts[0][0]),
+        ),
+    )[1]
+    return n_terms + len(fitted_positions(tree)) + computed
+
+
+def _prospects(scores: RegionalScores) -> int:
+    """How many of the simplest contenders may become the choice: up to the first near the floor, and a few more."""
+    means = np.maximum(scores.means(), PERFECT)
+    return int(np.argmax(means <= NEAR * means.min())) + 1 + BEYOND
 
 
 def _telling(front: Front) -> list[Candidate]:
@@ -205,12 +222,15 @@ def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression
 
 
 def _thinned(contenders: Sequence[Contender]) -> list[Contender]:
-    """Those near the front, at most `MOST`: of each complexity and number of parts the best, and what is not much worse."""
+    """Those near the front, at most `MOST`, and few of each form: the plainest variants that do not fit much worse."""
     ordered = sorted(contenders, key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))
     best, kept = np.inf, []
+    variants: Counter[object] = Counter()
     for contender in ordered:
-        if contender.misalignment <= NEAR * best or contender.misalignment < 1e-10:
+        form = skeleton(contender.expression.tree)
+        if (contender.misalignment <= NEAR * best or contender.misalignment < PERFECT) and variants[form] < VARIANTS:
             kept.append(contender)
+            variants[form] += 1
         best = min(best, contender.misalignment)
     if len(kept) > MOST:
         kept = sorted(_most_telling(kept), key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import isotonic_regression
-from scipy.stats import rankdata
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
@@ -77,7 +76,7 @@ def phi_between(concept: FloatArray, latent: FloatArray) -> Phi | None:
     concept, latent = concept[usable], latent[usable]
     if len(concept) < 3 or np.ptp(concept) == 0 or np.ptp(latent) == 0:
         return None
-    correlation = float(np.corrcoef(rankdata(concept), rankdata(latent))[0, 1])
+    correlation = float(np.corrcoef(_ranks(concept), _ranks(latent))[0, 1])
     increasing = correlation >= 0
     x, curve, r2 = _monotone(concept, latent, increasing=increasing)
     _, _, r2_inverse = _monotone(latent, concept, increasing=increasing)
@@ -106,6 +105,12 @@ def even_forms(expression: Expression, field: GradientField) -> Expression:
     squared = Expression(apply("square", expression.tree), expression.names)
     phi = fit_phi(squared, field)
     return squared if phi is not None and abs(phi.rank_correlation) >= MONOTONE else expression
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Ranks, the mean one for equal values."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
 def _monotone(x: FloatArray, y: FloatArray, *, increasing: bool) -> tuple[FloatArray, FloatArray, float]:

@@ -27,12 +27,14 @@ class Rules:
     inside_input : ndarray of int64, shape (n_inputs,)
         For each input likewise.
     max_power : float
+    variable_exponents : bool
     """
 
     costs: NDArray[np.int64]
     inside_function: NDArray[np.int64]
     inside_input: NDArray[np.int64]
     max_power: float
+    variable_exponents: bool
 
     @classmethod
     def of(cls, space: SearchSpace, names: Sequence[str]) -> "Rules":
@@ -47,7 +49,9 @@ class Rules:
             for column, name in enumerate(names):
                 if name not in allowed:
                     inside_input[column] |= 1 << CODES[outer]
-        return cls(np.array(costs, dtype=np.int64), inside_function, inside_input, float(space.max_power))
+        return cls(
+            np.array(costs, dtype=np.int64), inside_function, inside_input, float(space.max_power), space.variable_exponents
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ def describe(tapes: TapeBatch, rules: Rules) -> Structure:
     allowed, constants = np.empty(tapes.n_trees, np.bool_), np.empty(tapes.n_trees, np.int64)
     _describe(
         tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest, ARITIES,
-        rules.costs, rules.inside_function, rules.inside_input, rules.max_power, costs, keys, allowed, constants,
+        rules.costs, rules.inside_function, rules.inside_input, rules.max_power,
+        rules.variable_exponents, costs, keys, allowed, constants,
     )  # fmt: skip
     return Structure(costs, keys, allowed, constants)
 
@@ -119,7 +124,7 @@ def _mix(number):
 @compiled
 def _describe(
     codes, first, second, inputs, numbers, starts, longest, arities, node_costs, inside_function, inside_input, max_power,
-    costs, keys, allowed, constants,
+    variable_exponents, costs, keys, allowed, constants,
 ):  # fmt: skip
     cost = np.empty(longest, np.int64)
     key = np.empty(longest, np.uint64)
@@ -175,6 +180,8 @@ def _describe(
                     cost[i] = min(cost[i], min(node_costs[_SQUARE] + cost[a], power_of_constant))
                 elif code == _POW and codes[start + b] == CONSTANT_CODE:
                     fine = fine and abs(numbers[start + b]) <= max_power
+                elif code == _POW:
+                    fine = fine and (variable_exponents or is_constant[b])
         costs[tree] = cost[length - 1]
         keys[tree] = key[length - 1]
         # A constant has no direction.

@@ -63,3 +63,19 @@ def test_a_missing_field_is_told():
     result = run("interpret", "nowhere.npz")
     assert result.returncode == 2
     assert "nowhere.npz" in result.stderr
+
+
+def test_a_saved_answer_becomes_a_page(fields):
+    run("interpret", fields / "good.npz", "--engine", "terms", "--budget", 5, "--out", fields / "saved.json")
+    result = run("report", fields / "saved.json", "--out", fields / "page.html")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == str(fields / "page.html")
+    assert "closedform interpret" in (fields / "page.html").read_text()
+    assert run("report", fields / "good.npz", "--out", fields / "other.html").returncode == 2
+
+
+def test_doctor_finds_the_self_tests_concept():
+    result = run("doctor")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "engines: auto, terms, evolution" in result.stdout
+    assert "self-test: found" in result.stdout

@@ -4,7 +4,7 @@ It is not called interpret.py, for a module of that name would hide the function
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,48 +17,25 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
-from closedform.interpretation import Directions, FrontEntry, HypothesisResult, Interpretation, Provenance
+from closedform.interpretation import Directions, HypothesisResult, Interpretation, Provenance
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.progress import Progress, Silent
 from closedform.search.budget import Budget, Clock
-from closedform.search.engine import Engine, SearchResult
+from closedform.search.engine import Engine
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
-from closedform.selection.choice import Choice, Rule, choose
-from closedform.selection.contenders import Contender, gather
+from closedform.selection.choice import Rule
 from closedform.selection.regions import divide
-from closedform.verification.alignment import angles_in_degrees, measure_alignment
+from closedform.stages import MOST_HELD_OUT, SEARCH_SHARE, Stages
+from closedform.verification.alignment import measure_alignment
 from closedform.verification.faithfulness import compare_outputs
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.phi import even_forms, fit_phi, phi_between
 from closedform.verification.rivals import find_rivals
-from closedform.verification.stability import Stability, compare_halves
 from closedform.verification.verdict import Evidence, Thresholds, judge, nothing_found, undecidable
 
-HELD_OUT = 0.3
-MOST_HELD_OUT, MOST_SEEN = 1500, 4000
-MOST_IN_CHOICE = 1500
-FEWEST_IN_HALF = 40
-SEARCH_SHARE, HALF_SHARE = 0.4, 0.3
-"""Of a budget of evaluations. Of one of seconds the halves get what the first search has left, less time for the rest."""
-
-HALF_SHARES_OF_REST = (0.4, 0.7)
-N_ANGLES, N_ARROWS = 400, 150
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What search and choice say about one set of points."""
-
-    result: SearchResult
-    contenders: tuple[Contender, ...]
-    choice: Choice | None
-
-    @property
-    def chosen(self) -> Contender | None:
-        """The chosen contender."""
-        return None if self.choice is None else self.contenders[self.choice.index]
+N_ARROWS = 150
 
 
 def interpret(
@@ -150,7 +127,7 @@ def interpret_field(
     """
     seed = _seed(rng)
     limits = budget if isinstance(budget, Budget) else Budget(seconds=budget)
-    chain = _Chain(
+    stages = Stages(
         field=field,
         engine=get_engine(engine),
         space=SearchSpace() if space is None else space,
@@ -162,7 +139,7 @@ def interpret_field(
     compile_all()
     clock = limits.start()
     provenance = Provenance(
-        engine=chain.engine.name,
+        engine=stages.engine.name,
         seconds=0.0,
         evaluations=0,
         status="finished",
@@ -177,142 +154,69 @@ def interpret_field(
         return _without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
     if not (field.weights > 0).any():
         return _without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
-    return chain.run(limits, clock, provenance, guess, thresholds)
+    return _run(stages, limits, clock, provenance, guess, thresholds)
 
 
-@dataclass(slots=True)
-class _Chain:
-    """The stages, with what they share."""
-
-    field: GradientField
-    engine: Engine
-    space: SearchSpace
-    rule: Rule
-    rng: np.random.Generator
-    progress: Progress
-
-    def run(
-        self,
-        limits: Budget,
-        clock: Clock,
-        provenance: Provenance,
-        hypothesis: Expression | None,
-        thresholds: Thresholds | None,
-    ) -> Interpretation:
-        seen, held = self._split()
-        reading = self.read(seen, limits.share(SEARCH_SHARE), self.rule)
-        chosen, choice = reading.chosen, reading.choice
-        provenance = replace(
-            provenance,
-            status=reading.result.status,
-            evaluations=int(reading.result.statistics.get("evaluations", 0)),
-            structure=tuple(reading.result.statistics.get("structure", ())),
-        )
-        if chosen is None or choice is None:
-            said = "The search found no formula; widen the space or give it more time."
-            return _without_evidence(self.field, nothing_found(said), replace(provenance, seconds=clock.seconds))
-        concept = even_forms(chosen.expression, seen)
-        halves = self._halves(seen, limits, clock, concept, held)
-        labels = divide(held, self.rng)
-        entries, index, drop = self._entries(reading, choice, concept, held, labels)
-        alignment = measure_alignment(concept, held, labels, self.rng)
-        rivals = find_rivals(
-            concept, [(e.expression, e.complexity) for i, e in enumerate(entries) if i != index], held, labels, self.rng
-        )
-        half = entries[index].complexity / 2
-        evidence = Evidence(
-            concept=concept,
-            complexity=entries[index].complexity,
-            alignment=alignment,
-            phi=fit_phi(concept, held),
-            stability=halves,
-            simpler=tuple(entry.misalignment for entry in entries if entry.complexity <= half),
-            rivals=rivals,
-        )
-        return Interpretation(
-            names=self.field.names,
-            concept=concept,
-            concepts=(concept,),
-            verdict=judge(evidence, thresholds),
-            front=tuple(entries),
-            chosen=index,
-            steepest_drop=drop,
-            choice_reason=choice.reason,
-            floor=min(entry.misalignment for entry in entries),
-            alignment=alignment,
-            phi=evidence.phi,
-            rivals=rivals,
-            stability=halves,
-            inputs=leave_one_out(concept, held),
-            faithfulness=None,
-            hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, held),
-            directions=_directions(concept, held),
-            field_quality=self.field.quality,
-            provenance=replace(provenance, seconds=clock.seconds),
-        )
-
-    def read(self, field: GradientField, budget: Budget, rule: Rule) -> Reading:
-        """Search and choose on some points."""
-        (rng,) = self.rng.spawn(1)
-        result = self.engine.search(field, self.space, budget, rng, self.progress)
-        if not len(result.front):
-            return Reading(result, (), None)
-        few = field.subset(_some(np.flatnonzero(field.weights > 0), MOST_IN_CHOICE, rng))
-        contenders, scores = gather(result.front, few, rng, self.space.costs)
-        choice = choose(contenders, scores, rule=rule, noise=self.field.quality.noise_misalignment, rng=rng)
-        return Reading(result, contenders, choice)
-
-    def _split(self) -> tuple[GradientField, GradientField]:
-        """Points that search and choice see, and points that only the verdict sees."""
-        order = self.rng.permutation(np.flatnonzero(self.field.weights > 0))
-        count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
-        return self.field.subset(np.sort(order[count : count + MOST_SEEN])), self.field.subset(np.sort(order[:count]))
-
-    def _halves(
-        self, seen: GradientField, limits: Budget, clock: Clock, concept: Expression, held: GradientField
-    ) -> Stability | None:
-        """Search both halves of the points; they share what is left of the time."""
-        order = self.rng.permutation(seen.n_points)
-        if len(order) < 2 * FEWEST_IN_HALF:
-            return None
-        found = []
-        for part, share in zip(np.array_split(order, 2), HALF_SHARES_OF_REST, strict=True):
-            left = clock.remaining().seconds
-            budget = limits.share(HALF_SHARE) if left is None else replace(limits.share(HALF_SHARE), seconds=share * left)
-            chosen = self.read(seen.subset(np.sort(part)), budget, self.rule).chosen
-            if chosen is not None:
-                found.append(even_forms(chosen.expression, seen))
-        return compare_halves(concept, found, held)
-
-    def _entries(
-        self, reading: Reading, choice: Choice, concept: Expression, held: GradientField, labels: np.ndarray
-    ) -> tuple[list[FrontEntry], int, int]:
-        """The front as the user sees it, with the places of the choice and of the steepest drop."""
-        best, shown = np.inf, []
-        for i, contender in enumerate(reading.contenders):
-            if contender.regional < best or i in (choice.index, choice.steepest_drop):
-                shown.append(i)
-            best = min(best, contender.regional)
-        entries = [self._entry(reading.contenders[i], concept if i == choice.index else None, held, labels) for i in shown]
-        return entries, shown.index(choice.index), shown.index(choice.steepest_drop)
-
-    def _entry(self, contender: Contender, concept: Expression | None, held: GradientField, labels: np.ndarray) -> FrontEntry:
-        expression = contender.expression if concept is None else concept
-        alignment = measure_alignment(expression, held, labels, self.rng)
-        values = field_misalignment(expression, held)[held.weights > 0]
-        angles = angles_in_degrees(values[_some(np.arange(len(values)), N_ANGLES, self.rng)])
-        return FrontEntry(
-            expression=expression,
-            complexity=expression.complexity(self.space.costs),
-            misalignment=alignment.misalignment,
-            low=alignment.low,
-            high=alignment.high,
-            regional=contender.regional,
-            errors=contender.errors,
-            engine=contender.engine,
-            angles=tuple(float(f"{angle:.4g}") for angle in angles),
-            phi=fit_phi(expression, held),
-        )
+def _run(
+    stages: Stages,
+    limits: Budget,
+    clock: Clock,
+    provenance: Provenance,
+    hypothesis: Expression | None,
+    thresholds: Thresholds | None,
+) -> Interpretation:
+    seen, held = stages.split()
+    reading = stages.read(seen, limits.share(SEARCH_SHARE), stages.rule)
+    chosen, choice = reading.chosen, reading.choice
+    provenance = replace(
+        provenance,
+        status=reading.result.status,
+        evaluations=int(reading.result.statistics.get("evaluations", 0)),
+        structure=tuple(reading.result.statistics.get("structure", ())),
+    )
+    if chosen is None or choice is None:
+        said = "The search found no formula; widen the space or give it more time."
+        return _without_evidence(stages.field, nothing_found(said), replace(provenance, seconds=clock.seconds))
+    concept = even_forms(chosen.expression, seen)
+    interrupted = reading.result.status == "interrupted"
+    halves = None if interrupted else stages.halves(seen, limits, clock, concept, held)
+    labels = divide(held, stages.rng)
+    entries, index, drop = stages.entries(reading, choice, concept, held, labels)
+    alignment = measure_alignment(concept, held, labels, stages.rng)
+    rivals = find_rivals(
+        concept, [(e.expression, e.complexity) for i, e in enumerate(entries) if i != index], held, labels, stages.rng
+    )
+    half = entries[index].complexity / 2
+    evidence = Evidence(
+        concept=concept,
+        complexity=entries[index].complexity,
+        alignment=alignment,
+        phi=fit_phi(concept, held),
+        stability=halves,
+        simpler=tuple(entry.misalignment for entry in entries if entry.complexity <= half),
+        rivals=rivals,
+    )
+    return Interpretation(
+        names=stages.field.names,
+        concept=concept,
+        concepts=(concept,),
+        verdict=judge(evidence, thresholds),
+        front=tuple(entries),
+        chosen=index,
+        steepest_drop=drop,
+        choice_reason=choice.reason,
+        floor=min(entry.misalignment for entry in entries),
+        alignment=alignment,
+        phi=evidence.phi,
+        rivals=rivals,
+        stability=halves,
+        inputs=leave_one_out(concept, held),
+        faithfulness=None,
+        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, held),
+        directions=_directions(concept, held),
+        field_quality=stages.field.quality,
+        provenance=replace(provenance, seconds=clock.seconds),
+    )
 
 
 def compare_hypothesis(concept: Expression, hypothesis: Expression, held: GradientField) -> HypothesisResult:
@@ -368,10 +272,6 @@ def _directions(concept: Expression, held: GradientField) -> Directions | None:
         units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
     pairs = [tuple((float(a), float(b)) for a, b in array) for array in (points, held.directions[:N_ARROWS, :, 0], units)]
     return Directions(*pairs)
-
-
-def _some(indices: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return indices if len(indices) <= most else np.sort(rng.choice(indices, most, replace=False))
 
 
 def _seed(rng: int | np.random.Generator | None) -> int:

@@ -37,8 +37,9 @@ def test_halves_are_compared_by_form():
     assert found.same_form == (False, True)
     assert found.distances[0] > 0 > found.distances[1] - 1e-12
     assert not found.is_stable
-    near = compare_halves(parse("1.01*t**2 + v**2"), [parse("0.98*t**2 + v**2")], field)
+    near = compare_halves(parse("1.01*t**2 + v**2"), [parse("0.98*t**2 + v**2")] * 2, field)
     assert near.is_stable
+    assert not compare_halves(parse("t**2 + v**2"), [parse("t**2 + v**2")], field).is_stable
 
 
 def test_inputs_that_a_concept_needs():

@@ -10,10 +10,9 @@ from closedform.alignment.misalignment import weighted_mean
 from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import skeleton
 from closedform.field.gradient_field import GradientField
 from closedform.verification.alignment import interval
-from closedform.verification.stability import SAME, mutual_misalignment
+from closedform.verification.stability import have_same_form
 
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
@@ -80,12 +79,12 @@ def find_rivals(
     own = field_misalignment(concept, field)
     rivals = []
     for expression, complexity in sorted(candidates, key=lambda pair: (pair[1], str(pair[0]))):
-        if skeleton(expression.tree) == skeleton(concept.tree) or mutual_misalignment(concept, expression, field) < SAME:
-            continue
         theirs = field_misalignment(expression, field)
         low, _ = interval(theirs - own, field.weights, labels, rng)
         mean = weighted_mean(theirs, field.weights)
         if low > 0 and mean > ALIKE * weighted_mean(own, field.weights):
+            continue
+        if have_same_form(concept, expression, field):
             continue
         where, degrees = _most_different(concept, expression, field, rng)
         on_data = float(_angles(concept, expression, field.points[field.weights > 0], field.scale).max(initial=0.0))

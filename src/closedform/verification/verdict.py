@@ -8,7 +8,7 @@ from closedform.expressions.expression import Expression
 from closedform.verification.alignment import Alignment
 from closedform.verification.phi import MONOTONE, Phi
 from closedform.verification.rivals import Rival
-from closedform.verification.stability import Stability
+from closedform.verification.stability import N_HALVES, Stability
 
 Status = Literal["verified", "approximate", "none"]
 
@@ -173,10 +173,12 @@ def _phi(phi: Phi | None, lines: Thresholds) -> Check:
 
 def _halves(stability: Stability | None) -> Check:
     if stability is None:
-        return Check("halves", None, "There are too few points to search in halves of them.")
+        return Check(
+            "halves", None, "Halves of the data were not searched: there are too few points, or the search was interrupted."
+        )
     count = sum(stability.same_form)
     others = [str(c) for c, same in zip(stability.concepts, stability.same_form, strict=True) if not same]
-    text = f"{count} of {len(stability.concepts)} halves of the data, searched with other seeds, lead to the same form."
+    text = f"{count} of {N_HALVES} halves of the data, searched with other seeds, lead to the same form."
     if others:
         text += f" Otherwise: {'; '.join(others)}."
     return Check("halves", stability.is_stable, text)

@@ -173,9 +173,7 @@ def _phi(phi: Phi | None, lines: Thresholds) -> Check:
 
 def _halves(stability: Stability | None) -> Check:
     if stability is None:
-        return Check(
-            "halves", None, "Halves of the data were not searched: there are too few points, or the search was interrupted."
-        )
+        return Check("halves", None, "Halves of the data were not searched: too few points, or an interruption.")
     count = sum(stability.same_form)
     others = [str(c) for c, same in zip(stability.concepts, stability.same_form, strict=True) if not same]
     text = f"{count} of {N_HALVES} halves of the data, searched with other seeds, lead to the same form."

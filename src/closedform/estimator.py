@@ -204,6 +204,8 @@ class ConceptSearch(BaseEstimator):
             return Front(), None
         rng = self._generator()
         contenders, scores = gather(self.result_.front, field, rng, space.costs)
+        if not contenders:
+            return Front(), None
         chosen = contenders[choose(contenders, scores, rng=rng).index]
         return to_front(contenders, always=chosen), chosen.expression
 

@@ -68,6 +68,8 @@ class Stages:
             return Reading(result, (), None)
         few = field.subset(_some(np.flatnonzero(field.weights > 0), MOST_IN_CHOICE, rng))
         contenders, scores = gather(result.front, few, rng, self.space.costs)
+        if not contenders:
+            return Reading(result, (), None)
         choice = choose(contenders, scores, rule=rule, noise=self.field.quality.noise_misalignment, rng=rng)
         return Reading(result, contenders, choice)
 

@@ -35,7 +35,7 @@ def test_the_rule_stops_where_further_terms_gain_little():
     choice = choose(*QUARTIC, rng=RNG(0))
     assert choice.index == 2
     assert choice.better == (3, 4)
-    assert "2 more complex" in choice.reason
+    assert "candidate of 2 beats" in choice.reason
     assert choice.floor == pytest.approx(3.0e-4, rel=0.1)
 
 

@@ -149,7 +149,7 @@ def _by_factor(
             )
             others = len(contenders) - 1 - i
             reason = (
-                f"It is the simplest that none of the {others} more complex candidates beats clearly: {nearest}."
+                f"It is the simplest that no more complex candidate of {others} beats clearly: {nearest}."
                 if others
                 else "It is the most complex candidate, and each simpler one is clearly worse."
             )

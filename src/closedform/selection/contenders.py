@@ -92,7 +92,7 @@ def gather(
     Returns
     -------
     contenders : tuple of Contender
-        Simplest first.
+        Simplest first; none if every candidate is constant.
     scores : RegionalScores
         In the same order.
     """
@@ -101,6 +101,8 @@ def gather(
     labels = divide(field, rng)
     forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in _telling(front)]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
+    if not first:
+        return (), RegionalScores(np.empty((0, 1)), np.ones(1), ())
     scores = score_regions([contender.expression for contender in first], field, labels)
     proposals: list[tuple[Expression, str]] = []
     for contender, errors in zip(first[: _prospects(scores)], scores.errors, strict=False):

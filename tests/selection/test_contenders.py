@@ -1,0 +1,64 @@
+import numpy as np
+
+import closedform as cf
+from closedform.search.front import Candidate, Front
+from closedform.selection.contenders import count_parts, gather, to_front, without_outliers
+
+NAMES = ["x", "v"]
+
+
+def parse(text):
+    return cf.parse(text, names=NAMES)
+
+
+def front_of(*texts):
+    return Front(tuple(Candidate(parse(text), 0.5 / 10**i, 5 * (i + 1), "terms") for i, text in enumerate(texts)))
+
+
+def noisy_field(text, noise=0.01, n_points=600):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1, 1, (n_points, 2))
+    gradients = parse(text).gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES)
+
+
+def test_forms_are_canonical_and_snapped_ones_join():
+    field = noisy_field("x**2 + v**2 + x**4/2")
+    front = front_of("exp(x**2 + v**2)", "0.31/(0.62*x**2 + 0.63*v**2 + 0.308*x**4)")
+    contenders, scores = gather(front, field, np.random.default_rng(0))
+    texts = [str(contender.expression) for contender in contenders]
+    assert "v**2 + x**2" in texts
+    assert "v**2 + x**2 + x**4/2" in texts
+    assert scores.misalignments.shape[0] == len(contenders)
+    sizes = [contender.complexity for contender in contenders]
+    assert sizes == sorted(sizes)
+    best = to_front(contenders).best
+    assert best is not None
+    assert best.misalignment < 1e-3
+
+
+def test_the_same_form_has_few_variants():
+    field = noisy_field("x**2 + 1.37*v**2")
+    contenders, _ = gather(front_of("x**2 + 1.3*v**2", "x**2 + 1.36*v**2"), field, np.random.default_rng(0))
+    fitted = [c for c in contenders if c.errors]
+    assert 1 <= len(fitted) <= 3
+    assert all(0 < c.errors[0] < 0.05 for c in fitted)
+
+
+def test_constants_alone_are_no_contenders():
+    field = noisy_field("x + v")
+    assert gather(front_of("3"), field, np.random.default_rng(0))[0] == ()
+
+
+def test_the_worst_points_are_left_out_unless_all_are_perfect():
+    field = noisy_field("x**2 + v**2", noise=0.1)
+    assert without_outliers(field, front_of("x**2 + v**2")).n_points == 570
+    perfect = Front((Candidate(parse("x**2 + v**2"), 0.0, 7, "terms"),))
+    assert without_outliers(field, perfect) is field
+
+
+def test_parts():
+    assert count_parts(parse("x").tree) == 1
+    assert count_parts(parse("-(x + 2.71*v) - 3").tree) == 3
+    assert count_parts(parse("exp(2)*x + sqrt(v)").tree) == 3

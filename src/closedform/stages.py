@@ -22,10 +22,10 @@ HELD_OUT = 0.3
 MOST_HELD_OUT, MOST_SEEN = 1500, 4000
 MOST_IN_CHOICE = 1500
 FEWEST_IN_HALF = 40
-SEARCH_SHARE, HALF_SHARE = 0.4, 0.3
+SEARCH_SHARE, HALF_SHARE = 0.36, 0.32
 """Of a budget of evaluations. Of one of seconds the halves get what the first search has left, less time for the rest."""
 
-HALF_SHARES_OF_REST = (0.4, 0.7)
+HALF_SHARES_OF_REST = (0.42, 0.8)
 N_ANGLES = 400
 
 

@@ -11,11 +11,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
-from closedform.selection.contenders import Contender
+from closedform.selection.contenders import FACTOR, Contender
 from closedform.selection.regions import RegionalScores
-
-FACTOR = 2.0
-"""How much each added term or free constant must lower the misalignment (calibrated, see docs/verdict.md)."""
 
 PERFECT = 1e-10
 """Misalignments below this are rounding and count as this."""

@@ -27,13 +27,19 @@ MOST, VARIANTS = 20, 3
 PROGRESS = 0.9
 """A candidate of the front matters if its misalignment is at most this share of the last simpler one that does."""
 
+SHORT = 24
+"""Variants of at most so many nodes get a canonical form of their own; longer ones are as tidy as what they come from."""
+
 HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
 
 PERFECT = 1e-10
 
+FACTOR = 2.0
+"""How much each added term or constant must lower the misalignment for the choice (calibrated, see docs/verdict.md)."""
+
 BEYOND = 2
-"""So many contenders beyond the first near the floor get variants of their own; longer ones only fit the network's bias."""
+"""So many contenders beyond the first that none beats get canonical forms and variants too."""
 
 NEAR = 3.0
 """A form stays in the running while its misalignment is within this factor of the best that is not more complex."""
@@ -99,19 +105,26 @@ def gather(
     sample = field.points[field.weights > 0]
     field = without_outliers(field, front)
     labels = divide(field, rng)
-    forms = [(canonical_form(candidate.expression, sample), candidate.engine) for candidate in _telling(front)]
+    candidates = _telling(front)
+    n_prospects = _prospects([(c.misalignment, count_parts(c.expression.tree)) for c in candidates])
+    forms = [
+        (canonical_form(c.expression, sample) if place < n_prospects else c.expression, c.engine)
+        for place, c in enumerate(candidates)
+    ]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
     if not first:
         return (), RegionalScores(np.empty((0, 1)), np.ones(1), ())
     scores = score_regions([contender.expression for contender in first], field, labels)
+    n_prospects = _prospects([(mean, c.n_parts) for mean, c in zip(scores.means().tolist(), first, strict=True)])
     proposals: list[tuple[Expression, str]] = []
-    for contender, errors in zip(first[: _prospects(scores)], scores.errors, strict=False):
+    for contender, errors in zip(first[:n_prospects], scores.errors, strict=False):
         made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
         proposals += [(form, contender.engine) for form in made]
-    near = _thinned([*first, *_fitted(proposals, field, costs)])
-    known = {contender.expression for contender in first}
-    written = [(c.expression if c.expression in known else canonical_form(c.expression, sample), c.engine) for c in near]
-    kept = _thinned(_fitted(written, field, costs))
+    near = [c for c in _thinned([*first, *_fitted(proposals, field, costs)]) if c not in first]
+    written = [
+        (canonical_form(c.expression, sample) if c.expression.tree.size <= SHORT else c.expression, c.engine) for c in near
+    ]
+    kept = _thinned([*first, *_fitted(written, field, costs)])
     final = score_regions([contender.expression for contender in kept], field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
@@ -170,10 +183,16 @@ def count_parts(tree: Tree) -> int:
     return n_terms + len(fitted_positions(tree)) + computed
 
 
-def _prospects(scores: RegionalScores) -> int:
-    """How many of the simplest contenders may become the choice: up to the first near the floor, and a few more."""
-    means = np.maximum(scores.means(), PERFECT)
-    return int(np.argmax(means <= NEAR * means.min())) + 1 + BEYOND
+def _prospects(figures: Sequence[tuple[float, int]]) -> int:
+    """How many of the simplest may become the choice, given misalignments and parts: up to the first that none beats, and more.
+
+    Longer ones are left as they are. They only stand by to beat shorter ones, and their canonical forms and variants cost most.
+    """
+    values = [(max(value, PERFECT), parts) for value, parts in figures]
+    for place, (value, parts) in enumerate(values):
+        if not any(value >= other * FACTOR ** max(more - parts, 1) for other, more in values[place + 1 :]):
+            return place + 1 + BEYOND
+    return len(values)
 
 
 def _telling(front: Front) -> list[Candidate]:

@@ -179,7 +179,7 @@ def _run(
         return _without_evidence(stages.field, nothing_found(said), replace(provenance, seconds=clock.seconds))
     concept = even_forms(chosen.expression, seen)
     interrupted = reading.result.status == "interrupted"
-    halves = None if interrupted else stages.halves(seen, limits, clock, concept, held)
+    halves = None if interrupted else stages.halves(seen, limits, clock, reading, concept, held)
     labels = divide(held, stages.rng)
     entries, index, drop = stages.entries(reading, choice, concept, held, labels)
     alignment = measure_alignment(concept, held, labels, stages.rng)

@@ -11,6 +11,7 @@ from closedform.interpretation import FrontEntry
 from closedform.progress import Progress
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import Engine, SearchResult
+from closedform.search.front import Front
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Choice, Rule, choose
 from closedform.selection.contenders import Contender, gather
@@ -27,6 +28,7 @@ SEARCH_SHARE, HALF_SHARE = 0.36, 0.32
 
 HALF_SHARES_OF_REST = (0.42, 0.8)
 N_ANGLES = 400
+NOTHING = Front()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +62,28 @@ class Stages:
         count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
         return self.field.subset(np.sort(order[count : count + MOST_SEEN])), self.field.subset(np.sort(order[:count]))
 
-    def read(self, field: GradientField, budget: Budget, rule: Rule) -> Reading:
-        """Search and choose on some points."""
+    def read(self, field: GradientField, budget: Budget, rule: Rule, also: Front = NOTHING) -> Reading:
+        """Search some points and choose, from what is found there and from `also`."""
         (rng,) = self.rng.spawn(1)
         result = self.engine.search(field, self.space, budget, rng, self.progress)
-        if not len(result.front):
+        front = result.front.merge(also)
+        if not len(front):
             return Reading(result, (), None)
         few = field.subset(_some(np.flatnonzero(field.weights > 0), MOST_IN_CHOICE, rng))
-        contenders, scores = gather(result.front, few, rng, self.space.costs)
+        contenders, scores = gather(front, few, rng, self.space.costs)
         if not contenders:
             return Reading(result, (), None)
         choice = choose(contenders, scores, rule=rule, noise=self.field.quality.noise_misalignment, rng=rng)
         return Reading(result, contenders, choice)
 
     def halves(
-        self, seen: GradientField, limits: Budget, clock: Clock, concept: Expression, held: GradientField
+        self, seen: GradientField, limits: Budget, clock: Clock, first: Reading, concept: Expression, held: GradientField
     ) -> Stability | None:
-        """Search both halves of the points; they share what is left of the time."""
+        """Search both halves of the points with other seeds, and choose on each; they share what is left of the time.
+
+        What the first search found stands for choice as well: a half that only fails to find the concept says nothing against
+        it, one that prefers another formula does.
+        """
         order = self.rng.permutation(seen.n_points)
         if len(order) < 2 * FEWEST_IN_HALF:
             return None
@@ -84,7 +91,7 @@ class Stages:
         for part, share in zip(np.array_split(order, 2), HALF_SHARES_OF_REST, strict=True):
             left = clock.remaining().seconds
             budget = limits.share(HALF_SHARE) if left is None else replace(limits.share(HALF_SHARE), seconds=share * left)
-            chosen = self.read(seen.subset(np.sort(part)), budget, self.rule).chosen
+            chosen = self.read(seen.subset(np.sort(part)), budget, self.rule, first.result.front).chosen
             if chosen is not None:
                 found.append(even_forms(chosen.expression, seen))
         return compare_halves(concept, found, held)

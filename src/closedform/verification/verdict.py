@@ -176,7 +176,7 @@ def _halves(stability: Stability | None) -> Check:
         return Check("halves", None, "Halves of the data were not searched: too few points, or an interruption.")
     count = sum(stability.same_form)
     others = [str(c) for c, same in zip(stability.concepts, stability.same_form, strict=True) if not same]
-    text = f"{count} of {N_HALVES} halves of the data, searched with other seeds, lead to the same form."
+    text = f"{count} of {N_HALVES} halves of the data, searched again with other seeds, lead to the same form."
     if others:
         text += f" Otherwise: {'; '.join(others)}."
     return Check("halves", stability.is_stable, text)

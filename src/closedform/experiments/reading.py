@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Source = Literal["checkpoint", "quick", "paper"]
 
-BUDGET = 5.0
-"""Seconds for search, choice and verdict."""
+BUDGET = 4.5
+"""Seconds for search, choice and verdict: a minute for the twelve."""
 
 SMOOTHING = 0.05
 """Radius over which the gradients of rectified networks are averaged, as a share of the spread; others are read as they are."""

@@ -27,7 +27,7 @@ def write_results(outcomes: Sequence[Outcome], directory: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     result = summary(outcomes)
     (directory / "results.json").write_text(json.dumps(result, indent=1) + "\n")
-    _table(outcomes).to_csv(directory / "results.csv", index=False)
+    pd.json_normalize(result["experiments"], sep="_").to_csv(directory / "results.csv", index=False)
     (directory / "results.md").write_text(markdown(outcomes))
     read = [outcome for outcome in outcomes if outcome.reading is not None]
     for outcome in read:
@@ -44,9 +44,11 @@ def write_results(outcomes: Sequence[Outcome], directory: Path) -> None:
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """The table as Markdown, with formulas as code."""
-    table = _table(outcomes)
-    lines = ["| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns)]
-    lines += ["| " + " | ".join(map(str, values)) + " |" for values in table.itertuples(index=False)]
+    titles = ["", "expected", "found", "equivalence", "verdict", "misalignment", "search (s)", "training (s)"]
+    has_direct = any(outcome.direct is not None for outcome in outcomes)
+    titles += ["direct regression"] if has_direct else []
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    lines += ["| " + " | ".join(_cells(outcome, has_direct)) + " |" for outcome in outcomes]
     result = summary(outcomes)
     said = f"Recovered {result['recovered']} of {result['of']}"
     if result["direct_recovered"] is not None:
@@ -54,20 +56,13 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, "", said + "."]) + "\n"
 
 
-def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    rows = []
-    for outcome in outcomes:
-        row = outcome.row()
-        direct = row.pop("direct")
-        row["found"] = "" if row["found"] is None else f"`{row['found']}`"
-        row["expected"] = f"`{row['expected']}`"
-        row["misalignment"] = "" if row["misalignment"] is None else f"{row['misalignment']:.2g}"
-        for key in ("search_seconds", "train_seconds"):
-            row[key] = "" if row[key] is None else f"{row[key]:.1f}"
-        if direct is not None:
-            row["direct"] = direct["equivalence"]
-        rows.append(row)
-    return pd.DataFrame(rows).rename(columns={"search_seconds": "search (s)", "train_seconds": "training (s)"}).fillna("")
+def _cells(outcome: Outcome, has_direct: bool) -> list[str]:
+    row = outcome.row()
+    cells = [str(row["number"])] + ["-" if row[key] is None else f"`{row[key]}`" for key in ("expected", "found")]
+    cells += [row["equivalence"], row["verdict"]]
+    for key, form in (("misalignment", ".1e"), ("search_seconds", ".1f"), ("train_seconds", ".0f")):
+        cells.append("-" if row[key] is None else format(row[key], form))
+    return [*cells, "-" if outcome.direct is None else outcome.direct.score.status] if has_direct else cells
 
 
 def _write_reading(outcome: Outcome, figures: Path, reports: Path) -> None:

@@ -58,7 +58,8 @@ def plot_front(data: ReportData, *, ax: "Axes | None" = None) -> "Axes":
     if data.floor is not None:
         ax.axhline(max(data.floor, SMALLEST), color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="floor")
     if data.steepest_drop is not None and data.steepest_drop != data.chosen:
-        _mark(ax, data, data.steepest_drop, "steepest drop", BLACK)
+        is_near = data.chosen is not None and abs(data.steepest_drop - data.chosen) <= 2
+        _mark(ax, data, data.steepest_drop, "steepest drop", BLACK, height=32 if is_near else 17)
     if data.chosen is not None:
         _mark(ax, data, data.chosen, "chosen", GREEN)
     step = 1 + len(values) // _MOST_LABELS
@@ -185,11 +186,11 @@ def finish(ax: "Axes", x_title: str, y_title: str) -> None:
     ax.set_axisbelow(True)
 
 
-def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str) -> None:
+def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str, *, height: float = 17) -> None:
     candidate = data.candidates[index]
     top = max(candidate.misalignment, *(candidate.interval or (0.0,)), SMALLEST)
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
-    where = {"xytext": (0, 17), "textcoords": "offset points", "ha": "center", "fontsize": _SMALL}
+    where = {"xytext": (0, height), "textcoords": "offset points", "ha": "center", "fontsize": _SMALL}
     ax.annotate(text, (index, top), color=colour, weight="bold", arrowprops=style, **where)
 
 

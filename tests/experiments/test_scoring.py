@@ -31,6 +31,7 @@ def test_the_answer_itself_is_proved(number: int, points: dict[int, np.ndarray])
         (8, "v**2 + x**2 + x**4/2", "proved"),
         (9, "-v**2 + sin(x)/(-0.5)", "proved"),
         (9, "v**2 + 2*log(x)", "different"),  # not defined where x is negative
+        (9, "30.8*log(0.984)*v**2 - sin(x) - log(0.984)*exp(0.448*x)", "different"),  # log(0.984) is a term, 0.984 is not
         (10, "v**2 + x**2 + exp(x)/sin(0.184)", "approximate"),
         (10, "v**2 + x**2 + 11/2*exp(x)", "approximate"),  # rounded to a plain number
         (10, "v**2 + x**2 + 2*exp(x + 1)", "proved"),

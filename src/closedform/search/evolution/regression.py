@@ -1,6 +1,7 @@
 """Ordinary symbolic regression with pyoperon's own regressor: fit values, not gradients. The baseline of the experiments."""
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +42,7 @@ def regress(
     space : SearchSpace
         Only its operators count.
     seconds : float
-        By the clock; whole seconds, at least one.
+        By the clock, rounded up to whole ones.
     seed : int
 
     Returns
@@ -77,7 +78,7 @@ def regress(
         optimizer_iterations=LOCAL_ITERATIONS,
         local_search_probability=LOCAL_SHARE,
         max_length=MAX_LENGTH,
-        max_time=max(1, round(seconds)),
+        max_time=ceil(seconds),
         epsilon=1e-9,
         random_state=seed,
     ).fit(array, target)

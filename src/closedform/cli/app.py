@@ -10,6 +10,7 @@ from closedform.cli.doctor import doctor
 from closedform.cli.extract import extract
 from closedform.cli.interpret import interpret
 from closedform.cli.report import report
+from closedform.cli.reproduce import reproduce
 from closedform.cli.same import same
 from closedform.errors import ClosedformError
 
@@ -22,7 +23,7 @@ app = typer.Typer(
 )
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 app.command(context_settings={"ignore_unknown_options": True})(same)
-for command in (extract, interpret, report, doctor):
+for command in (extract, interpret, report, reproduce, doctor):
     app.command()(command)
 
 

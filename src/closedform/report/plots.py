@@ -41,7 +41,7 @@ def plot_front(data: ReportData, *, ax: "Axes | None" = None) -> "Axes":
     """
     if not data.candidates:
         raise ReportError("There is no candidate to draw; the search found nothing.")
-    ax = _axes(ax)
+    ax = new_axes(ax)
     values = [max(candidate.misalignment, SMALLEST) for candidate in data.candidates]
     axis = LogAxis.around([*values, *([] if data.floor is None else [data.floor])])
     bottom = 10.0**axis.low
@@ -58,14 +58,15 @@ def plot_front(data: ReportData, *, ax: "Axes | None" = None) -> "Axes":
     if data.floor is not None:
         ax.axhline(max(data.floor, SMALLEST), color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="floor")
     if data.steepest_drop is not None and data.steepest_drop != data.chosen:
-        _mark(ax, data, data.steepest_drop, "steepest drop", BLACK)
+        is_near = data.chosen is not None and abs(data.steepest_drop - data.chosen) <= 2
+        _mark(ax, data, data.steepest_drop, "steepest drop", BLACK, height=32 if is_near else 17)
     if data.chosen is not None:
         _mark(ax, data, data.chosen, "chosen", GREEN)
     step = 1 + len(values) // _MOST_LABELS
     ax.set_xticks(places[::step], [str(candidate.complexity) for candidate in data.candidates[::step]])
     ax.set_xlim(-0.6, len(values) - 0.4)
     ax.tick_params(axis="x", length=0)
-    _finish(ax, "complexity", "misalignment")
+    finish(ax, "complexity", "misalignment")
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False, fontsize=_TINY, loc="upper right", borderpad=0.1, handlelength=1.6)
     return ax
@@ -82,13 +83,13 @@ def plot_phi(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes":
     data = scatter(candidate, limit=1500)
     if data is None:
         raise ReportError("The candidate has no finite values to draw; interpret a field that holds the latent's values.")
-    ax = _axes(ax)
+    ax = new_axes(ax)
     ax.scatter(data.x, data.y, s=7, color=BLUE, alpha=0.35, linewidths=0, label="held-out points", rasterized=len(data.x) > 500)
     if data.phi is not None:
         ax.plot(data.phi.x, data.phi.y, color=BLACK, linewidth=1.1, label=r"fitted $\phi$")
     ax.set_xlim(*data.x_range)
     ax.set_ylim(*data.y_range)
-    _finish(ax, "concept $g$", "latent $f$")
+    finish(ax, "concept $g$", "latent $f$")
     ax.legend(frameon=False, fontsize=_TINY, loc="best", handletextpad=0.4, borderpad=0.1)
     return ax
 
@@ -104,13 +105,13 @@ def plot_angles(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes"
     data = None if candidate.angles is None else angle_histogram(candidate.angles)
     if data is None:
         raise ReportError("The candidate has no angles to draw; pass those at held-out points.")
-    ax = _axes(ax)
+    ax = new_axes(ax)
     ax.bar(data.edges[:-1], 100 * data.shares, width=np.diff(data.edges) * 0.92, align="edge", color=BLUE, alpha=0.8)
     ax.axvline(data.median, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), label=f"median {short_number(data.median)}°")
     ax.axvline(data.upper, color=BLACK, linewidth=0.9, linestyle=":", label=f"95% below {short_number(data.upper)}°")
     ax.set_xlim(0, data.edges[-1])
     ax.set_ylim(0, 125 * float(data.shares.max()))  # room for the legend
-    _finish(ax, "angle to the network's gradient (degrees)", "share of points (%)")
+    finish(ax, "angle to the network's gradient (degrees)", "share of points (%)")
     ax.legend(
         edgecolor="none", facecolor=ax.get_facecolor(), framealpha=0.9, fontsize=_TINY, loc="upper right", handlelength=1.8
     )
@@ -128,7 +129,7 @@ def plot_directions(directions: DirectionField, *, ax: "Axes | None" = None) -> 
     data = arrows(directions, limit=200)
     if data is None:
         raise ReportError("No point has a direction of both network and concept; there is nothing to draw.")
-    ax = _axes(ax, (3.4, 3.1))
+    ax = new_axes(ax, (3.4, 3.1))
     x, y = data.points.T
     for vectors, colour, width, label in ((data.network, LIGHT, 0.013, "network"), (data.concept, BLUE, 0.0045, "concept")):
         # `angles="xy"` turns each stroke as it appears on axes of different scales; without heads, signs do not matter.
@@ -137,7 +138,7 @@ def plot_directions(directions: DirectionField, *, ax: "Axes | None" = None) -> 
             width=width, scale=19, color=colour, label=label,
         )  # fmt: skip
     ax.margins(0.08)
-    _finish(ax, *(_literal(name) for name in directions.names))
+    finish(ax, *(_literal(name) for name in directions.names))
     ax.legend(frameon=False, fontsize=_TINY, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, borderpad=0.1)
     return ax
 
@@ -152,7 +153,7 @@ def plot_coefficients(coefficients: Sequence[Coefficient], *, ax: "Axes | None" 
     """
     if not coefficients:
         raise ReportError("There are no coefficients to draw; the formula has no fitted number.")
-    ax = _axes(ax, (3.4, 0.7 + 0.28 * len(coefficients)))
+    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(coefficients)))
     places = -np.arange(len(coefficients))
     values = np.array([coefficient.value for coefficient in coefficients])
     ends = np.array([(coefficient.low, coefficient.high) for coefficient in coefficients])
@@ -161,19 +162,21 @@ def plot_coefficients(coefficients: Sequence[Coefficient], *, ax: "Axes | None" 
     ax.plot(values, places, "o", color=BLUE, markersize=4.5)
     ax.set_yticks(places, [_literal(str(coefficient.term)) for coefficient in coefficients])
     ax.set_ylim(places[-1] - 0.6, 0.6)
-    _finish(ax, "coefficient", "")
+    finish(ax, "coefficient", "")
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax
 
 
-def _axes(ax: "Axes | None", size: tuple[float, float] = COLUMN) -> "Axes":
+def new_axes(ax: "Axes | None", size: tuple[float, float] = COLUMN) -> "Axes":
+    """The given Axes, or those of a new figure."""
     if ax is not None:
         return ax
     return require("matplotlib.pyplot", extra="report").subplots(figsize=size, layout="constrained")[1]
 
 
-def _finish(ax: "Axes", x_title: str, y_title: str) -> None:
+def finish(ax: "Axes", x_title: str, y_title: str) -> None:
+    """Titles and the look that all pictures share."""
     ax.set_xlabel(x_title, fontsize=_SMALL)
     ax.set_ylabel(y_title, fontsize=_SMALL)
     ax.tick_params(labelsize=_SMALL, color=GREY, width=0.6)
@@ -183,11 +186,11 @@ def _finish(ax: "Axes", x_title: str, y_title: str) -> None:
     ax.set_axisbelow(True)
 
 
-def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str) -> None:
+def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str, *, height: float = 17) -> None:
     candidate = data.candidates[index]
     top = max(candidate.misalignment, *(candidate.interval or (0.0,)), SMALLEST)
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
-    where = {"xytext": (0, 17), "textcoords": "offset points", "ha": "center", "fontsize": _SMALL}
+    where = {"xytext": (0, height), "textcoords": "offset points", "ha": "center", "fontsize": _SMALL}
     ax.annotate(text, (index, top), color=colour, weight="bold", arrowprops=style, **where)
 
 

@@ -1,0 +1,119 @@
+"""``closedform reproduce``: the paper's experiments, from networks to scores."""
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from closedform.experiments.reproduce import Outcome
+
+WIDEST_FORMULA = 44
+
+
+def reproduce(
+    numbers: Annotated[list[str] | None, typer.Argument(metavar="[N ...|all]", help="Experiments 1 to 12, or all.")] = None,
+    profile: Annotated[
+        Literal["checkpoint", "quick", "paper"],
+        typer.Option(help="checkpoint: shipped networks; quick: train small ones; paper: train as the paper did."),
+    ] = "checkpoint",
+    baseline: Annotated[bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")] = False,
+    budget: Annotated[float, typer.Option(help="Seconds for search, choice and verdict of each experiment.")] = 4.5,
+    seed: Annotated[int, typer.Option(help="Of data, training and search.")] = 0,
+    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write tables, figures and reports into this directory.")] = None,
+) -> None:
+    """Reproduce the paper's experiments: exit code 0 if all that are asked for are recovered, 1 if not.
+
+    Example: closedform reproduce all --profile checkpoint --out results
+    """
+    chosen = read_numbers(numbers or ["all"])
+    from closedform.experiments.reproduce import Settings, summary
+    from closedform.experiments.reproduce import reproduce as run
+    from closedform.live_progress import choose_progress
+    from closedform.search.evolution.operon import load
+
+    if baseline:
+        load()  # an error now, not after the first experiment
+    settings = Settings(
+        profile=profile,
+        directory=networks or network_cache(profile, seed),
+        budget=budget,
+        seed=seed,
+        has_baseline=baseline,
+        command=shlex.join(["closedform", *sys.argv[1:]]),
+    )
+    outcomes: list[Outcome] = []
+    if not as_json:
+        typer.echo(header(baseline))
+    for place, number in enumerate(chosen, start=1):
+        typer.echo(f"experiment {number} ({place} of {len(chosen)})", err=True)
+        outcomes.append(run(number, settings, progress=choose_progress(sys.stderr.isatty())))
+        if outcomes[-1].reading is None:
+            typer.echo(outcomes[-1].score.reason, err=True)
+        if not as_json:
+            typer.echo(line(outcomes[-1]))
+    result = summary(outcomes)
+    if out is not None:
+        from closedform.experiments.results import write_results
+
+        write_results(outcomes, out)
+        typer.echo(f"written to {out}", err=True)
+    typer.echo(json.dumps(result) if as_json else _last_line(result))
+    raise typer.Exit(0 if result["recovered"] == result["of"] else 1)
+
+
+def read_numbers(words: list[str]) -> list[int]:
+    """Experiments by number, or all of them.
+
+    Examples
+    --------
+    >>> read_numbers(["8", "2"])
+    [8, 2]
+    """
+    from closedform.experiments.catalogue import EXPERIMENTS
+
+    if words == ["all"]:
+        return list(EXPERIMENTS)
+    for word in words:
+        if not word.isdecimal() or int(word) not in EXPERIMENTS:
+            raise typer.BadParameter(f"There is no experiment {word!r}; give numbers from 1 to {max(EXPERIMENTS)}, or all.")
+    return list(dict.fromkeys(int(word) for word in words))
+
+
+def network_cache(profile: str, seed: int) -> Path:
+    """Where networks are kept that are trained on the way: in the user's cache folder, by profile and seed."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "closedform" / "networks" / f"{profile}-seed{seed}"
+
+
+def header(baseline: bool) -> str:
+    """Titles of the table's columns."""
+    titles = f"{'':>2}  {'found':<{WIDEST_FORMULA}}  {'equivalence':<11}  {'verdict':<11}  {'misalignment':>12}  {'search':>7}"
+    return titles + f"  {'training':>9}" + ("  direct regression" if baseline else "")
+
+
+def line(outcome: "Outcome") -> str:
+    """A row of the table."""
+    row = outcome.row()
+    formula = row["found"] or "(no network)" if outcome.reading is None else row["found"] or "(no formula)"
+    short = formula if len(formula) <= WIDEST_FORMULA else formula[: WIDEST_FORMULA - 3] + "..."
+    numbers = [
+        "-" if row["misalignment"] is None else f"{row['misalignment']:.1e}",
+        "-" if row["search_seconds"] is None else f"{row['search_seconds']:.1f} s",
+        "-" if row["train_seconds"] is None else f"{row['train_seconds']:.0f} s",
+    ]
+    text = f"{outcome.number:>2}  {short:<{WIDEST_FORMULA}}  {row['equivalence']:<11}  {row['verdict']:<11}  {numbers[0]:>12}"
+    text += f"  {numbers[1]:>7}  {numbers[2]:>9}"
+    return text + (f"  {outcome.direct.score.status}" if outcome.direct else "")
+
+
+def _last_line(result: dict) -> str:
+    text = f"recovered {result['recovered']} of {result['of']}"
+    direct = result["direct_recovered"]
+    return text if direct is None else f"{text}; direct regression {direct}"

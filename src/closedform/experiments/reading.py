@@ -117,7 +117,7 @@ def compile_everything() -> None:
         field = GradientField.from_arrays(
             flat, 2 * points, latents=(points**2).sum(axis=1), names=["x", "y", "z"], constraints=constraints
         )
-        interpret_field(field, budget=1.0, rng=0)
+        interpret_field(field, budget=0.3, rng=0)
 
 
 def is_rectified(module: "torch.nn.Module") -> bool:

@@ -70,7 +70,7 @@ def expected(number: int) -> Expression:
     Examples
     --------
     >>> str(expected(9))
-    'sin(x) + v**2/2'
+    'v**2/2 + sin(x)'
     """
     return parse(ANSWERS[number].expression, EXPERIMENTS[number].inputs)
 

@@ -91,6 +91,7 @@ def write_sheet(panels: Sequence[Panel], path: Path, *, columns: int = 4) -> Non
         for ax, (title, draw) in zip(grid.flat, panels, strict=False):
             draw(ax)
             ax.set_title(title, fontsize=7.5, loc="left")
+            ax.tick_params(axis="x", labelsize=6.5)
         figure.savefig(path, dpi=DOTS)
     finally:
         pyplot.close(figure)

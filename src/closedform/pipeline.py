@@ -72,7 +72,7 @@ def interpret(
     >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     >>> network = lambda x: np.tanh(x[:, 0] ** 2 + 2 * x[:, 1])
     >>> print(cf.interpret(network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0).concept)
-    x**2 + 2*v
+    2*v + x**2
     """
     seed = _seed(rng)
     own = {name: options.pop(name) for name in list(options) if name in _FIELD_OPTIONS}

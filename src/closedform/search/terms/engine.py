@@ -52,7 +52,7 @@ class TermSearch:
     max_terms: int = 9
     width: int = 30
     per_complexity: int = 3
-    stages: tuple[int, ...] = (40, 400, 2000)
+    stages: tuple[int, ...] = (45, 400, 2000)
     n_points: int = 800
     reweightings: int = 3
     n_line_points: int = 80

@@ -95,7 +95,7 @@ def trained(which: str, folder: Path, n_seeds: int) -> Iterator[Case]:
 
 def controls(which: str, folder: Path, n_each: int) -> Iterator[Case]:
     """Fields without a closed form."""
-    offset = 100_000 if which == "tune" else 200_000
+    offset = 100_000 if which == "tune" else 400_000
     for seed in range(n_each):
         n_inputs = (2, 3, 4)[seed % 3]
         names = ["x", "y", "z", "w"][:n_inputs]

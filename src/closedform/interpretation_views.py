@@ -117,10 +117,10 @@ def _term_around(expression: Expression, position: int) -> str:
 
 
 def _rounded(tree: Tree) -> Tree:
-    from closedform.expressions.fitted_constants import with_constants
+    from closedform.expressions.fitted_constants import with_numbers
 
     positions = fitted_positions(tree)
-    return with_constants(tree, positions, [float(f"{value:.3g}") for value in constant_values(tree, positions)])
+    return with_numbers(tree, positions, [float(f"{value:.3g}") for value in constant_values(tree, positions)])
 
 
 def _candidate(entry: FrontEntry, note: str) -> CandidateView:

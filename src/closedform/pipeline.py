@@ -5,6 +5,7 @@ It is not called interpret.py, for a module of that name would hide the function
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.progress import Progress, Silent
 from closedform.search.budget import Budget, Clock
+from closedform.search.compilation import compile_engines
 from closedform.search.engine import Engine
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
@@ -30,6 +32,7 @@ from closedform.selection.regions import divide
 from closedform.stages import MOST_HELD_OUT, SEARCH_SHARE, Stages
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.faithfulness import compare_outputs
+from closedform.verification.gain import next_simpler
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.phi import even_forms, fit_phi, phi_between
 from closedform.verification.rivals import find_rivals
@@ -194,6 +197,9 @@ def _run(
         phi=fit_phi(concept, held),
         stability=halves,
         simpler=tuple(entry.misalignment for entry in entries if entry.complexity <= half),
+        next_simpler=next_simpler(
+            concept, entries[index].complexity, [(e.expression, e.complexity, e.misalignment) for e in entries], held
+        ),
         rivals=rivals,
     )
     return Interpretation(
@@ -228,11 +234,16 @@ def compare_hypothesis(concept: Expression, hypothesis: Expression, held: Gradie
     return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=held.weights)))
 
 
+@cache
 def compile_all() -> None:
-    """Compile what the stages after the search use, so that a budget of seconds is spent on the work."""
+    """Compile and load what the stages use, so that a budget of seconds is spent on the work."""
+    compile_engines()
     points = np.random.default_rng(0).uniform(-1, 1, (8, 2))
     field = GradientField.from_arrays(points, points, tangent="none")
-    refit([canonical_form(parse("x0**2 + 0.7*x1**2", names=["x0", "x1"]), points)], field, iterations=1)
+    form = canonical_form(parse("x0**2 + 0.7*x1**2", names=["x0", "x1"]), points)
+    refit([form], field, iterations=1)
+    form.gradient(points)
+    field_misalignment(form, field)
 
 
 def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: GradientField) -> Interpretation:

@@ -4,17 +4,17 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.fitted_constants import (
+    belongs_to_form,
     constant_values,
     fitted_positions,
-    is_simple,
     skeleton,
-    with_constants,
+    with_numbers,
 )
 
 
 @pytest.mark.parametrize(("number", "simple"), [("3", True), ("-7/4", True), ("1/5", False), ("13", False), ("0.534", False)])
 def test_simple_numbers(number, simple):
-    assert is_simple(Fraction(number)) is simple
+    assert belongs_to_form(Fraction(number)) is simple
 
 
 def test_exponents_and_fractions_belong_to_the_form():
@@ -24,7 +24,7 @@ def test_exponents_and_fractions_belong_to_the_form():
 
 def test_constants_are_put_back():
     tree = cf.parse("0.97*x**2 + 1.3*v").tree
-    changed = with_constants(tree, fitted_positions(tree), [0.5, 1e-7])
+    changed = with_numbers(tree, fitted_positions(tree), [0.5, 1e-7])
     assert changed == cf.parse("0.5*x**2 + 1e-7*v").tree
 
 

@@ -4,6 +4,7 @@ import pytest
 
 import closedform as cf
 from closedform.verification.alignment import Alignment
+from closedform.verification.gain import Simpler
 from closedform.verification.phi import Phi
 from closedform.verification.rivals import Rival
 from closedform.verification.stability import Stability
@@ -19,6 +20,7 @@ GOOD = Evidence(
     stability=Stability((CONCEPT, CONCEPT), (True, True), (0.0, 0.0)),
     simpler=(0.3,),
 )
+MEDIOCRE = Alignment(4e-3, 3e-3, 5e-3, 3e-3, 4e-3, 0.5, 2e-3, (1.0, 3.0, 5.0), 500)
 
 
 def failed(verdict):
@@ -29,7 +31,7 @@ def test_all_is_well():
     verdict = judge(GOOD)
     assert verdict.status == "verified"
     assert failed(verdict) == []
-    assert len(verdict.reasons) == 5
+    assert len(verdict.reasons) == 6
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,7 @@ def test_all_is_well():
         ("phi", {"phi": replace(PHI, rank_correlation=0.97)}),
         ("halves", {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))}),
         ("advantage", {"simpler": (0.004,)}),
+        ("gain", {"alignment": MEDIOCRE, "next_simpler": Simpler(cf.parse("x + v"), 0.019)}),
         ("rivals", {"rivals": (Rival(cf.parse("x*v"), 3, 1e-3, -1e-4, (), 40.0, 5.0),)}),
     ],
 )
@@ -47,6 +50,15 @@ def test_each_failed_check_alone_makes_it_approximate(name, change):
     assert verdict.status == "approximate"
     assert failed(verdict) == [name]
     assert verdict.reasons[0] == next(check.text for check in verdict.checks if check.name == name)
+
+
+def test_an_excellent_fit_may_have_a_near_simpler_formula():
+    near = Simpler(cf.parse("x + v"), 2e-3)
+    excellent = replace(GOOD.alignment, trimmed_high=9e-4)
+    assert judge(replace(GOOD, next_simpler=near, alignment=excellent)).status == "verified"
+    assert judge(replace(GOOD, next_simpler=near)).status == "verified"
+    assert judge(replace(GOOD, next_simpler=near, alignment=MEDIOCRE)).status == "approximate"
+    assert judge(replace(GOOD, next_simpler=replace(near, misalignment=0.021), alignment=MEDIOCRE)).status == "verified"
 
 
 def test_a_poor_fit_is_none():

@@ -87,7 +87,8 @@ def prepare(
     weights : ndarray, shape (n_points,), optional
     """
     n_points, n_inputs = points.shape
-    scale = np.ones(n_inputs) if scale is None else np.asarray(scale, dtype=np.float64)
+    # A copy, for an array that may be written to is another type for the compiler than one that may not.
+    scale = np.ones(n_inputs) if scale is None else np.array(scale, dtype=np.float64)
     weights = np.ones(n_points) if weights is None else weights
     if n_points == 0 or weights.sum() <= 0:
         raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
@@ -157,7 +158,8 @@ def judge_tree(
         if tangent.shape[1] > 0:
             squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
         else:
-            norm[:n] = total[:n]
+            for point in range(n):
+                norm[point] = total[point]
         block_lost, block_bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
         lost += block_lost
         bad += block_bad

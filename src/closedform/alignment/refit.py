@@ -11,7 +11,7 @@ from closedform.alignment.constants import MAX_CONSTANTS, fit_constants
 from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, with_constants
+from closedform.expressions.fitted_constants import fitted_positions, with_numbers
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.field.gradient_field import GradientField
 
@@ -75,7 +75,7 @@ class Tapes:
     def read(self) -> list[Expression]:
         """The expressions with the constants of the tapes."""
         return [
-            Expression(with_constants(expression.tree, positions, values.tolist()), expression.names)
+            Expression(with_numbers(expression.tree, positions, values.tolist()), expression.names)
             for expression, positions, values in zip(self.expressions, self.positions, self.constants(), strict=True)
         ]
 

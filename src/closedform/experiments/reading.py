@@ -1,11 +1,8 @@
 """Read a network of an experiment: field, search, choice, verdict. The same way for all, and without the answers."""
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.extraction import extract_experiment
@@ -103,21 +100,8 @@ def read_network(
     smoothing = SMOOTHING if is_rectified(network.module) else 0.0
     field = extract_experiment(number, network.module, smoothing=smoothing, seed=network.seed)
     title = f"Experiment {number}: {EXPERIMENTS[number].name}"
-    compile_everything()
     found = interpret_field(field, budget=budget, rng=seed, progress=progress, title=title, command=command)
     return NetworkReading(number, field, found)
-
-
-@cache
-def compile_everything() -> None:
-    """Read a small field once, so that compilation is over before any clock runs."""
-    points = np.random.default_rng(0).uniform(-1, 1, (200, 3))
-    for constraints in ((), ("z = 0",)):
-        flat = points * [1, 1, 0] if constraints else points
-        field = GradientField.from_arrays(
-            flat, 2 * points, latents=(points**2).sum(axis=1), names=["x", "y", "z"], constraints=constraints
-        )
-        interpret_field(field, budget=0.3, rng=0)
 
 
 def is_rectified(module: "torch.nn.Module") -> bool:

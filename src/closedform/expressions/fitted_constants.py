@@ -10,12 +10,12 @@ SIMPLE_DENOMINATOR = 4
 SIMPLE_NUMERATOR = 12
 
 
-def is_simple(value: Fraction) -> bool:
+def belongs_to_form(value: Fraction) -> bool:
     """Whether a number is one that people write: an integer, or a fraction with a denominator up to 4.
 
     Examples
     --------
-    >>> is_simple(Fraction(3, 4)), is_simple(Fraction(534, 1000))
+    >>> belongs_to_form(Fraction(3, 4)), belongs_to_form(Fraction(534, 1000))
     (True, False)
     """
     return value.denominator <= SIMPLE_DENOMINATOR and abs(value.numerator) <= SIMPLE_NUMERATOR
@@ -30,7 +30,7 @@ def fitted_positions(tree: Tree) -> tuple[int, ...]:
     >>> fitted_positions(parse("0.971*x**2 + 2*v**4").tree)
     (0,)
     """
-    return tuple(i for i, token in enumerate(tree.tokens) if isinstance(token, Constant) and not is_simple(token.value))
+    return tuple(i for i, token in enumerate(tree.tokens) if isinstance(token, Constant) and not belongs_to_form(token.value))
 
 
 def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:
@@ -39,13 +39,13 @@ def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:
     return [float(token.value) for token in tokens if isinstance(token, Constant)]
 
 
-def with_constants(tree: Tree, positions: Sequence[int], values: Sequence[float]) -> Tree:
+def with_numbers(tree: Tree, positions: Sequence[int], values: Sequence[float]) -> Tree:
     """The same tree with other constants at these positions.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> with_constants(parse("0.971*x").tree, [0], [0.25]).tokens[0]
+    >>> with_numbers(parse("0.971*x").tree, [0], [0.25]).tokens[0]
     Constant(value=Fraction(1, 4))
     """
     tokens: list[Token] = list(tree.tokens)

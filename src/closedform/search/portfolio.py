@@ -14,16 +14,16 @@ from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
 from closedform.search.budget import Budget
+from closedform.search.compilation import compile_engines
 from closedform.search.engine import SearchResult
 from closedform.search.evolution import operon
-from closedform.search.evolution.engine import Evolution, compile_all
+from closedform.search.evolution.engine import Evolution
 from closedform.search.front import Front
 from closedform.search.joint_run import JointRun, View
 from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
 from closedform.search.structure import find_structure
 from closedform.search.terms.engine import TermSearch
-from closedform.search.terms.run import compile_first
 
 PERFECT = 1e-10
 """A misalignment below this is rounding: nothing can be better, only simpler."""
@@ -88,9 +88,7 @@ class Portfolio:
         """Run both engines within one budget."""
         space.check_inputs(field.names)
         missing = operon.why_unavailable()
-        compile_first()
-        if missing is None:
-            compile_all()
+        compile_engines()
         clock = budget.start()
         run = JointRun(clock, View(field, space), rng, progress)
         try:

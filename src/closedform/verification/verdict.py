@@ -6,6 +6,7 @@ from typing import Literal
 
 from closedform.expressions.expression import Expression
 from closedform.verification.alignment import Alignment
+from closedform.verification.gain import Simpler
 from closedform.verification.phi import MONOTONE, Phi
 from closedform.verification.rivals import Rival
 from closedform.verification.stability import N_HALVES, Stability
@@ -27,12 +28,18 @@ class Thresholds:
         Least absolute rank correlation of latent and concept.
     advantage : float
         How many times better than anything of half its complexity, or than chance, a concept must be.
+    gain : float
+        How many times better than the next simpler formula a concept must be, unless it fits excellently.
+    excellent : float
+        A fit is excellent if the upper bound of its trimmed misalignment, relative to chance, is no larger.
     """
 
     verified: float = 0.02
     approximate: float = 0.1
     rank_correlation: float = MONOTONE
     advantage: float = 5.0
+    gain: float = 5.0
+    excellent: float = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ class Check:
     Attributes
     ----------
     name : str
-        'alignment', 'phi', 'halves', 'advantage', 'rivals' or 'rank'.
+        'alignment', 'phi', 'halves', 'advantage', 'gain', 'rivals' or 'rank'.
     passed : bool or None
         None if it could not be made.
     text : str
@@ -95,6 +102,8 @@ class Evidence:
         None if there were too few points to divide.
     simpler : tuple of float
         Held-out misalignments of the candidates of at most half the complexity.
+    next_simpler : Simpler or None
+        The best candidate of another form that is simpler at all.
     rivals : tuple of Rival
     """
 
@@ -104,6 +113,7 @@ class Evidence:
     phi: Phi | None
     stability: Stability | None
     simpler: tuple[float, ...] = ()
+    next_simpler: Simpler | None = None
     rivals: tuple[Rival, ...] = ()
 
 
@@ -116,6 +126,7 @@ def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> Verdict:
         _phi(evidence.phi, lines),
         _halves(evidence.stability),
         _advantage(evidence, lines),
+        _gain(evidence, lines),
         _rivals(evidence),
     )
     failed = [check for check in checks if check.passed is False]
@@ -146,6 +157,7 @@ _WEAKNESS = {
     "phi": "the latent is no monotone function of it",
     "halves": "the halves of the data do not lead to one form",
     "advantage": "much simpler formulas are nearly as good",
+    "gain": "a simpler formula is nearly as good",
     "rivals": "another formula that is no more complex fits as well",
 }
 
@@ -188,6 +200,17 @@ def _advantage(evidence: Evidence, lines: Thresholds) -> Check:
     own = max(evidence.alignment.misalignment, 1e-10)
     text = f"It is {rival / own:.3g} times better than {whom}; {lines.advantage:g} times are needed."
     return Check("advantage", rival >= lines.advantage * own, text)
+
+
+def _gain(evidence: Evidence, lines: Thresholds) -> Check:
+    simpler, bound = evidence.next_simpler, evidence.alignment.trimmed_bound
+    if simpler is None:
+        return Check("gain", True, "There is no simpler formula of another form to compare with.")
+    ratio = simpler.misalignment / max(evidence.alignment.misalignment, 1e-10)
+    text = f"It is {ratio:.3g} times better than the next simpler formula, {simpler.expression}"
+    if bound <= lines.excellent:
+        return Check("gain", True, f"{text}; any gain counts, because the bound is at most {lines.excellent:g}.")
+    return Check("gain", ratio >= lines.gain, f"{text}; {lines.gain:g} times are needed.")
 
 
 def _rivals(evidence: Evidence) -> Check:

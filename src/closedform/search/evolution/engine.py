@@ -103,7 +103,7 @@ class Evolution:
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) == 0 or not usable_operators(space):
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
-        compile_all()
+        compile_evolution()
         clock = budget.start()
         run, front, status = None, Front(), "interrupted"
         try:
@@ -302,7 +302,7 @@ def choose_units(scale: FloatArray) -> FloatArray:
 
 
 @cache
-def compile_all() -> None:
+def compile_evolution() -> None:
     """Call everything that is compiled once, so that a budget of seconds is spent on the search."""
     comparison = prepare(np.ones((2, 1)), np.ones((2, 1, 1)))
     tapes = compile_tapes([parse("x0 + 2", names=["x0"]).tree])

@@ -11,7 +11,7 @@ from closedform.search.budget import Budget
 from closedform.search.engine import SearchResult
 from closedform.search.front import Front
 from closedform.search.space import SearchSpace
-from closedform.search.terms.run import Run, compile_first
+from closedform.search.terms.run import Run, compile_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TermSearch:
     ) -> SearchResult:
         """Look for sums of terms whose gradients lie in the field's row space."""
         space.check_inputs(field.names)
-        compile_first()
+        compile_terms()
         clock = budget.start()
         if not (field.weights > 0).any():
             return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})

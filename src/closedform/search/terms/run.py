@@ -255,7 +255,7 @@ class Run:
 
 
 @cache
-def compile_first() -> None:
+def compile_terms() -> None:
     """Compile the judge before the clock starts."""
     field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
     terms = [variable(0), variable(1)]

@@ -30,6 +30,7 @@ from closedform.search.space import SearchSpace
 from closedform.selection.choice import Rule
 from closedform.selection.regions import divide
 from closedform.stages import MOST_HELD_OUT, SEARCH_SHARE, Stages
+from closedform.threads import single_threaded
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.faithfulness import compare_outputs
 from closedform.verification.gain import next_simpler
@@ -85,6 +86,7 @@ def interpret(
     return _with_faithfulness(found, model, neuron, field)
 
 
+@single_threaded
 def interpret_field(
     field: GradientField,
     *,

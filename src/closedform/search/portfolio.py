@@ -24,6 +24,7 @@ from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
 from closedform.search.structure import find_structure
 from closedform.search.terms.engine import TermSearch
+from closedform.threads import single_threaded
 
 PERFECT = 1e-10
 """A misalignment below this is rounding: nothing can be better, only simpler."""
@@ -82,6 +83,7 @@ class Portfolio:
         """The name under which the engine is registered."""
         return "auto"
 
+    @single_threaded
     def search(
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:

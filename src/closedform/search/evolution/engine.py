@@ -30,6 +30,7 @@ from closedform.search.evolution.sums import SumSolver
 from closedform.search.evolution.survival import survival_scores
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
+from closedform.threads import single_threaded
 
 POLISH_POINTS, FIT_POINTS = 4096, 128
 NEWS_SECONDS = 0.3
@@ -88,6 +89,7 @@ class Evolution:
     seeds: tuple[Expression, ...] = ()
     name: str = field(default="evolution", init=False)
 
+    @single_threaded
     def search(
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:

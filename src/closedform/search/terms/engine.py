@@ -12,6 +12,7 @@ from closedform.search.engine import SearchResult
 from closedform.search.front import Front
 from closedform.search.space import SearchSpace
 from closedform.search.terms.run import Run, compile_terms
+from closedform.threads import single_threaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class TermSearch:
         """The name under which the engine is registered."""
         return "terms"
 
+    @single_threaded
     def search(
         self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
     ) -> SearchResult:

@@ -180,9 +180,13 @@ class _Maker:
         return sorted(allowed, key=self._rank)[: self.limit]
 
     def _rank(self, tree: Tree) -> tuple[float, int, int]:
-        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about n_inputs**j."""
+        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about n_inputs**j.
+
+        Half a unit keeps x*y before x/y: of a quadratic form no part may be missing from the first library.
+        """
         used = tree.variables
-        return self.cost(tree) + self._per_input * len(used), tree.size, max(self._place[i] for i in used)
+        cost = self.cost(tree) + self._per_input * len(used) + (0.5 if tree.root == "div" else 0.0)
+        return cost, tree.size, max(self._place[i] for i in used)
 
     def _in_units(self, column: int) -> Tree:
         """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""

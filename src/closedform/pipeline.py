@@ -9,33 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from closedform._version import __version__
 from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.canonical.form import canonical_form
+from closedform.concept_reading import Request, read_concept, without_evidence
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
-from closedform.interpretation import Directions, HypothesisResult, Interpretation, Provenance
+from closedform.interpretation import Interpretation, Provenance
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.progress import Progress, Silent
-from closedform.search.budget import Budget, Clock
+from closedform.provenance import budget_in_words, seed_of, versions
+from closedform.search.budget import Budget
 from closedform.search.engine import Engine
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Rule
-from closedform.selection.regions import divide
-from closedform.stages import MOST_HELD_OUT, SEARCH_SHARE, Stages
-from closedform.verification.alignment import measure_alignment
+from closedform.several_concepts import read_concepts
+from closedform.stages import MOST_HELD_OUT, Stages
 from closedform.verification.faithfulness import compare_outputs
-from closedform.verification.inputs import leave_one_out
-from closedform.verification.phi import even_forms, fit_phi, phi_between
-from closedform.verification.rivals import find_rivals
-from closedform.verification.verdict import Evidence, Thresholds, judge, nothing_found, undecidable
-
-N_ARROWS = 150
+from closedform.verification.phi import phi_between
+from closedform.verification.verdict import Thresholds, nothing_found, undecidable
 
 
 def interpret(
@@ -74,7 +69,7 @@ def interpret(
     >>> print(cf.interpret(network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0).concept)
     2*v + x**2
     """
-    seed = _seed(rng)
+    seed = seed_of(rng)
     own = {name: options.pop(name) for name in list(options) if name in _FIELD_OPTIONS}
     field = extract_field(model, inputs, neuron, names=names, tangent=tangent, constraints=constraints, rng=seed, **options)
     own.setdefault("title", f"Neuron {neuron}" if isinstance(neuron, str) else "")
@@ -125,7 +120,7 @@ def interpret_field(
     -------
     Interpretation
     """
-    seed = _seed(rng)
+    seed = seed_of(rng)
     limits = budget if isinstance(budget, Budget) else Budget(seconds=budget)
     stages = Stages(
         field=field,
@@ -144,88 +139,18 @@ def interpret_field(
         evaluations=0,
         status="finished",
         seed=seed,
-        budget=_words(limits),
+        budget=budget_in_words(limits),
         rule=str(rule),
         title=title,
-        versions=_versions(),
+        versions=versions(),
         command=command,
     )
     if field.rank >= field.tangent.rank:
-        return _without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
+        return without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
     if not (field.weights > 0).any():
-        return _without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
-    return _run(stages, limits, clock, provenance, guess, thresholds)
-
-
-def _run(
-    stages: Stages,
-    limits: Budget,
-    clock: Clock,
-    provenance: Provenance,
-    hypothesis: Expression | None,
-    thresholds: Thresholds | None,
-) -> Interpretation:
-    seen, held = stages.split()
-    reading = stages.read(seen, limits.share(SEARCH_SHARE), stages.rule)
-    chosen, choice = reading.chosen, reading.choice
-    provenance = replace(
-        provenance,
-        status=reading.result.status,
-        evaluations=int(reading.result.statistics.get("evaluations", 0)),
-        structure=tuple(reading.result.statistics.get("structure", ())),
-    )
-    if chosen is None or choice is None:
-        said = "The search found no formula; widen the space or give it more time."
-        return _without_evidence(stages.field, nothing_found(said), replace(provenance, seconds=clock.seconds))
-    concept = even_forms(chosen.expression, seen)
-    interrupted = reading.result.status == "interrupted"
-    halves = None if interrupted else stages.halves(seen, limits, clock, reading, concept, held)
-    labels = divide(held, stages.rng)
-    entries, index, drop = stages.entries(reading, choice, concept, held, labels)
-    alignment = measure_alignment(concept, held, labels, stages.rng)
-    rivals = find_rivals(
-        concept, [(e.expression, e.complexity) for i, e in enumerate(entries) if i != index], held, labels, stages.rng
-    )
-    half = entries[index].complexity / 2
-    evidence = Evidence(
-        concept=concept,
-        complexity=entries[index].complexity,
-        alignment=alignment,
-        phi=fit_phi(concept, held),
-        stability=halves,
-        simpler=tuple(entry.misalignment for entry in entries if entry.complexity <= half),
-        rivals=rivals,
-    )
-    return Interpretation(
-        names=stages.field.names,
-        concept=concept,
-        concepts=(concept,),
-        verdict=judge(evidence, thresholds),
-        front=tuple(entries),
-        chosen=index,
-        steepest_drop=drop,
-        choice_reason=choice.reason,
-        floor=min(entry.misalignment for entry in entries),
-        alignment=alignment,
-        phi=evidence.phi,
-        rivals=rivals,
-        stability=halves,
-        inputs=leave_one_out(concept, held),
-        faithfulness=None,
-        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, held),
-        directions=_directions(concept, held),
-        field_quality=stages.field.quality,
-        provenance=replace(provenance, seconds=clock.seconds),
-    )
-
-
-def compare_hypothesis(concept: Expression, hypothesis: Expression, held: GradientField) -> HypothesisResult:
-    """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.equivalence.same_concept import same_concept  # brings SymPy
-
-    answer = same_concept(str(concept), str(hypothesis), list(held.names), points=held.points)
-    values = field_misalignment(hypothesis, held)
-    return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=held.weights)))
+        return without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
+    request = Request(limits, provenance, guess, thresholds)
+    return read_concept(stages, request, clock) if field.rank == 1 else read_concepts(stages, request, clock)
 
 
 def compile_all() -> None:
@@ -253,51 +178,6 @@ def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: Gr
     if original is None or by_concept is None or by_mean is None:
         return found
     return replace(found, faithfulness=compare_outputs(original, by_concept, by_mean))
-
-
-def _without_evidence(field: GradientField, verdict: Any, provenance: Provenance) -> Interpretation:
-    return Interpretation(
-        names=field.names, concept=None, concepts=(), verdict=verdict, front=(), chosen=None, steepest_drop=None,
-        choice_reason="", floor=1.0, alignment=None, phi=None, rivals=(), stability=None, inputs=(), faithfulness=None,
-        hypothesis=None, directions=None, field_quality=field.quality, provenance=provenance,
-    )  # fmt: skip
-
-
-def _directions(concept: Expression, held: GradientField) -> Directions | None:
-    if len(held.names) != 2 or held.rank != 1:
-        return None
-    points = held.points[:N_ARROWS]
-    with np.errstate(all="ignore"):
-        gradients = concept.gradient(points)
-        units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
-    pairs = [tuple((float(a), float(b)) for a, b in array) for array in (points, held.directions[:N_ARROWS, :, 0], units)]
-    return Directions(*pairs)
-
-
-def _seed(rng: int | np.random.Generator | None) -> int:
-    if isinstance(rng, int):
-        return rng
-    generator = np.random.default_rng() if rng is None else rng
-    return int(generator.integers(2**31))
-
-
-def _words(budget: Budget) -> str:
-    parts = [f"{budget.seconds:g} s"] if budget.seconds is not None else []
-    parts += [f"{budget.evaluations} evaluations"] if budget.evaluations is not None else []
-    return " or ".join(parts)
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-    from platform import python_version
-
-    found = {"closedform": __version__, "python": python_version()}
-    for name in ("numpy", "numba", "sympy", "pyoperon"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 _FIELD_OPTIONS = ("space", "rule", "hypothesis", "thresholds", "progress", "title", "command")

@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.alignment.misalignment import misalignment
-from closedform.alignment.residual import residual_field
+from closedform.field.residual import residual_field
 from closedform.errors import ShapeError
 from closedform.field.gradient_field import GradientField
 

@@ -14,13 +14,15 @@ PairSampler = Callable[[int, np.random.Generator], FloatArray]
 
 @dataclass(frozen=True)
 class System:
-    """Pairs (n, 2, d), the names of the inputs, the invariants, and how many latents to train."""
+    """Pairs (n, 2, d), the names of the inputs, the invariants, and how to train."""
 
     sampler: PairSampler
     inputs: tuple[str, ...]
     invariants: tuple[str, ...]
     latents: int
-    mixed: bool = False
+    same_network_as: str = ""
+    epochs: int = 40
+    resolution: float = 0.2
 
 
 def field_strength(n: int, rng: np.random.Generator) -> FloatArray:
@@ -79,5 +81,5 @@ SYSTEMS = {
         kepler, PHASE_SPACE, ("(p**2 + q**2)/2 - 1/sqrt(x**2 + y**2)", "x*q - y*p", "q*(x*q - y*p) - x/sqrt(x**2 + y**2)"), 3
     ),
     "five": System(similarity(2), entry_names(2), ("A11 + A22", "A11*A22 - A12*A21"), 5),
-    "mixed": System(field_strength, FIELD_INPUTS, ELECTROMAGNETIC, 2, mixed=True),
+    "mixed": System(field_strength, FIELD_INPUTS, ELECTROMAGNETIC, 2, same_network_as="field"),
 }

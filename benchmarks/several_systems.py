@@ -42,6 +42,14 @@ def similarity(size: int) -> PairSampler:
     return lambda n, rng: similar_matrices(n, rng, size=size)[:, :2]
 
 
+def gentle_similarity(n: int, rng: np.random.Generator) -> FloatArray:
+    """3x3 matrices with entries in [-1, 1] and the same in another basis, stretched by at most e^2: no entry becomes huge."""
+    anchor = rng.uniform(-1, 1, (n, 3, 3))
+    left, right = (np.linalg.qr(rng.normal(size=(n, 3, 3)))[0] for _ in range(2))
+    change = left @ (np.exp(rng.uniform(-1, 1, (n, 3)))[:, :, None] * right)
+    return np.stack([anchor, change @ anchor @ np.linalg.inv(change)], axis=1).reshape(n, 2, 9)
+
+
 def isotropic_oscillator(n: int, rng: np.random.Generator) -> FloatArray:
     """Two times on one orbit: position and momentum turn into each other."""
     start = rng.uniform(-2, 2, (n, 4))
@@ -75,7 +83,7 @@ DETERMINANT = "A11*(A22*A33 - A23*A32) - A12*(A21*A33 - A23*A31) + A13*(A21*A32 
 SYSTEMS = {
     "field": System(field_strength, FIELD_INPUTS, ELECTROMAGNETIC, 2),
     "two": System(similarity(2), entry_names(2), ("A11 + A22", "A11*A22 - A12*A21"), 2),
-    "three": System(similarity(3), entry_names(3), ("A11 + A22 + A33", SECOND, DETERMINANT), 3),
+    "three": System(gentle_similarity, entry_names(3), ("A11 + A22 + A33", SECOND, DETERMINANT), 3, epochs=80),
     "oscillator": System(isotropic_oscillator, PHASE_SPACE, ("x*q - y*p", "x*y + p*q", "x**2 + p**2"), 3),
     "kepler": System(
         kepler, PHASE_SPACE, ("(p**2 + q**2)/2 - 1/sqrt(x**2 + y**2)", "x*q - y*p", "q*(x*q - y*p) - x/sqrt(x**2 + y**2)"), 3

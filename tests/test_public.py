@@ -18,6 +18,7 @@ def test_public_names_are_pinned():
         "extract_field",
         "interpret",
         "interpret_field",
+        "interpret_fields",
         "load_field",
         "load_interpretation",
         "parse",

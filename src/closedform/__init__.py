@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from closedform.interpretation import Interpretation
     from closedform.interpretation_storage import load_interpretation
     from closedform.networks.extract import extract_field
-    from closedform.pipeline import interpret, interpret_field
+    from closedform.pipeline import interpret, interpret_field, interpret_fields
     from closedform.search.budget import Budget
     from closedform.search.space import SearchSpace
 
@@ -28,6 +28,7 @@ _LAZY = {
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.pipeline",
     "interpret_field": "closedform.pipeline",
+    "interpret_fields": "closedform.pipeline",
     "load_field": "closedform.field.storage",
     "load_interpretation": "closedform.interpretation_storage",
     "same_concept": "closedform.equivalence.same_concept",
@@ -45,6 +46,7 @@ __all__ = [
     "extract_field",
     "interpret",
     "interpret_field",
+    "interpret_fields",
     "load_field",
     "load_interpretation",
     "parse",

@@ -27,6 +27,7 @@ from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Rule
 from closedform.several_concepts import read_concepts
+from closedform.several_networks import common_field, judge_networks
 from closedform.stages import MOST_HELD_OUT, Stages
 from closedform.verification.faithfulness import compare_outputs
 from closedform.verification.phi import phi_between
@@ -46,11 +47,17 @@ def interpret(
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Interpretation:
-    """Read the closed-form concept that a neuron encodes.
+    """Read the closed-form concept that a neuron encodes, or the concepts of several.
 
     Parameters
     ----------
-    model, inputs, neuron, names, tangent, constraints
+    model
+        As in `closedform.extract_field`, or a list of networks that were trained for the same thing: what they have in common
+        is read, and judged on each of them.
+    neuron
+        As in `closedform.extract_field`: a list is several latents of one network. For several networks it holds for each, or
+        is a list of such lists, one for each network.
+    inputs, names, tangent, constraints
         As in `closedform.extract_field`.
     engine, budget, rng
         As in `closedform.interpret_field`.
@@ -71,7 +78,12 @@ def interpret(
     """
     seed = seed_of(rng)
     own = {name: options.pop(name) for name in list(options) if name in _FIELD_OPTIONS}
-    field = extract_field(model, inputs, neuron, names=names, tangent=tangent, constraints=constraints, rng=seed, **options)
+    options |= {"names": names, "tangent": tangent, "constraints": constraints, "rng": seed}
+    if isinstance(model, list | tuple):
+        neurons = _neuron_of_each(neuron, len(model))
+        fields = [extract_field(one, inputs, which, **options) for one, which in zip(model, neurons, strict=True)]
+        return interpret_fields(fields, engine=engine, budget=budget, rng=seed, **own)
+    field = extract_field(model, inputs, neuron, **options)
     own.setdefault("title", f"Neuron {neuron}" if isinstance(neuron, str) else "")
     found = interpret_field(field, engine=engine, budget=budget, rng=seed, **own)
     return _with_faithfulness(found, model, neuron, field)
@@ -91,7 +103,7 @@ def interpret_field(
     title: str = "",
     command: str = "",
 ) -> Interpretation:
-    """Read the closed-form concept of a gradient field.
+    """Read the closed-form concept of a gradient field, or one after another those of a field of several latents.
 
     Parameters
     ----------
@@ -153,6 +165,49 @@ def interpret_field(
     return read_concept(stages, request, clock) if field.rank == 1 else read_concepts(stages, request, clock)
 
 
+def interpret_fields(
+    fields: Sequence[GradientField],
+    *,
+    network_names: Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+    thresholds: Thresholds | None = None,
+    **options: Any,
+) -> Interpretation:
+    """Read what the fields of several networks have in common, and judge it on each of them.
+
+    Parameters
+    ----------
+    fields : sequence of GradientField
+        Of the same inputs. At points that all share the directions are averaged, which lowers noise and bias.
+    network_names : sequence of str, optional
+        For tables; 'network 1' and so on by default.
+    rng, thresholds, **options
+        As in `closedform.interpret_field`.
+
+    Returns
+    -------
+    Interpretation
+        `networks` has the verdict and the constants of each network, and `agreement` says what they agree on.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> fields = [
+    ...     cf.GradientField.from_arrays(points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"])
+    ...     for error in (-0.1, 0.1)
+    ... ]
+    >>> found = cf.interpret_fields(fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0)
+    >>> print(found.concept)
+    2*v**2 + x**2
+    """
+    seed = seed_of(rng)
+    found = interpret_field(common_field(fields), rng=seed, thresholds=thresholds, **options)
+    labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else network_names
+    generator = np.random.default_rng([seed, len(fields)])
+    return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
+
+
 def compile_all() -> None:
     """Compile what the stages after the search use, so that a budget of seconds is spent on the work."""
     points = np.random.default_rng(0).uniform(-1, 1, (8, 2))
@@ -178,6 +233,13 @@ def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: Gr
     if original is None or by_concept is None or by_mean is None:
         return found
     return replace(found, faithfulness=compare_outputs(original, by_concept, by_mean))
+
+
+def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
+    """The neurons to read in each network."""
+    if isinstance(neuron, list) and len(neuron) == count and all(isinstance(one, list) for one in neuron):
+        return neuron
+    return [neuron] * count
 
 
 _FIELD_OPTIONS = ("space", "rule", "hypothesis", "thresholds", "progress", "title", "command")

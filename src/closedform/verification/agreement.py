@@ -17,13 +17,13 @@ class NetworkReading:
     ----------
     name : str
     concepts : tuple of Expression
-        The common ones, with their constants fitted to this network alone.
+        The common ones, a number before every term but one, fitted to this network alone.
     verdicts : tuple of Verdict
         One for each.
     misalignments : tuple of float
         On held-out points of this network.
     constants : tuple of tuple of float
-        The fitted constants of each concept, in the order in which they are written.
+        The numbers of each concept, in the order in which they are written.
     """
 
     name: str

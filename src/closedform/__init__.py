@@ -7,6 +7,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 
 if TYPE_CHECKING:
+    from closedform.discovery import Discovery, discover
     from closedform.equivalence.same_concept import Equivalence, same_concept
     from closedform.estimator import ConceptSearch
     from closedform.field.gradient_field import GradientField
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 _LAZY = {
     "Budget": "closedform.search.budget",
     "ConceptSearch": "closedform.estimator",
+    "Discovery": "closedform.discovery",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation",
     "SearchSpace": "closedform.search.space",
+    "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.pipeline",
     "interpret_field": "closedform.pipeline",
@@ -37,12 +40,14 @@ _LAZY = {
 __all__ = [
     "Budget",
     "ConceptSearch",
+    "Discovery",
     "Equivalence",
     "Expression",
     "GradientField",
     "Interpretation",
     "SearchSpace",
     "__version__",
+    "discover",
     "extract_field",
     "interpret",
     "interpret_field",

@@ -225,7 +225,7 @@ class _Trainer:
         anchors = self.pairs[:, 0]
         values = np.column_stack([concept(anchors) for concept in known])
         ranks = np.argsort(np.argsort(np.nan_to_num(values), axis=0), axis=0) / len(values)
-        near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)[1][:, 1:]
+        near = np.asarray(KDTree(ranks).query(ranks, NEIGHBOURS + 1)[1])[:, 1:]
         chosen = np.random.default_rng([self.seed, 3]).integers(NEIGHBOURS, size=len(values))
         return anchors[near[np.arange(len(values)), chosen]][:, None]
 

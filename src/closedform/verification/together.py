@@ -163,7 +163,7 @@ def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatA
     with np.errstate(all="ignore"):
         columns = [field.project(concept.rename(field.names).gradient(field.points)) for concept in concepts]
         units = np.stack([column / np.linalg.norm(column, axis=1, keepdims=True) for column in columns], axis=2)
-    finite = np.isfinite(units).all(axis=(1, 2))
+    finite = np.asarray(np.isfinite(units).all(axis=(1, 2)))
     bases, sizes, _ = np.linalg.svd(np.where(finite[:, None, None], units, 0.0), full_matrices=False)
     return bases, finite & (sizes[:, -1] > _DEPENDENT)
 
@@ -183,7 +183,7 @@ def _regression(
         return (), None
     # Quantiles, for a latent may be any function of a concept: only the order of its values is known.
     quantiles = QuantileTransformer(n_quantiles=min(300, len(fitted[0])), output_distribution="uniform")
-    model = make_pipeline(quantiles, KernelRidge(kernel="rbf", gamma=10.0, alpha=1e-3))
+    model = make_pipeline(quantiles, KernelRidge(kernel="rbf", gamma=10.0)).set_params(kernelridge__alpha=1e-3)
     centre = fitted[1].mean(axis=0)
     model.fit(fitted[0], fitted[1] - centre)
     left = ((judged[1] - centre - model.predict(judged[0])) ** 2).mean(axis=0)

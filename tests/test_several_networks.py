@@ -38,6 +38,13 @@ def test_directions_that_networks_agree_on_are_nearer_to_the_truth():
     assert error(common_field(fields)) < 0.4 * np.median([error(field) for field in fields])
 
 
+def test_agreed_directions_have_one_sign():
+    common = common_field([network(seed, bias=0.0) for seed in range(3)])
+    exact = TRUTH.gradient(common.points)
+    signs = np.sign((common.directions[:, :, 0] * exact).sum(axis=1))
+    assert abs(signs.mean()) == 1
+
+
 def test_points_where_networks_disagree_count_less():
     fields = [network(seed, bias=0.3) for seed in range(3)]
     common = common_field(fields)

@@ -124,6 +124,8 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     mean = np.einsum("fn,fnde->nde", shares, np.stack([f @ np.swapaxes(f, 1, 2) for f in ambient]))
     values, vectors = np.linalg.eigh(mean)
     frames = vectors[:, :, ::-1][:, :, :rank]
+    if rank == 1:  # an eigenvector has any sign, a gradient has one
+        frames = frames * np.where(np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1]) < 0, -1.0, 1.0)[:, None, None]
     alive = (weights > 0).sum(axis=0) * 2 > len(fields)
     # The share of the networks' directions outside the agreed ones; as a weight, against what is typical.
     apart = np.clip(1 - values[:, ::-1][:, :rank].mean(axis=1), 0.0, 1.0)

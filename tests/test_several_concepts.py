@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.progress import Silent
 from closedform.search.budget import Budget
+from closedform.search.front import Candidate
+from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
+from closedform.several_concepts import Rows, simplest_generators
+from closedform.stages import Stages
 
 NAMES = ["x", "y", "p", "q"]
 SMALL = SearchSpace(operators=["add", "sub", "mul", "square"], max_degree=2)
@@ -101,3 +106,13 @@ def test_nothing_is_read_where_there_is_nothing():
     assert found.concept is not None
     assert found.together is not None
     assert found.together.sentence == "rank 2, read 0"
+
+
+def test_of_a_pool_the_simplest_independent_formulas_are_taken():
+    points = np.random.default_rng(4).uniform(0.3, 1.5, (300, 4))
+    pool = ["x**2 + p**2", "(x**2 + p**2)**2", "x**2 + p**2 + y**2 + q**2", "(x**2 + p**2)*(y**2 + q**2)", "y**2 + q**2", "x*y"]
+    field = mixed_field(pool[2:4], NAMES, points)
+    stages = Stages(field, get_engine("terms"), SMALL, "factor", np.random.default_rng(0), Silent())
+    candidates = [Candidate(cf.parse(text, names=NAMES), 1.0, 1, "") for text in pool]
+    chosen = simplest_generators(stages, candidates, 2, Rows(np.arange(200), np.arange(200, 300)))
+    assert sorted(str(contender.expression) for contender in chosen) == ["p**2 + x**2", "q**2 + y**2"]

@@ -21,6 +21,7 @@ from closedform.expressions.tape import compile_tapes
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import HypothesisResult, Interpretation
 from closedform.search.budget import Budget, Clock
+from closedform.search.engine import Status
 from closedform.search.front import Candidate, Front
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import divide
@@ -43,18 +44,18 @@ def read_concepts(stages: Stages, request: Request, clock: Clock) -> Interpretat
     rows = Rows(*stages.rows())
     readings = _search(stages, request, rows)
     pool = _pool(readings)
-    fitting = [reading for reading in readings if _fits(stages, request, readings, reading, rows)]
-    if not fitting:
+    chosen = _fitting(stages, request, readings, rows)
+    if not chosen:
         return _nothing_read(stages, request, clock, readings[0], rows)
-    chosen = [reading.chosen for reading in fitting if reading.chosen is not None]
     if any(later.complexity < earlier.complexity for earlier, later in pairwise(chosen)):
-        chosen = _simplest(stages, pool, len(chosen), rows)
+        chosen = simplest_generators(stages, pool, len(chosen), rows)
     concepts = [contender.expression for contender in chosen]
     parts: list[Interpretation] = []
     for place in range(len(concepts)):
         others = [concept for other, concept in enumerate(concepts) if other != place]
         limits = _share_of_rest(request.limits, clock, stages.field.rank, len(concepts) - place)
-        part = _part(stages, replace(request, limits=limits), others, concepts[place], pool, rows)
+        asked = replace(request, limits=limits, hypothesis=None)
+        part = _part(stages, asked, others, concepts[place], pool, rows, readings[-1].result.status)
         if part.concept is not None:
             concepts[place] = part.concept
         parts.append(part)
@@ -88,18 +89,22 @@ def _promising(chosen: Contender, seen: GradientField, request: Request) -> bool
     return chosen.misalignment <= lines.approximate * chance_level(seen.rank, seen.tangent.rank)
 
 
-def _fits(stages: Stages, request: Request, readings: Sequence[Reading], reading: Reading, rows: Rows) -> bool:
-    """Whether what was chosen follows the field on held-out points, modulo what was chosen before it."""
+def _fitting(stages: Stages, request: Request, readings: Sequence[Reading], rows: Rows) -> list[Contender]:
+    """What was chosen, as long as it follows the field on held-out points, modulo what was chosen before it."""
     lines = Thresholds() if request.thresholds is None else request.thresholds
-    before = [other.chosen.expression for other in readings[: readings.index(reading)] if other.chosen is not None]
-    held = _counted(stages.field.modulo(before).subset(rows.held))
-    if reading.chosen is None or held is None:
-        return False
-    alignment = measure_alignment(reading.chosen.expression, held, divide(held, stages.rng), stages.rng)
-    return alignment.bound <= lines.approximate
+    fitting: list[Contender] = []
+    for reading in readings:
+        held = _counted(stages.field.modulo([contender.expression for contender in fitting]).subset(rows.held))
+        if reading.chosen is None or held is None:
+            break
+        alignment = measure_alignment(reading.chosen.expression, held, divide(held, stages.rng), stages.rng)
+        if alignment.bound > lines.approximate:
+            break
+        fitting.append(reading.chosen)
+    return fitting
 
 
-def _simplest(stages: Stages, pool: Sequence[Candidate], count: int, rows: Rows) -> list[Contender]:
+def simplest_generators(stages: Stages, pool: Sequence[Candidate], count: int, rows: Rows) -> list[Contender]:
     """Choose the simplest of all that was found, then the simplest modulo that one, and so on."""
     chosen: list[Contender] = []
     for _ in range(count):
@@ -113,7 +118,13 @@ def _simplest(stages: Stages, pool: Sequence[Candidate], count: int, rows: Rows)
 
 
 def _part(
-    stages: Stages, request: Request, others: Sequence[Expression], concept: Expression, pool: Sequence[Candidate], rows: Rows
+    stages: Stages,
+    request: Request,
+    others: Sequence[Expression],
+    concept: Expression,
+    pool: Sequence[Candidate],
+    rows: Rows,
+    status: Status,
 ) -> Interpretation:
     """Evidence for one concept modulo the others, chosen once more there from all that was found."""
     inner = replace(stages, field=stages.field.modulo(others))
@@ -122,7 +133,7 @@ def _part(
     if seen is None or held is None:
         return give_evidence(inner, request, clock, NOTHING_READ, inner.field, inner.field)
     own = Candidate(concept, 1.0, concept.complexity(stages.space.costs), "")
-    reading = inner.choose(rescored([*pool, own], seen, stages), seen, stages.rule)
+    reading = inner.choose(rescored([*pool, own], seen, stages), seen, stages.rule, status)
     return give_evidence(inner, request, clock, reading, seen, held)
 
 

@@ -10,7 +10,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation import FrontEntry
 from closedform.progress import Progress
 from closedform.search.budget import Budget, Clock
-from closedform.search.engine import Engine, SearchResult
+from closedform.search.engine import Engine, SearchResult, Status
 from closedform.search.front import Front
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Choice, Rule, choose
@@ -76,10 +76,10 @@ class Stages:
         result = self.engine.search(field, self.space, budget, rng, self.progress)
         return self._choose(result, result.front.merge(also), field, rule, rng)
 
-    def choose(self, front: Front, field: GradientField, rule: Rule) -> Reading:
-        """Choose from what is known already, without a search."""
+    def choose(self, front: Front, field: GradientField, rule: Rule, status: Status = "finished") -> Reading:
+        """Choose from what is known already, without a search; the status is that of the search that found it."""
         (rng,) = self.rng.spawn(1)
-        result = SearchResult(front, "finished", {"engine": self.engine.name, "seconds": 0.0, "evaluations": 0})
+        result = SearchResult(front, status, {"engine": self.engine.name, "seconds": 0.0, "evaluations": 0})
         return self._choose(result, front, field, rule, rng)
 
     def _choose(

@@ -109,7 +109,7 @@ def test_nothing_is_read_where_there_is_nothing():
 
 
 def test_of_a_pool_the_simplest_independent_formulas_are_taken():
-    points = np.random.default_rng(4).uniform(0.3, 1.5, (300, 4))
+    points = np.random.default_rng(1).uniform(-1.5, 1.5, (300, 4))
     pool = ["x**2 + p**2", "(x**2 + p**2)**2", "x**2 + p**2 + y**2 + q**2", "(x**2 + p**2)*(y**2 + q**2)", "y**2 + q**2", "x*y"]
     field = mixed_field(pool[2:4], NAMES, points)
     stages = Stages(field, get_engine("terms"), SMALL, "factor", np.random.default_rng(0), Silent())

@@ -124,5 +124,5 @@ def test_a_network_is_read_and_its_outputs_are_kept():
 def test_the_json_of_a_front_is_plain(found, tmp_path):
     found.save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text())
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert content["verdict"]["status"] == "verified"

@@ -7,6 +7,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 
 if TYPE_CHECKING:
+    from closedform.discovery import Discovery, discover
     from closedform.equivalence.same_concept import Equivalence, same_concept
     from closedform.estimator import ConceptSearch
     from closedform.field.gradient_field import GradientField
@@ -14,20 +15,23 @@ if TYPE_CHECKING:
     from closedform.interpretation import Interpretation
     from closedform.interpretation_storage import load_interpretation
     from closedform.networks.extract import extract_field
-    from closedform.pipeline import interpret, interpret_field
+    from closedform.pipeline import interpret, interpret_field, interpret_fields
     from closedform.search.budget import Budget
     from closedform.search.space import SearchSpace
 
 _LAZY = {
     "Budget": "closedform.search.budget",
     "ConceptSearch": "closedform.estimator",
+    "Discovery": "closedform.discovery",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation",
     "SearchSpace": "closedform.search.space",
+    "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.pipeline",
     "interpret_field": "closedform.pipeline",
+    "interpret_fields": "closedform.pipeline",
     "load_field": "closedform.field.storage",
     "load_interpretation": "closedform.interpretation_storage",
     "same_concept": "closedform.equivalence.same_concept",
@@ -36,15 +40,18 @@ _LAZY = {
 __all__ = [
     "Budget",
     "ConceptSearch",
+    "Discovery",
     "Equivalence",
     "Expression",
     "GradientField",
     "Interpretation",
     "SearchSpace",
     "__version__",
+    "discover",
     "extract_field",
     "interpret",
     "interpret_field",
+    "interpret_fields",
     "load_field",
     "load_interpretation",
     "parse",

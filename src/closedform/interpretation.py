@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
+from closedform.verification.agreement import NetworkReading, agreement
 from closedform.verification.alignment import Alignment
 from closedform.verification.faithfulness import Faithfulness
 from closedform.verification.inputs import InputNeed
 from closedform.verification.phi import Phi
 from closedform.verification.rivals import Rival
 from closedform.verification.stability import Stability
+from closedform.verification.together import JointEvidence
 from closedform.verification.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCHEMA = 1
-"""Version of the file format."""
+SCHEMA = 2
+"""Version of the file format; files of the first have no parts and no networks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ class Interpretation:
     concepts : tuple of Expression
         All that were read, one after the other, where there are several latents.
     verdict : Verdict
+        For several latents the joint one; that on each concept is in `parts`.
     front : tuple of FrontEntry
         Simplest first.
     chosen, steepest_drop : int or None
@@ -162,6 +165,12 @@ class Interpretation:
     directions : Directions or None
     field_quality : Quality
     provenance : Provenance
+    parts : tuple of Interpretation
+        For several latents one for each concept, modulo the others; front, alignment and so on above are those of the first.
+    together : JointEvidence or None
+        For several latents, how the concepts explain them.
+    networks : tuple of NetworkReading
+        For several networks, what each says about the common concepts.
     """
 
     names: tuple[str, ...]
@@ -183,6 +192,14 @@ class Interpretation:
     directions: Directions | None
     field_quality: Quality
     provenance: Provenance
+    parts: tuple["Interpretation", ...] = ()
+    together: JointEvidence | None = None
+    networks: tuple[NetworkReading, ...] = ()
+
+    @property
+    def agreement(self) -> str:
+        """What several networks agree on, in a sentence; empty for one."""
+        return agreement(self.networks)
 
     @property
     def entry(self) -> FrontEntry | None:
@@ -244,5 +261,7 @@ class Interpretation:
         return fragment(report_data(self))
 
     def __str__(self) -> str:
-        lines = [f"{self.concept}" if self.concept is not None else "(no formula)", str(self.verdict)]
+        first = "(no formula)" if self.concept is None else self.concept
+        lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
+        lines += [self.agreement] if self.networks else []
         return "\n".join([*lines, *(f"  {reason}" for reason in self.verdict.reasons)])

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from closedform.interpretation import SCHEMA, Interpretation
 
 def to_json(interpretation: Interpretation) -> str:
     """The text of the file."""
-    content = {"format": "closedform interpretation", "schema": SCHEMA, **_converter().unstructure(interpretation)}
+    content = {"format": "closedform interpretation", "schema": SCHEMA, **_plain(interpretation)}
     return json.dumps(content, indent=1)
 
 
@@ -38,7 +39,7 @@ def from_json(text: str) -> Interpretation:
             f"The file has schema {content['schema']}, and this version reads up to {SCHEMA}; upgrade closedform."
         )
     kept = {key: value for key, value in content.items() if key not in ("format", "schema")}
-    return _converter().structure(kept, Interpretation)
+    return _structured(kept)
 
 
 def save_interpretation(interpretation: Interpretation, path: str | Path) -> None:
@@ -67,6 +68,18 @@ def load_interpretation(path: str | Path) -> Interpretation:
     except (OSError, UnicodeDecodeError) as error:
         raise StorageError(f"{path} cannot be read ({error}); pass a file that Interpretation.save wrote.") from error
     return from_json(text)
+
+
+def _plain(interpretation: Interpretation) -> dict[str, Any]:
+    """As dictionaries and lists; parts are interpretations themselves."""
+    content = _converter().unstructure(replace(interpretation, parts=()))
+    return {**content, "parts": [_plain(part) for part in interpretation.parts]}
+
+
+def _structured(content: dict[str, Any]) -> Interpretation:
+    """What `_plain` was made from; files of the first version have no parts."""
+    found = _converter().structure({key: value for key, value in content.items() if key != "parts"}, Interpretation)
+    return replace(found, parts=tuple(_structured(part) for part in content.get("parts", ())))
 
 
 @cache

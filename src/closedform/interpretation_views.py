@@ -8,6 +8,7 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
 from closedform.interpretation import FrontEntry, Interpretation
+from closedform.interpretation_several import joint_evidence, several_view, spread_coefficients
 from closedform.report.figure_data import (
     CandidateView,
     Coefficient,
@@ -42,8 +43,8 @@ def report_data(interpretation: Interpretation) -> ReportData:
         floor=interpretation.floor if interpretation.front else None,
         concepts=interpretation.concepts,
         reasons=tuple(Reason(check.text, check.passed) for check in interpretation.verdict.checks),
-        evidence=tuple(_evidence(interpretation)),
-        coefficients=() if entry is None else coefficients(entry.expression, entry.errors),
+        evidence=tuple(joint_evidence(interpretation) or _evidence(interpretation)),
+        coefficients=spread_coefficients(interpretation) or _coefficients(entry),
         directions=_directions(interpretation),
         findings=tuple(FindingView(f.severity, f.message) for f in interpretation.field_quality.findings),
         rivals=tuple(_rival(rival) for rival in interpretation.rivals),
@@ -54,6 +55,7 @@ def report_data(interpretation: Interpretation) -> ReportData:
         engine=provenance.engine,
         seconds=provenance.seconds,
         seed=str(provenance.seed),
+        several=several_view(interpretation),
     )
 
 
@@ -99,6 +101,10 @@ def coefficients(expression: Expression, errors: tuple[float, ...]) -> tuple[Coe
         Coefficient(_term_around(expression, position), value, value - TWO_SIDED * error, value + TWO_SIDED * error)
         for position, value, error in zip(positions, values, errors, strict=False)
     )
+
+
+def _coefficients(entry: FrontEntry | None) -> tuple[Coefficient, ...]:
+    return () if entry is None else coefficients(entry.expression, entry.errors)
 
 
 def _term_around(expression: Expression, position: int) -> str:

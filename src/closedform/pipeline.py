@@ -10,36 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from closedform._version import __version__
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
 from closedform.canonical.form import canonical_form
+from closedform.concept_reading import Request, read_concept, without_evidence
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
-from closedform.interpretation import Directions, HypothesisResult, Interpretation, Provenance
+from closedform.interpretation import Interpretation, Provenance
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.progress import Progress, Silent
-from closedform.search.budget import Budget, Clock
+from closedform.provenance import budget_in_words, seed_of, versions
+from closedform.search.budget import Budget
 from closedform.search.compilation import compile_engines
 from closedform.search.engine import Engine
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Rule
-from closedform.selection.regions import divide
-from closedform.stages import MOST_HELD_OUT, SEARCH_SHARE, Stages
+from closedform.several_concepts import read_concepts
+from closedform.several_networks import common_field, judge_networks
+from closedform.stages import MOST_HELD_OUT, Stages
 from closedform.threads import single_threaded
-from closedform.verification.alignment import measure_alignment
 from closedform.verification.faithfulness import compare_outputs
-from closedform.verification.gain import next_simpler
-from closedform.verification.inputs import leave_one_out
-from closedform.verification.phi import even_forms, fit_phi, phi_between
-from closedform.verification.rivals import find_rivals
-from closedform.verification.verdict import Evidence, Thresholds, judge, nothing_found, undecidable
-
-N_ARROWS = 150
+from closedform.verification.phi import phi_between
+from closedform.verification.verdict import Thresholds, nothing_found, undecidable
 
 
 def interpret(
@@ -55,11 +51,17 @@ def interpret(
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Interpretation:
-    """Read the closed-form concept that a neuron encodes.
+    """Read the closed-form concept that a neuron encodes, or the concepts of several.
 
     Parameters
     ----------
-    model, inputs, neuron, names, tangent, constraints
+    model
+        As in `closedform.extract_field`, or a list of networks that were trained for the same thing: what they have in common
+        is read, and judged on each of them.
+    neuron
+        As in `closedform.extract_field`: a list is several latents of one network. For several networks it holds for each, or
+        is a list of such lists, one for each network.
+    inputs, names, tangent, constraints
         As in `closedform.extract_field`.
     engine, budget, rng
         As in `closedform.interpret_field`.
@@ -78,9 +80,14 @@ def interpret(
     >>> print(cf.interpret(network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0).concept)
     2*v + x**2
     """
-    seed = _seed(rng)
+    seed = seed_of(rng)
     own = {name: options.pop(name) for name in list(options) if name in _FIELD_OPTIONS}
-    field = extract_field(model, inputs, neuron, names=names, tangent=tangent, constraints=constraints, rng=seed, **options)
+    options |= {"names": names, "tangent": tangent, "constraints": constraints, "rng": seed}
+    if isinstance(model, list | tuple):
+        neurons = _neuron_of_each(neuron, len(model))
+        fields = [extract_field(one, inputs, which, **options) for one, which in zip(model, neurons, strict=True)]
+        return interpret_fields(fields, engine=engine, budget=budget, rng=seed, **own)
+    field = extract_field(model, inputs, neuron, **options)
     own.setdefault("title", f"Neuron {neuron}" if isinstance(neuron, str) else "")
     found = interpret_field(field, engine=engine, budget=budget, rng=seed, **own)
     return _with_faithfulness(found, model, neuron, field)
@@ -101,7 +108,7 @@ def interpret_field(
     title: str = "",
     command: str = "",
 ) -> Interpretation:
-    """Read the closed-form concept of a gradient field.
+    """Read the closed-form concept of a gradient field, or one after another those of a field of several latents.
 
     Parameters
     ----------
@@ -130,7 +137,7 @@ def interpret_field(
     -------
     Interpretation
     """
-    seed = _seed(rng)
+    seed = seed_of(rng)
     limits = budget if isinstance(budget, Budget) else Budget(seconds=budget)
     stages = Stages(
         field=field,
@@ -149,91 +156,61 @@ def interpret_field(
         evaluations=0,
         status="finished",
         seed=seed,
-        budget=_words(limits),
+        budget=budget_in_words(limits),
         rule=str(rule),
         title=title,
-        versions=_versions(),
+        versions=versions(),
         command=command,
     )
     if field.rank >= field.tangent.rank:
-        return _without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
+        return without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
     if not (field.weights > 0).any():
-        return _without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
-    return _run(stages, limits, clock, provenance, guess, thresholds)
+        return without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
+    request = Request(limits, provenance, guess, thresholds)
+    return read_concept(stages, request, clock) if field.rank == 1 else read_concepts(stages, request, clock)
 
 
-def _run(
-    stages: Stages,
-    limits: Budget,
-    clock: Clock,
-    provenance: Provenance,
-    hypothesis: Expression | None,
-    thresholds: Thresholds | None,
+def interpret_fields(
+    fields: Sequence[GradientField],
+    *,
+    network_names: Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+    thresholds: Thresholds | None = None,
+    **options: Any,
 ) -> Interpretation:
-    seen, held = stages.split()
-    reading = stages.read(seen, limits.share(SEARCH_SHARE), stages.rule)
-    chosen, choice = reading.chosen, reading.choice
-    provenance = replace(
-        provenance,
-        status=reading.result.status,
-        evaluations=int(reading.result.statistics.get("evaluations", 0)),
-        structure=tuple(reading.result.statistics.get("structure", ())),
-    )
-    if chosen is None or choice is None:
-        said = "The search found no formula; widen the space or give it more time."
-        return _without_evidence(stages.field, nothing_found(said), replace(provenance, seconds=clock.seconds))
-    concept = even_forms(chosen.expression, seen)
-    interrupted = reading.result.status == "interrupted"
-    halves = None if interrupted else stages.halves(seen, limits, clock, reading, concept, held)
-    labels = divide(held, stages.rng)
-    entries, index, drop = stages.entries(reading, choice, concept, held, labels)
-    alignment = measure_alignment(concept, held, labels, stages.rng)
-    rivals = find_rivals(
-        concept, [(e.expression, e.complexity) for i, e in enumerate(entries) if i != index], held, labels, stages.rng
-    )
-    half = entries[index].complexity / 2
-    evidence = Evidence(
-        concept=concept,
-        complexity=entries[index].complexity,
-        alignment=alignment,
-        phi=fit_phi(concept, held),
-        stability=halves,
-        simpler=tuple(entry.misalignment for entry in entries if entry.complexity <= half),
-        next_simpler=next_simpler(
-            concept, entries[index].complexity, [(e.expression, e.complexity, e.misalignment) for e in entries], held
-        ),
-        rivals=rivals,
-    )
-    return Interpretation(
-        names=stages.field.names,
-        concept=concept,
-        concepts=(concept,),
-        verdict=judge(evidence, thresholds),
-        front=tuple(entries),
-        chosen=index,
-        steepest_drop=drop,
-        choice_reason=choice.reason,
-        floor=min(entry.misalignment for entry in entries),
-        alignment=alignment,
-        phi=evidence.phi,
-        rivals=rivals,
-        stability=halves,
-        inputs=leave_one_out(concept, held),
-        faithfulness=None,
-        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, held),
-        directions=_directions(concept, held),
-        field_quality=stages.field.quality,
-        provenance=replace(provenance, seconds=clock.seconds),
-    )
+    """Read what the fields of several networks have in common, and judge it on each of them.
 
+    Parameters
+    ----------
+    fields : sequence of GradientField
+        Of the same inputs. At points that all share the directions are averaged, which lowers noise and bias.
+    network_names : sequence of str, optional
+        For tables; 'network 1' and so on by default.
+    rng, thresholds, **options
+        As in `closedform.interpret_field`.
 
-def compare_hypothesis(concept: Expression, hypothesis: Expression, held: GradientField) -> HypothesisResult:
-    """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+    Returns
+    -------
+    Interpretation
+        `networks` has the verdict and the constants of each network, and `agreement` says what they agree on.
 
-    answer = same_concept(str(concept), str(hypothesis), list(held.names), points=held.points)
-    values = field_misalignment(hypothesis, held)
-    return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=held.weights)))
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> fields = [
+    ...     cf.GradientField.from_arrays(points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"])
+    ...     for error in (-0.1, 0.1)
+    ... ]
+    >>> found = cf.interpret_fields(fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0)
+    >>> print(found.concept)
+    2*v**2 + x**2
+    """
+    seed = seed_of(rng)
+    found = interpret_field(common_field(fields), rng=seed, thresholds=thresholds, **options)
+    labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else network_names
+    generator = np.random.default_rng([seed, len(fields)])
+    return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
 
 
 @cache
@@ -268,49 +245,11 @@ def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: Gr
     return replace(found, faithfulness=compare_outputs(original, by_concept, by_mean))
 
 
-def _without_evidence(field: GradientField, verdict: Any, provenance: Provenance) -> Interpretation:
-    return Interpretation(
-        names=field.names, concept=None, concepts=(), verdict=verdict, front=(), chosen=None, steepest_drop=None,
-        choice_reason="", floor=1.0, alignment=None, phi=None, rivals=(), stability=None, inputs=(), faithfulness=None,
-        hypothesis=None, directions=None, field_quality=field.quality, provenance=provenance,
-    )  # fmt: skip
-
-
-def _directions(concept: Expression, held: GradientField) -> Directions | None:
-    if len(held.names) != 2 or held.rank != 1:
-        return None
-    points = held.points[:N_ARROWS]
-    with np.errstate(all="ignore"):
-        gradients = concept.gradient(points)
-        units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
-    pairs = [tuple((float(a), float(b)) for a, b in array) for array in (points, held.directions[:N_ARROWS, :, 0], units)]
-    return Directions(*pairs)
-
-
-def _seed(rng: int | np.random.Generator | None) -> int:
-    if isinstance(rng, int):
-        return rng
-    generator = np.random.default_rng() if rng is None else rng
-    return int(generator.integers(2**31))
-
-
-def _words(budget: Budget) -> str:
-    parts = [f"{budget.seconds:g} s"] if budget.seconds is not None else []
-    parts += [f"{budget.evaluations} evaluations"] if budget.evaluations is not None else []
-    return " or ".join(parts)
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-    from platform import python_version
-
-    found = {"closedform": __version__, "python": python_version()}
-    for name in ("numpy", "numba", "sympy", "pyoperon"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
+    """The neurons to read in each network."""
+    if isinstance(neuron, list) and len(neuron) == count and all(isinstance(one, list) for one in neuron):
+        return neuron
+    return [neuron] * count
 
 
 _FIELD_OPTIONS = ("space", "rule", "hypothesis", "thresholds", "progress", "title", "command")

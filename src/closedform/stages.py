@@ -10,7 +10,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation import FrontEntry
 from closedform.progress import Progress
 from closedform.search.budget import Budget, Clock
-from closedform.search.engine import Engine, SearchResult
+from closedform.search.engine import Engine, SearchResult, Status
 from closedform.search.front import Front
 from closedform.search.space import SearchSpace
 from closedform.selection.choice import Choice, Rule, choose
@@ -45,6 +45,9 @@ class Reading:
         return None if self.choice is None else self.contenders[self.choice.index]
 
 
+NOTHING_READ = Reading(SearchResult(NOTHING, "finished"), (), None)
+
+
 @dataclass(slots=True)
 class Stages:
     """The stages of one reading."""
@@ -56,17 +59,32 @@ class Stages:
     rng: np.random.Generator
     progress: Progress
 
-    def split(self) -> tuple[GradientField, GradientField]:
-        """Points that search and choice see, and points that only the verdict sees."""
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which points search and choice see, and which only the verdict sees."""
         order = self.rng.permutation(np.flatnonzero(self.field.weights > 0))
         count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
-        return self.field.subset(np.sort(order[count : count + MOST_SEEN])), self.field.subset(np.sort(order[:count]))
+        return np.sort(order[count : count + MOST_SEEN]), np.sort(order[:count])
+
+    def split(self) -> tuple[GradientField, GradientField]:
+        """The field at both kinds of points."""
+        seen, held = self.rows()
+        return self.field.subset(seen), self.field.subset(held)
 
     def read(self, field: GradientField, budget: Budget, rule: Rule, also: Front = NOTHING) -> Reading:
         """Search some points and choose, from what is found there and from `also`."""
         (rng,) = self.rng.spawn(1)
         result = self.engine.search(field, self.space, budget, rng, self.progress)
-        front = result.front.merge(also)
+        return self._choose(result, result.front.merge(also), field, rule, rng)
+
+    def choose(self, front: Front, field: GradientField, rule: Rule, status: Status = "finished") -> Reading:
+        """Choose from what is known already, without a search; the status is that of the search that found it."""
+        (rng,) = self.rng.spawn(1)
+        result = SearchResult(front, status, {"engine": self.engine.name, "seconds": 0.0, "evaluations": 0})
+        return self._choose(result, front, field, rule, rng)
+
+    def _choose(
+        self, result: SearchResult, front: Front, field: GradientField, rule: Rule, rng: np.random.Generator
+    ) -> Reading:
         if not len(front):
             return Reading(result, (), None)
         few = field.subset(_some(np.flatnonzero(field.weights > 0), MOST_IN_CHOICE, rng))

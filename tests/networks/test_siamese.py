@@ -23,7 +23,7 @@ from closedform.networks.siamese import (
     mean_triplet_loss,
     train_siamese,
 )
-from closedform.networks.siamese_network import triplet_loss
+from closedform.networks.siamese_network import contrast_loss, triplet_loss
 from closedform.progress import Snapshot
 
 SMALL = SiameseOptions(hidden=(16, 16), activation="elu", epochs=6, learning_rate=5e-3)
@@ -249,3 +249,27 @@ def test_without_torch_the_message_is_the_pip_line() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert "pip install 'closedform[torch]'" in result.stderr
+
+
+def test_contrast_prefers_latents_that_know_independent_things():
+    generator = torch.Generator().manual_seed(0)
+    shared = torch.rand((256, 1, 2), generator=generator)
+    others = torch.rand((256, 1, 2), generator=generator)
+    both = torch.cat([shared, shared, others], dim=1)
+    one = both[:, :, :1].expand(-1, -1, 2)
+    nothing = torch.rand((256, 3, 2), generator=generator)
+    assert contrast_loss(both) < contrast_loss(one) - 0.5
+    assert contrast_loss(one) < contrast_loss(nothing)
+
+
+def test_contrast_does_not_depend_on_the_scale_of_a_latent():
+    latents = torch.rand((64, 3, 2), generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(contrast_loss(latents), contrast_loss(latents * torch.tensor([1.0, 30.0])), rtol=1e-3, atol=1e-3)
+
+
+def test_latents_trained_by_contrast_have_spread_one():
+    data = circles(400)
+    trained = train_siamese(data, replace(SMALL, loss="contrast", latents=2, batch_size=64), rng=0)
+    with torch.no_grad():
+        spread = trained.module(torch.tensor(data[:, 0], dtype=torch.float32)).std(0)
+    torch.testing.assert_close(spread, torch.ones(2), rtol=1e-4, atol=1e-4)

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
+from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.report.figure_data import Reason
 from closedform.report.html import write_report
+from closedform.report.several_view import NetworkView, PartView, SeveralView, SpreadView
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -18,6 +21,7 @@ FLAGS = [
 PAGES = [
     ("example", 1280, "light"), ("example", 1280, "dark"), ("example", 390, "light"), ("example", 390, "dark"),
     ("evil", 1280, "light"), ("evil", 390, "dark"), ("wide", 390, "light"),
+    ("several", 1280, "light"), ("several", 390, "dark"),
 ]  # fmt: skip
 
 
@@ -51,6 +55,20 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+def several(long_sum: Expression) -> SeveralView:
+    """Two concepts, one of them long, and five networks with six constants each."""
+    reasons = (Reason("It fits.", True), Reason("It is not stable.", False))
+    parts = (
+        PartView(parse("x*v"), "verified", "Fine.", 3, 1e-4, reasons, ((parse("x"), 1, 0.3),)),
+        PartView(long_sum, "approximate", "The network follows this formula approximately.", 99, 0.01, reasons),
+    )
+    networks = tuple(
+        NetworkView(f"network {n}", ("verified", "none"), (1e-3, 0.2), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)) for n in range(5)
+    )
+    spreads = tuple(SpreadView(f"term_{n}*x**{n}", 0.1 * n, 0.01) for n in range(1, 7))
+    return SeveralView(parts, networks, "The networks agree.", spreads)
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory, example, evil) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
@@ -60,7 +78,7 @@ def files(tmp_path_factory, example, evil) -> dict[str, Path]:
     wide = replace(
         example, candidates=(*many, replace(many[-1], complexity=999, expression=long_sum)), chosen=len(many), title=long_name
     )
-    reports = {"example": example, "evil": evil, "wide": wide}
+    reports = {"example": example, "evil": evil, "wide": wide, "several": replace(example, several=several(long_sum))}
     return {name: write_report(data, folder / f"{name}.html") for name, data in reports.items()}
 
 
@@ -91,7 +109,8 @@ def shown_index(page: Page) -> int:
 def test_the_page_is_quiet_asks_for_nothing_and_fits(name, width, scheme, opened, files):
     watch = opened(name, width=width, scheme=scheme)
     page = watch.page
-    page.locator("summary").click()
+    for summary in page.locator("summary").all():
+        summary.click()
     page.keyboard.press("End")
     assert watch.complaints == []
     assert watch.requests == [files[name].as_uri()]

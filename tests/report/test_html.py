@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.report.figure_data import CandidateView, ReportData
+from closedform.report.figure_data import CandidateView, Reason, ReportData
 from closedform.report.fragment import fragment
 from closedform.report.html import render_report, write_report
+from closedform.report.several_view import NetworkView, PartView, SeveralView, SpreadView
 
 EMPTY = ReportData("Neuron fc:0", "none", "No closed form was found.")
 VOID = {"meta", "link", "input", "img", "br"}
@@ -125,3 +126,18 @@ def test_the_fragment_is_small_and_has_no_script(example, evil):
         assert not tags & {"script", "style", "img", "link"}
         assert data.sentence in outline.text
         assert len(fragment(data)) < 6000
+
+
+def test_several_concepts_and_networks_have_their_tables():
+    part = PartView(parse("x*v"), "verified", "It is <b>fine</b>.", 3, 1e-4, (Reason("It fits.", True),))
+    network = NetworkView("<i>seed 0</i>", ("approximate",), (0.01,), (0.51,))
+    view = SeveralView((part,), (network,), "All agree.", (SpreadView("x**4", 0.5, 0.01),))
+    page = Outline(render_report(replace(EMPTY, several=view)))
+    assert "It is <b>fine</b>." in page.text
+    assert "<i>seed 0</i>" in page.text
+    assert "0.5 ± 0.01" in page.text
+    assert [attributes["id"] for tag, attributes in page.elements if tag == "section" and "id" in attributes] == [
+        "concepts",
+        "networks",
+    ]
+    assert "concepts" not in {attributes.get("id") for _, attributes in Outline(render_report(EMPTY)).elements}

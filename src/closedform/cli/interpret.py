@@ -57,6 +57,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
     entry, provenance = found.entry, found.provenance
     return {
         "concept": None if found.concept is None else str(found.concept),
+        "concepts": [str(concept) for concept in found.concepts],
         "verdict": found.verdict.status,
         "reasons": list(found.verdict.reasons),
         "misalignment": None if found.alignment is None else found.alignment.misalignment,
@@ -74,7 +75,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
 
 
 def _text(found: "Interpretation") -> str:
-    lines = ["" if found.concept is None else str(found.concept), str(found.verdict)]
+    lines = [*map(str, found.concepts or ("" if found.concept is None else found.concept,)), str(found.verdict)]
     lines += [f"  {reason}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):

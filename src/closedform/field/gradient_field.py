@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
+from closedform.expressions.expression import Expression
 from closedform.field.arguments import checked_arrays, checked_latents, checked_names, checked_weights
 from closedform.field.errors import FieldError
 from closedform.field.quality import Quality, assess
@@ -210,6 +211,12 @@ class GradientField:
             quality=self.quality,
             notes=self.notes,
         )
+
+    def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
+        """What the field holds beside concepts that are known; see `closedform.field.residual.field_modulo`."""
+        from closedform.field.residual import field_modulo
+
+        return field_modulo(self, concepts)
 
     def save(self, path: str | Path) -> None:
         """Write the field as a versioned ``.npz``; `closedform.load_field` reads it."""

@@ -140,6 +140,12 @@ def train_siamese(
         first = cast("torch.nn.Linear", module[0])
         first.weight.div_(torch.tensor(spread, dtype=torch.float32))
         first.bias.sub_(first.weight @ torch.tensor(shift, dtype=torch.float32))
+        if options.loss == "contrast":  # it does not fix the scale of a latent
+            last = cast("torch.nn.Linear", module[-1])
+            rows = torch.tensor(arrays[0][:, 0], dtype=torch.float32)
+            spread_of_latents = module(rows).std(0).clamp_min(1e-12)
+            last.weight.div_(spread_of_latents[:, None])
+            last.bias.div_(spread_of_latents)
     return TrainedSiamese(module, options, tuple(run.history), run.best_epoch, status, run.seconds)
 
 

@@ -17,6 +17,7 @@ else:
 
 Activation = Literal["relu", "elu"]
 Schedule = Literal["plateau", "cycle"]
+Loss = Literal["triplet", "contrast"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class SiameseOptions:
     factor : float
     margin : float
         By how much negatives should be farther off than positives, in squared distance.
+    loss : {'triplet', 'contrast'}
+        'triplet' is satisfied as soon as one latent tells anchor and negative apart; 'contrast' compares each anchor with the
+        negatives of the whole batch, which spreads the latents out over all that pairs share: several latents need it.
+    resolution : float
+        For 'contrast', the distance at which latents count as different, in units of their spread.
     stop_after : int or None
         End after this many epochs without a better loss.
     standardize : bool
@@ -65,19 +71,22 @@ class SiameseOptions:
     patience: int = 10
     factor: float = 0.2
     margin: float = 1.0
+    loss: Loss = "triplet"
+    resolution: float = 0.2
     stop_after: int | None = None
     standardize: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
-        for name, known in (("activation", ("relu", "elu")), ("schedule", ("plateau", "cycle"))):
+        choices = {"activation": ("relu", "elu"), "schedule": ("plateau", "cycle"), "loss": ("triplet", "contrast")}
+        for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise TrainingError(f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}.")
         counts = {"latents": self.latents, "batch_size": self.batch_size, "epochs": self.epochs, "patience": self.patience}
         for name, value in {**counts, **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)}}.items():
             if value < 1:
                 raise TrainingError(f"{name} is {value}; it must be at least 1.")
-        for name in ("learning_rate", "margin"):
+        for name in ("learning_rate", "margin", "resolution"):
             if not getattr(self, name) > 0:
                 raise TrainingError(f"{name} is {getattr(self, name)}; it must be positive.")
 
@@ -106,6 +115,25 @@ def triplet_loss(latents: "torch.Tensor", margin: float = 1.0) -> "torch.Tensor"
     anchor, positive, negative = latents.unbind(1)
     near, far = ((anchor - other).square().sum(1) for other in (positive, negative))
     return torch.relu(near - far + margin).mean()
+
+
+def contrast_loss(latents: "torch.Tensor", resolution: float = 0.2) -> "torch.Tensor":
+    """How hard it is to tell a positive from all negatives of a batch, latents of shape (n_triplets, 3, n_latents).
+
+    The mean of -log(exp(-D(a, p)) / (exp(-D(a, p)) + sum exp(-D(a, n)))), the sum over all negatives of the batch, where D is
+    half the squared distance with each latent divided by its spread over the batch times `resolution`. One latent alone,
+    however exact, leaves negatives within the resolution: so every independent thing that pairs share is worth a latent.
+    """
+    spread = latents[:, ::2].flatten(0, 1).std(0) * resolution + 1e-6
+    anchor, positive, negative = (latents / spread).unbind(1)
+    near = (anchor - positive).square().sum(1) / 2
+    far = (anchor[:, None] - negative[None]).square().sum(2) / 2
+    return (near + torch.logsumexp(torch.cat([-near[:, None], -far], 1), 1)).mean()
+
+
+def loss_of(latents: "torch.Tensor", options: SiameseOptions) -> "torch.Tensor":
+    """The loss that the options ask for."""
+    return contrast_loss(latents, options.resolution) if options.loss == "contrast" else triplet_loss(latents, options.margin)
 
 
 def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from closedform.networks.errors import TrainingError
-from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, triplet_loss
+from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
 from closedform.optional import require
 from closedform.progress import Progress, Snapshot
 
@@ -89,7 +89,7 @@ class Run:
         order = torch.from_numpy(np.random.default_rng([self.seed, len(self.history)]).permutation(len(self.data)))
         total = 0.0
         for rows in order.split(self.options.batch_size):
-            loss = triplet_loss(latents_of(self.module, self.data[rows]), self.options.margin)
+            loss = loss_of(latents_of(self.module, self.data[rows]), self.options)
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
@@ -99,7 +99,7 @@ class Run:
         validation = None
         if self.validation is not None:
             with torch.no_grad():
-                validation = float(triplet_loss(latents_of(self.module, self.validation), self.options.margin))
+                validation = self._validation_loss(self.validation)
         record = Epoch(total / len(self.data), validation, self.optimizer.param_groups[0]["lr"])
         if not np.isfinite(record.loss):
             raise TrainingError(
@@ -111,6 +111,12 @@ class Run:
             self.best_epoch = len(self.history)
             self.best = {name: tensor.clone() for name, tensor in self.module.state_dict().items()}
         self.history.append(record)
+
+    def _validation_loss(self, triplets: "torch.Tensor") -> float:
+        """Mean over batches as large as those of the training: with more negatives contrast is another number."""
+        parts = triplets.split(self.options.batch_size)
+        losses = [float(loss_of(latents_of(self.module, part), self.options)) for part in parts]
+        return float(np.average(losses, weights=[len(part) for part in parts]))
 
     def best_module(self) -> "torch.nn.Sequential":
         """The network of the best epoch."""

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.report.errors import ReportError
+from closedform.report.several_view import SeveralView
 
 Status = Literal["verified", "approximate", "none"]
 Severity = Literal["info", "warning", "error"]
@@ -248,6 +249,8 @@ class ReportData:
     seconds : float or None
     seed : str
         What the random numbers came from, as text; empty if unknown.
+    several : SeveralView
+        Several concepts or several networks, if there are.
 
     Examples
     --------
@@ -279,6 +282,7 @@ class ReportData:
     engine: str = ""
     seconds: float | None = None
     seed: str = ""
+    several: SeveralView = field(default_factory=SeveralView)
 
     def __post_init__(self) -> None:
         _one_of("status", self.status, get_args(Status))

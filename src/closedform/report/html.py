@@ -67,6 +67,7 @@ def render_report(data: ReportData) -> str:
         coefficient_axis=coefficient_axis,
         directions=page_view.directions(data),
         formula=page_view.formula,
+        words=page_view.STATUS_WORDS,
         status_word=page_view.STATUS_WORDS[data.status],
         icon=_ICONS.__getitem__,
         number=page_view.short_number,

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.alignment.eigen import Fit, fit_coefficients
-from closedform.alignment.residual import residual_field
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, variable
 from closedform.field.gradient_field import GradientField
+from closedform.field.residual import residual_field
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Clock
 from closedform.search.engine import Status

@@ -1,5 +1,6 @@
 """What is left of a field of several latents when one concept is found: concepts come one by one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,64 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
+from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.noise import directional_noise
 from closedform.field.tangent_space import TangentSpace
 
 _VANISHES = 1e-8
+
+
+def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
+    """What a field holds beside concepts that are known: the residual of each after the other, with its own noise.
+
+    Parameters
+    ----------
+    field : GradientField
+        Of a rank above the number of concepts.
+    concepts : sequence of Expression
+        Independent of each other; their inputs are found among the field's by name.
+
+    Returns
+    -------
+    GradientField
+        Every function of the latents still fits it, but for those of the concepts alone, which have no gradient left.
+
+    Raises
+    ------
+    ShapeError
+        If there are as many concepts as the field has directions, or more.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 3))
+    >>> jacobians = np.stack([points * [1, 1, 0], points * [0, 2, 1]], axis=1)
+    >>> field = GradientField.from_arrays(points, jacobians, names=["x", "y", "z"], tangent="none")
+    >>> field_modulo(field, [parse("x**2 + y**2")])
+    GradientField(50 points, 3 inputs, rank 1, tangent constraints)
+    """
+    if not concepts:
+        return field
+    left = field
+    for concept in concepts:
+        left = residual_field(left, concept.rename(field.names).gradient(field.points))
+    counted = np.unique(left.points[left.weights > 0], axis=0, return_index=True)[1]
+    chosen = np.flatnonzero(left.weights > 0)[np.sort(counted)]
+    noise = (
+        directional_noise(left.points[chosen] / left.scale, left.frames[chosen], left.tangent.subset(chosen))
+        if len(chosen)
+        else None
+    )
+    quality = replace(
+        left.quality,
+        rank=left.rank,
+        tangent_kind=left.tangent.kind,
+        tangent_rank=left.tangent.rank,
+        noise_degrees=None if noise is None else noise.degrees,
+        noise_resolution_degrees=None if noise is None else noise.resolution_degrees,
+    )
+    return replace(left, quality=quality)
 
 
 def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
@@ -52,7 +107,8 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     with np.errstate(all="ignore"):
         found = field.project(gradients)
         lengths = np.linalg.norm(found, axis=1)
-        usable = np.isfinite(lengths) & (lengths > 0)
+        whole = np.linalg.norm(np.asarray(gradients, dtype=np.float64) * field.scale, axis=1)
+        usable = np.isfinite(lengths) & (lengths > _VANISHES * whole)
         unit = np.where(usable[:, None], found / np.where(usable, lengths, 1.0)[:, None], np.eye(field.tangent.rank)[0])
     complement = _complements(unit)
     # The network's directions inside the complement: of k of them one is the found gradient, or the nearest to it.

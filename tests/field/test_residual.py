@@ -3,9 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.alignment.misalignment import misalignment
-from closedform.alignment.residual import residual_field
 from closedform.errors import ShapeError
 from closedform.field.gradient_field import GradientField
+from closedform.field.residual import residual_field
 
 NAMES = ["x", "y", "z", "t"]
 POINTS = np.random.default_rng(0).uniform(0.3, 1.5, (300, 4))
@@ -58,3 +58,30 @@ def test_nothing_is_left_of_one_latent():
     field = GradientField.from_arrays(POINTS, FIRST.gradient(POINTS), names=NAMES, tangent="none")
     with pytest.raises(ShapeError, match="rank 1"):
         residual_field(field, FIRST.gradient(POINTS))
+
+
+def test_modulo_a_concept_its_functions_have_no_gradient_left():
+    field = mixed()
+    left = field.modulo([FIRST])
+    assert (left.rank, left.tangent.rank, left.quality.rank) == (1, 3, 1)
+    assert score(left, SECOND) < 1e-12
+    assert score(left, cf.parse("(x*y + z)*(x**2 - t)", names=NAMES)) < 1e-12
+    assert score(left, cf.parse("exp(x*y + z)", names=NAMES)) > 0.2
+    assert field.modulo([]) is field
+
+
+def test_modulo_is_the_same_for_any_function_of_the_concept():
+    field = mixed()
+    one, other = field.modulo([FIRST]), field.modulo([cf.parse("(x*y + z)**3", names=NAMES)])
+    spans = [left.tangent.ambient(left.frames) for left in (one, other)]
+    np.testing.assert_allclose(*(span @ np.swapaxes(span, 1, 2) for span in spans), atol=1e-9)
+
+
+def test_a_concept_that_depends_on_a_found_one_leaves_no_point():
+    third = cf.parse("3*y*t + 4*t**2", names=NAMES)
+    jacobians = np.stack([concept.gradient(POINTS) for concept in (FIRST, SECOND, third)], axis=1)
+    field = GradientField.from_arrays(POINTS, jacobians, names=NAMES, tangent="none")
+    assert field.rank == 3
+    assert (field.modulo([FIRST, cf.parse("2*(x*y + z) + 1", names=NAMES)]).weights == 0).all()
+    with pytest.raises(ShapeError, match="rank 1"):
+        field.modulo([FIRST, SECOND, third])

@@ -1,0 +1,252 @@
+"""From pairs to all invariants, without knowing how many there are: train, count, read, and stop with 'no more'.
+
+The module is not called discover.py, for a module of that name would hide the function `closedform.discover`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.errors import ShapeError
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation import Interpretation
+from closedform.networks.extract import extract_field
+from closedform.pipeline import interpret_field
+from closedform.provenance import seed_of
+from closedform.search.budget import Budget
+
+if TYPE_CHECKING:
+    from closedform.networks.siamese import SiameseOptions, TrainedSiamese
+
+Sampler = Callable[[int, np.random.Generator], FloatArray]
+"""From a number of pairs and a generator to an array of shape (n, 2, n_inputs)."""
+
+NEIGHBOURS = 8
+"""With concepts held fixed, a negative is one of so many samples that have nearly the anchor's values of them."""
+
+ENOUGH = 2
+"""So many networks with latents to spare must agree that there is no more: one may have been trained badly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One network that was trained on the way.
+
+    Attributes
+    ----------
+    latents : int
+    rank : int
+        How many independent things its latents, together with what was held fixed, know.
+    spectrum : tuple of float
+        What the rank was read off.
+    seconds : float
+        Of the training.
+    """
+
+    latents: int
+    rank: int
+    spectrum: tuple[float, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Every invariant that networks could learn from pairs.
+
+    Attributes
+    ----------
+    concepts : tuple of Expression
+    interpretations : tuple of Interpretation
+        One of all concepts for `how="grow"`, one for each for `how="hold"`.
+    rounds : tuple of Round
+    is_complete : bool
+        Whether another network has learned no more; False if the largest number of latents was reached.
+    sentence : str
+        How many there are, and why there are no more.
+    """
+
+    concepts: tuple[Expression, ...]
+    interpretations: tuple[Interpretation, ...]
+    rounds: tuple[Round, ...]
+    is_complete: bool
+    sentence: str
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.concepts), self.sentence])
+
+
+def discover(
+    sampler: Sampler,
+    *,
+    names: Sequence[str] | None = None,
+    how: Literal["grow", "hold"] = "grow",
+    most: int | None = None,
+    training: "SiameseOptions | None" = None,
+    n_pairs: int = 20_000,
+    n_points: int = 4000,
+    budget: float | Budget = 60.0,
+    rng: int | np.random.Generator | None = None,
+    **options: Any,
+) -> Discovery:
+    """Find all functions that pairs of points share.
+
+    Parameters
+    ----------
+    sampler : callable
+        ``sampler(n, rng)`` draws n pairs, shape (n, 2, n_inputs): two points of one trajectory, or a point and what a symmetry
+        makes of it.
+    names : sequence of str, optional
+        The inputs; x0, x1 and so on by default.
+    how : {'grow', 'hold'}
+        'grow' trains with more and more latents until their rank stops growing, and reads the last network. 'hold' trains one
+        latent, reads it, then trains again on negatives that agree with the anchor in what was read, as the paper does.
+    most : int, optional
+        Largest number of latents, or of concepts; the number of inputs by default.
+    training : SiameseOptions, optional
+        How networks are trained; the number of latents is not taken from it.
+    n_pairs, n_points : int
+        Pairs to train on, and points to read at.
+    budget : float or Budget
+        Of each reading; training takes what it takes.
+    rng : int, Generator or None
+    **options
+        As in `closedform.interpret_field`.
+
+    Returns
+    -------
+    Discovery
+
+    Raises
+    ------
+    ShapeError
+        If the sampler returns something else.
+    MissingDependencyError
+        Without torch.
+    """
+    seed = seed_of(rng)
+    pairs = _drawn(sampler, n_pairs, seed, 0)
+    points = _drawn(sampler, n_points, seed, 1)[:, 0]
+    largest = pairs.shape[2] if most is None else most
+    trainer = _Trainer(pairs, points, names, training, seed)
+    read = {"budget": budget, "rng": seed, **options}
+    return _grow(trainer, largest, read) if how == "grow" else _hold(trainer, largest, read)
+
+
+def _grow(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
+    """More latents until two networks had some to spare and knew no more than those before."""
+    rounds: list[Round] = []
+    best: GradientField | None = None
+    spared = 0
+    for latents in range(min(2, most), most + 1):
+        trained = trainer.train(latents, trainer.any_negatives())
+        field = trainer.field(trained)
+        rounds.append(Round(latents, field.rank, field.quality.spectrum, trained.seconds))
+        grows = best is None or field.rank > best.rank
+        best = field if best is None or grows else best
+        spared = (0 if grows else spared) + (field.rank < latents)
+        if spared == ENOUGH:
+            break
+    assert best is not None
+    complete = spared > 0
+    found = interpret_field(best, **options)
+    concepts = found.concepts if found.verdict.status != "none" else ()
+    count = f"{rounds[-1].latents} latents have rank {best.rank}"
+    why = f"{count}: no more." if complete else f"{count}; with more latents there may be more."
+    said = f"{len(concepts)} read of {best.rank} invariants. {why}"
+    return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
+
+
+def _hold(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
+    """One latent after another, each on negatives that agree with the anchor in what is known."""
+    rounds: list[Round] = []
+    readings: list[Interpretation] = []
+    known: list[Expression] = []
+    complete = False
+    while len(known) < most and not complete:
+        trained = trainer.train(1, trainer.like_negatives(known))
+        field = trainer.field_with(trained, known)
+        rounds.append(Round(1, field.rank, field.quality.spectrum, trained.seconds))
+        complete = field.rank <= len(known) or field.rank >= field.tangent.rank
+        if not complete:
+            found = interpret_field(field.modulo(known), **options)
+            complete = found.verdict.status == "none" or found.concept is None
+            if not complete and found.concept is not None:
+                readings.append(found)
+                known.append(found.concept)
+    why = (
+        "a network that had to tell samples apart in which they agree has learned no more."
+        if complete
+        else "there may be more."
+    )
+    said = f"{len(known)} invariants read; {why}"
+    return Discovery(tuple(known), tuple(readings), tuple(rounds), complete, said)
+
+
+@dataclass(frozen=True)
+class _Trainer:
+    """Pairs and points, and how networks are trained on them."""
+
+    pairs: FloatArray
+    points: FloatArray
+    names: Sequence[str] | None
+    training: "SiameseOptions | None"
+    seed: int
+
+    def train(self, latents: int, negatives: FloatArray) -> "TrainedSiamese":
+        from closedform.networks.siamese import SiameseOptions, train_siamese  # brings torch
+
+        usual = SiameseOptions(
+            hidden=(128, 128),
+            activation="elu",
+            learning_rate=6e-3,
+            epochs=40,
+            schedule="cycle",
+            standardize=True,
+            loss="contrast",
+        )
+        chosen = usual if self.training is None else self.training
+        # Negatives of a whole batch are not chosen one by one, so one latent needs the other loss.
+        chosen = replace(chosen, latents=latents, loss=chosen.loss if latents > 1 else "triplet")
+        return train_siamese(np.concatenate([self.pairs, negatives], axis=1), chosen, rng=self.seed + latents)
+
+    def any_negatives(self) -> FloatArray:
+        return np.random.default_rng([self.seed, 2]).permutation(self.pairs)[:, :1]
+
+    def like_negatives(self, known: Sequence[Expression]) -> FloatArray:
+        """Other samples that have nearly the anchor's values of what is known."""
+        if not known:
+            return self.any_negatives()
+        from scipy.spatial import KDTree
+
+        anchors = self.pairs[:, 0]
+        values = np.column_stack([concept(anchors) for concept in known])
+        ranks = np.argsort(np.argsort(np.nan_to_num(values), axis=0), axis=0) / len(values)
+        near = np.asarray(KDTree(ranks).query(ranks, NEIGHBOURS + 1)[1])[:, 1:]
+        chosen = np.random.default_rng([self.seed, 3]).integers(NEIGHBOURS, size=len(values))
+        return anchors[near[np.arange(len(values)), chosen]][:, None]
+
+    def field(self, trained: "TrainedSiamese") -> GradientField:
+        neurons = list(range(trained.options.latents))
+        return extract_field(trained.module, self.points, neurons, names=self.names, rng=self.seed)
+
+    def field_with(self, trained: "TrainedSiamese", known: Sequence[Expression]) -> GradientField:
+        """The field of a new latent and of what is known, all of one length at each point."""
+        new = self.field(trained)
+        if not known:
+            return new
+        columns = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
+        with np.errstate(all="ignore"):
+            lengths = [np.linalg.norm(column * new.scale, axis=1, keepdims=True) for column in columns]
+            jacobians = np.stack([column / length for column, length in zip(columns, lengths, strict=True)], axis=1)
+        return GradientField.from_arrays(new.points, jacobians, names=new.names, tangent=new.tangent, weights=new.weights)
+
+
+def _drawn(sampler: Sampler, count: int, seed: int, stream: int) -> FloatArray:
+    pairs = np.asarray(sampler(count, np.random.default_rng([seed, stream])), dtype=np.float64)
+    if pairs.ndim != 3 or pairs.shape[:2] != (count, 2):
+        raise ShapeError(f"The sampler returned an array of shape {pairs.shape}; return ({count}, 2, n_inputs).")
+    return pairs

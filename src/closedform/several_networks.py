@@ -1,0 +1,188 @@
+"""Several networks that hold one concept: their fields joined for the search, and the concept judged on each of them.
+
+Networks of other seeds or kinds share g and differ in phi, noise and bias. At common points the agreed directions are those of
+the mean projector on the networks' directions, whose errors are smaller than those of one network. Points at which the networks
+disagree count less: there each of them is wrong, also in what they agree on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.alignment.refit import refit
+from closedform.arrays import FloatArray, frozen
+from closedform.canonical.coefficients import with_coefficients
+from closedform.canonical.constants import free_constants
+from closedform.errors import ShapeError
+from closedform.expressions.fitted_constants import constant_values
+from closedform.field.gradient_field import GradientField
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import TangentSpace
+from closedform.interpretation import Interpretation
+from closedform.selection.regions import divide
+from closedform.stages import HELD_OUT, MOST_HELD_OUT, MOST_SEEN
+from closedform.verification.agreement import NetworkReading
+from closedform.verification.alignment import measure_alignment
+from closedform.verification.phi import fit_phi
+from closedform.verification.verdict import Evidence, Thresholds, judge
+
+_ROUNDING = 1e-10
+
+
+def common_field(fields: Sequence[GradientField]) -> GradientField:
+    """One field of several: the mean of their directions where they share points, else all points together.
+
+    Parameters
+    ----------
+    fields : sequence of GradientField
+        Of the same inputs, and of one rank; those of another rank than most count with their rank cut or left out.
+
+    Returns
+    -------
+    GradientField
+
+    Raises
+    ------
+    ShapeError
+        If the inputs or the tangent spaces differ.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> one, two = (GradientField.from_arrays(points, points + [e, 0], tangent="none") for e in (0.1, -0.1))
+    >>> both = common_field([one, two])
+    >>> exact = points / np.linalg.norm(points, axis=1, keepdims=True)
+    >>> error = [np.median(1 - np.abs((f.directions[:, :, 0] * exact).sum(axis=1))) for f in (one, both)]
+    >>> bool(error[1] < error[0] / 5)
+    True
+    """
+    if len({field.names for field in fields}) != 1:
+        raise ShapeError(
+            f"The networks have other inputs: {[field.names for field in fields]}; pass fields of the same inputs."
+        )
+    if len({field.tangent.rank for field in fields}) != 1:
+        ranks = [field.tangent.rank for field in fields]
+        raise ShapeError(f"The data's tangent spaces have ranks {ranks}; pass the same kind of inputs and one tangent for all.")
+    rank = int(np.median([field.rank for field in fields]))
+    usable = [field for field in fields if field.rank >= rank]
+    same = all(np.array_equal(field.points, usable[0].points) for field in usable)
+    return _agreed(usable, rank) if same else _stacked(usable, rank)
+
+
+def judge_networks(
+    found: Interpretation,
+    fields: Sequence[GradientField],
+    names: Sequence[str],
+    rng: np.random.Generator,
+    thresholds: Thresholds | None = None,
+) -> tuple[NetworkReading, ...]:
+    """Fit the constants of the common concepts to each network, and judge them there on held-out points.
+
+    For several concepts each is taken modulo the others, as they are in common.
+    """
+    return tuple(_judged(found, field, name, rng, thresholds) for field, name in zip(fields, names, strict=True))
+
+
+def _judged(
+    found: Interpretation,
+    field: GradientField,
+    name: str,
+    rng: np.random.Generator,
+    thresholds: Thresholds | None,
+) -> NetworkReading:
+    order = rng.permutation(field.n_points)
+    count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
+    concepts = found.concepts
+    own, verdicts, misalignments, constants = [], [], [], []
+    for place, concept in enumerate(concepts):
+        left = field.modulo([*concepts[:place], *concepts[place + 1 :]][: max(field.rank - 1, 0)])
+        held, seen = (left.subset(np.sort(rows)) for rows in (order[:count], order[count : count + MOST_SEEN]))
+        free = with_coefficients(concept)
+        positions = [constant.position for constant in free_constants(free)]
+        (fitted,), _ = refit([free], seen, positions=[positions])
+        part = found.parts[place] if found.parts else found
+        labels = divide(held, rng)
+        alignment = measure_alignment(fitted, held, labels, rng)
+        size = concept.complexity() if part.entry is None else part.entry.complexity
+        simpler = [entry.expression for entry in part.front if entry.complexity <= size / 2]
+        values = [measure_alignment(expression, held, labels, rng).misalignment for expression in simpler]
+        evidence = Evidence(fitted, size, alignment, fit_phi(fitted, held), None, simpler=tuple(values))
+        own.append(fitted)
+        verdicts.append(judge(evidence, thresholds))
+        misalignments.append(alignment.misalignment)
+        constants.append(tuple(constant_values(fitted.tree, positions)))
+    return NetworkReading(name, tuple(own), tuple(verdicts), tuple(misalignments), tuple(constants))
+
+
+def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
+    """The top eigenvectors of the mean projector at each point."""
+    first = fields[0]
+    weights = np.stack([field.weights for field in fields])
+    ambient = [field.tangent.ambient(field.frames) for field in fields]
+    shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+    mean = np.einsum("fn,fnde->nde", shares, np.stack([f @ np.swapaxes(f, 1, 2) for f in ambient]))
+    values, vectors = np.linalg.eigh(mean)
+    frames = vectors[:, :, ::-1][:, :, :rank]
+    if rank == 1:  # an eigenvector has any sign, a gradient has one
+        frames = frames * np.where(np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1]) < 0, -1.0, 1.0)[:, None, None]
+    alive = (weights > 0).sum(axis=0) * 2 > len(fields)
+    # The share of the networks' directions outside the agreed ones; as a weight, against what is typical.
+    apart = np.clip(1 - values[:, ::-1][:, :rank].mean(axis=1), 0.0, 1.0)
+    typical = float(np.median(apart[alive])) if alive.any() else 0.0
+    trust = (typical + _ROUNDING) / (typical + _ROUNDING + apart)
+    jacobians = np.swapaxes(frames / first.scale[:, None], 1, 2)
+    field = GradientField.from_arrays(
+        first.points,
+        np.where(alive[:, None, None], jacobians, np.nan),
+        names=first.names,
+        tangent=first.tangent,
+        weights=weights.mean(axis=0) * trust,
+    )
+    return replace(field, latents=_latents(fields, rank))
+
+
+def _latents(fields: Sequence[GradientField], rank: int) -> FloatArray | None:
+    """For one concept the mean rank of the latents' values, signs made alike, which is monotone in it; else all of them."""
+    arrays = [field.latents for field in fields if field.latents is not None]
+    if len(arrays) < len(fields):
+        return None
+    if rank > 1 or any(array.shape[1] > 1 for array in arrays):
+        return frozen(np.hstack(arrays))
+    ranks = [np.argsort(np.argsort(array[:, 0])) / len(array) - 0.5 for array in arrays]
+    return frozen(np.mean([values * np.sign(values @ ranks[0]) for values in ranks], axis=0)[:, None])
+
+
+def _stacked(fields: Sequence[GradientField], rank: int) -> GradientField:
+    """All points with their directions, in a common scale."""
+    points = np.vstack([field.points for field in fields])
+    scale = robust_spread(points)
+    tangent = _stacked_tangent(fields, scale)
+    covectors = np.vstack([field.directions[:, :, :rank] for field in fields])
+    # Orthonormal in the common scale, so that every direction counts alike.
+    frames = np.linalg.qr(tangent.coordinates(covectors, scale))[0]
+    return GradientField.from_arrays(
+        points,
+        np.swapaxes(tangent.ambient(frames) / scale[:, None], 1, 2),
+        names=fields[0].names,
+        tangent=tangent,
+        weights=np.concatenate([field.weights for field in fields]),
+    )
+
+
+def _stacked_tangent(fields: Sequence[GradientField], scale: FloatArray) -> TangentSpace:
+    """The tangent spaces at all points, in a common scale."""
+    first = fields[0].tangent
+    if all(field.tangent.kind == "none" for field in fields):
+        return first
+    bases = []
+    for field in fields:
+        identity = np.eye(len(field.names))
+        basis = np.broadcast_to(identity if field.tangent.basis is None else field.tangent.basis, _shape(field))
+        bases.append(np.linalg.qr(basis * (field.scale / scale)[:, None])[0])
+    kind = "constraints" if first.kind == "none" else first.kind
+    return TangentSpace(kind, first.rank, np.vstack(bases), first.spectrum)
+
+
+def _shape(field: GradientField) -> tuple[int, int, int]:
+    return field.n_points, len(field.names), field.tangent.rank

@@ -61,7 +61,7 @@ def isotropic_oscillator(n: int, rng: np.random.Generator) -> FloatArray:
 
 def kepler(n: int, rng: np.random.Generator) -> FloatArray:
     """Two places on one ellipse around a unit mass, counter-clockwise, eccentricity up to 0.7."""
-    axis, eccentricity = rng.uniform(0.5, 2, n), rng.uniform(0.05, 0.7, n)
+    axis, eccentricity = rng.uniform(0.7, 1.6, n), rng.uniform(0.05, 0.7, n)
     turn = rng.uniform(0, 2 * np.pi, n)
     return np.stack([_on_ellipse(axis, eccentricity, turn, rng.uniform(0, 2 * np.pi, n)) for _ in range(2)], axis=1)
 

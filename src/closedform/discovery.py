@@ -154,9 +154,10 @@ def _grow(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
     complete = spared > 0
     found = interpret_field(best, **options)
     concepts = found.concepts if found.verdict.status != "none" else ()
-    count = f"{rounds[-1].latents} latents have rank {best.rank}"
+    count = f"Up to {rounds[-1].latents} latents have rank {best.rank}"
     why = f"{count}: no more." if complete else f"{count}; with more latents there may be more."
-    said = f"{len(concepts)} read of {best.rank} invariants. {why}"
+    rest = " What else they hold follows no formula that was found." if len(concepts) < best.rank else ""
+    said = f"{len(concepts)} invariants read. {why}{rest}"
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
 

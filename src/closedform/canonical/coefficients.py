@@ -13,7 +13,7 @@ def with_coefficients(expression: Expression) -> Expression:
     --------
     >>> import closedform as cf
     >>> print(with_coefficients(cf.parse("x**4/2 + v**2 - x**2")))
-    v**2 + 0.5*x**4 + -1*x**2
+    v**2 + 0.5*x**4 + (-1*x**2)
     >>> print(with_coefficients(cf.parse("x*v")))
     x*v
     """

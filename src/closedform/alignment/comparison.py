@@ -1,6 +1,6 @@
 """Comparison: a field prepared for the compiled judge, which scores a whole batch of trees in one call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Comparison:
         )  # fmt: skip
         return result[0], result[1]
 
+    def weighted(self, weights: FloatArray) -> "Comparison":
+        """The same points with other weights, shape (n_points,), of which some are positive."""
+        return replace(self, weights=_filled(weights, len(self.blocks)))
+
 
 def prepare(
     points: FloatArray,
@@ -90,19 +94,29 @@ def prepare(
     # A copy, for an array that may be written to is another type for the compiler than one that may not.
     scale = np.ones(n_inputs) if scale is None else np.array(scale, dtype=np.float64)
     weights = np.ones(n_points) if weights is None else weights
-    if n_points == 0 or weights.sum() <= 0:
-        raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
-    concept = frames if tangent is None else tangent @ frames
-    filled = np.zeros((len(to_blocks(points)), BLOCK))
-    filled.flat[:n_points] = weights / weights.sum()
+    filled = _filled(weights, -(-n_points // BLOCK))
+    rows = np.swapaxes(frames, 1, 2)
+    if tangent is not None:
+        # One product for all points where there is one tangent space.
+        rows = rows @ tangent.T if tangent.ndim == 2 else np.einsum("nkt,ndt->nkd", rows, tangent)
     return Comparison(
         blocks=to_blocks(points),
-        concept=_row_blocks(np.swapaxes(concept, 1, 2) * scale),
+        concept=_row_blocks(rows * scale),
         tangent=_tangent_rows(tangent, n_inputs, scale),
         scale=scale,
         weights=filled,
         n_points=n_points,
     )
+
+
+def _filled(weights: FloatArray, n_blocks: int) -> FloatArray:
+    """Weights that sum to 1, in blocks; 0 at the points that fill up the last one."""
+    total = weights.sum()
+    if not total > 0:
+        raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
+    filled = np.zeros((n_blocks, BLOCK))
+    filled.flat[: len(weights)] = weights / total
+    return filled
 
 
 def _tangent_rows(tangent: FloatArray | None, n_inputs: int, scale: FloatArray) -> FloatArray:

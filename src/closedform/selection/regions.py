@@ -103,10 +103,11 @@ def score_regions(
     regions = range(int(labels.max()) + 1)
     misalignments = np.empty((len(expressions), len(regions)))
     fits: list[list[FloatArray]] = []
+    whole = comparison_of(field)
     for region in regions:
         inside, outside = labels == region, (labels >= 0) & (labels != region)
-        fitted = tapes.fit(comparison_of(field.subset(outside)), refit_steps)[0] if outside.any() else tapes
-        misalignments[:, region] = fitted.judge(comparison_of(field.subset(inside)))
+        fitted = tapes.fit(whole.weighted(field.weights * outside), refit_steps)[0] if outside.any() else tapes
+        misalignments[:, region] = fitted.judge(whole.weighted(field.weights * inside))
         fits.append(fitted.constants())
     weights = np.bincount(labels[labels >= 0], field.weights[labels >= 0], minlength=len(regions))
     errors = tuple(_jackknife(np.array(values)) for values in zip(*fits, strict=True))

@@ -93,6 +93,7 @@ def give_evidence(
         next_simpler=next_simpler(
             concept, entries[index].complexity, [(e.expression, e.complexity, e.misalignment) for e in entries], held
         ),
+        noise=stages.field.quality.noise_misalignment,
         rivals=rivals,
     )
     return Interpretation(

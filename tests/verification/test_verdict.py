@@ -58,6 +58,10 @@ def test_an_excellent_fit_may_have_a_near_simpler_formula():
     assert judge(replace(GOOD, next_simpler=near, alignment=excellent)).status == "verified"
     assert judge(replace(GOOD, next_simpler=near)).status == "verified"
     assert judge(replace(GOOD, next_simpler=near, alignment=MEDIOCRE)).status == "approximate"
+    assert judge(replace(GOOD, next_simpler=replace(near, misalignment=9e-3), alignment=MEDIOCRE)).status == "approximate"
+    assert (
+        judge(replace(GOOD, next_simpler=replace(near, misalignment=9e-3), alignment=MEDIOCRE, noise=4e-3)).status == "verified"
+    )
     assert judge(replace(GOOD, next_simpler=replace(near, misalignment=0.021), alignment=MEDIOCRE)).status == "verified"
 
 

@@ -71,7 +71,7 @@ class Portfolio:
     terms: TermSearch = field(default_factory=TermSearch)
     evolution: Evolution = field(default_factory=Evolution)
     first: float = 0.4
-    small: int = 6
+    small: int = 8
     confirm: float = 0.1
     apart: float = 0.4
     last: float = 0.15

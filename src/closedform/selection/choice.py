@@ -123,8 +123,8 @@ def steepest_drop(contenders: Sequence[Contender], means: FloatArray) -> int:
 def _by_factor(
     contenders: Sequence[Contender], scores: RegionalScores, noise: float, factor: float, rng: np.random.Generator
 ) -> tuple[int, tuple[int, ...], str]:
-    means = _explainable(scores.means(), noise)
-    drawn = _explainable(scores.resampled(rng, N_RESAMPLES), noise)
+    means = explainable(scores.means(), noise)
+    drawn = explainable(scores.resampled(rng, N_RESAMPLES), noise)
     low = (1 - CONFIDENCE) / 2
     nearest = ""
     for i, contender in enumerate(contenders):
@@ -154,6 +154,6 @@ def _by_factor(
     raise AssertionError("The last contender is never beaten.")
 
 
-def _explainable(misalignments: FloatArray, noise: float) -> FloatArray:
+def explainable(misalignments: FloatArray, noise: float) -> FloatArray:
     """Misalignments less what is surely noise, never below a tenth of themselves."""
     return np.maximum(np.maximum(misalignments - NOISE_SHARE * noise, 0.1 * misalignments), PERFECT)

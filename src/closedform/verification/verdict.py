@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from closedform.expressions.expression import Expression
+from closedform.selection.choice import explainable
 from closedform.verification.alignment import Alignment
 from closedform.verification.gain import Simpler
 from closedform.verification.phi import MONOTONE, Phi
@@ -39,7 +42,7 @@ class Thresholds:
     rank_correlation: float = MONOTONE
     advantage: float = 5.0
     gain: float = 5.0
-    excellent: float = 0.002
+    excellent: float = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ class Evidence:
         Held-out misalignments of the candidates of at most half the complexity.
     next_simpler : Simpler or None
         The best candidate of another form that is simpler at all.
+    noise : float
+        Misalignment that independent noise of the directions causes; most of it is taken off before gains are formed.
     rivals : tuple of Rival
     """
 
@@ -114,6 +119,7 @@ class Evidence:
     stability: Stability | None
     simpler: tuple[float, ...] = ()
     next_simpler: Simpler | None = None
+    noise: float = 0.0
     rivals: tuple[Rival, ...] = ()
 
 
@@ -206,7 +212,8 @@ def _gain(evidence: Evidence, lines: Thresholds) -> Check:
     simpler, bound = evidence.next_simpler, evidence.alignment.trimmed_bound
     if simpler is None:
         return Check("gain", True, "There is no simpler formula of another form to compare with.")
-    ratio = simpler.misalignment / max(evidence.alignment.misalignment, 1e-10)
+    theirs, own = explainable(np.array([simpler.misalignment, evidence.alignment.misalignment]), evidence.noise).tolist()
+    ratio = theirs / own
     text = f"It is {ratio:.3g} times better than the next simpler formula, {simpler.expression}"
     if bound <= lines.excellent:
         return Check("gain", True, f"{text}; any gain counts, because the bound is at most {lines.excellent:g}.")

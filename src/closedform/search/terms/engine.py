@@ -54,7 +54,7 @@ class TermSearch:
     width: int = 30
     per_complexity: int = 3
     stages: tuple[int, ...] = (45, 400, 2000)
-    n_points: int = 800
+    n_points: int = 400
     reweightings: int = 3
     n_line_points: int = 80
     pairs: int = 500

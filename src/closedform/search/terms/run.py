@@ -1,5 +1,6 @@
 """One run of the term search: library, beam search over supports, fits, and what they leave over."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from closedform.search.terms.jacobian import Jacobian, differentiate
 from closedform.search.terms.library import Term, build_library
 from closedform.search.terms.lines import Lines, prepare_lines
 from closedform.search.terms.moments import Moments, compute_moments
+from closedform.search.terms.refinement import refine
 
 if TYPE_CHECKING:
     from closedform.search.terms.engine import TermSearch
@@ -32,8 +34,14 @@ if TYPE_CHECKING:
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
 
-FEW_TERMS = 40
+FEW_TERMS = 45
 """Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
+
+GROWTH, FEWEST_GROWN = 0.5, 4
+"""Past this share of the budget sums of at least so many terms grow no further: the rest is for refining them."""
+
+N_REFINED, N_EXCHANGES = 2, 12
+"""Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
 
 _PAUSE = 0.25
 
@@ -74,7 +82,14 @@ class Run:
         for limit in self.options.stages:
             library = self._library(limit)
             # A space may have no more terms than the stage before had.
-            if library is None or len(library.terms) == before or self._search(library) or self.finds.least <= PERFECT:
+            if library is None or len(library.terms) == before:
+                return
+            good: dict[Support, float] = {}
+            is_over = self._grow(library, good)
+            # A sum that is good enough may have a part that is so too.
+            if self.finds.least > PERFECT:
+                self._refine(library, good)
+            if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
 
@@ -115,8 +130,8 @@ class Run:
         lines = prepare_lines(jacobian, sample, self.options.n_line_points)
         return Prepared(terms, jacobian, moments, lines, costs)
 
-    def _search(self, library: Prepared) -> bool:
-        """Beam search over supports; whether the budget is used up."""
+    def _grow(self, library: Prepared, good: dict[Support, float]) -> bool:
+        """Beam search over supports, which are noted with their misalignments; whether the budget is used up."""
         complete: list[Support] = []
         best = np.inf
         idle = 0
@@ -126,9 +141,10 @@ class Run:
             if len(beam) == 0:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
-            fits = self._fit(library, beam)
+            fits = self._fit(library, beam.supports)
+            good.update((support, fit.misalignment) for support, fit in zip(beam.supports, fits, strict=True))
             self._judge(library, beam, fits)
-            if self._is_over():
+            if self._is_over() if len(library.terms) > FEW_TERMS else self._has_no_time():
                 return True
             pairs = list(zip(beam.supports, fits, strict=True))
             complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]
@@ -137,13 +153,30 @@ class Run:
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
             is_stuck = idle == 2 and len(library.terms) > FEW_TERMS
-            if is_stuck or not going or n_terms == most or (complete and not self._may_be_simpler()):
+            is_late = n_terms >= FEWEST_GROWN and self.clock.used > GROWTH
+            if is_stuck or is_late or not going or n_terms == most or (complete and not self._may_be_simpler()):
                 return False
             grown = self._extend(library, going, complete)
             if grown is None:
                 return True
             beam = grown
         return False
+
+    def _refine(self, library: Prepared, good: dict[Support, float]) -> None:
+        """Refine the best sums while the budget lasts, whether or not its target is reached."""
+        join = self.space.costs.of("add")
+
+        def extended(parts: Sequence[Support], fits: Sequence[Fit]) -> Sequence[Support]:
+            beam = self._extend(library, list(zip(parts, fits, strict=True)), [])
+            return () if beam is None else beam.supports[:N_EXCHANGES]
+
+        for start in sorted(good, key=lambda support: good[support])[:N_REFINED]:
+            for level in refine(start, lambda parts: self._fit(library, parts), extended):
+                if self._has_no_time():
+                    return
+                sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s, _ in level]
+                beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
+                self._judge(library, beam, [fit for _, fit in level])
 
     def _may_be_simpler(self) -> bool:
         """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""
@@ -168,7 +201,7 @@ class Run:
         for lines, starting in jobs:
             steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound())
             for part in steps:
-                if self._is_over():
+                if self._has_no_time():
                     return None
                 if part is not None:
                     parts.append(part)
@@ -177,15 +210,15 @@ class Run:
     def _bound(self) -> float:
         return self.finds.bound(self.space.max_complexity)
 
-    def _fit(self, library: Prepared, beam: Beam) -> list[Fit]:
+    def _fit(self, library: Prepared, supports: Sequence[Support]) -> list[Fit]:
         fits: list[Fit] = []
-        for support in beam.supports:
+        for support in supports:
             projected, frames = self._projected(library, support)
             fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
             self.clock.evaluations += 1
-            if self._is_over():
+            if self._has_no_time():
                 # What is left counts as not fitted.
-                missing = len(beam) - len(fits)
+                missing = len(supports) - len(fits)
                 return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
         return fits
 
@@ -226,7 +259,15 @@ class Run:
         return self.space.allows(tree, self.field.names)
 
     def _is_over(self) -> bool:
-        reason = self.clock.stop_reason(self.finds.least)
+        """Whether the budget is used up, or its target reached."""
+        return self._has_stopped(self.finds.least)
+
+    def _has_no_time(self) -> bool:
+        """Whether the budget is used up."""
+        return self._has_stopped(np.inf)
+
+    def _has_stopped(self, least: float) -> bool:
+        reason = self.clock.stop_reason(least)
         if reason is not None:
             self.status = reason
         return reason is not None

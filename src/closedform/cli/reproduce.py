@@ -22,7 +22,7 @@ def reproduce(
         typer.Option(help="checkpoint: shipped networks; quick: train small ones; paper: train as the paper did."),
     ] = "checkpoint",
     baseline: Annotated[bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")] = False,
-    budget: Annotated[float, typer.Option(help="Seconds for search, choice and verdict of each experiment.")] = 4.5,
+    budget: Annotated[float, typer.Option(help="Seconds for search, choice and verdict of each experiment.")] = 4.0,
     seed: Annotated[int, typer.Option(help="Of data, training and search.")] = 0,
     networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

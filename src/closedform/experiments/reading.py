@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Source = Literal["checkpoint", "quick", "paper"]
 
-BUDGET = 4.5
+BUDGET = 4.0
 """Seconds for search, choice and verdict: a minute for the twelve."""
 
 SMOOTHING = 0.05

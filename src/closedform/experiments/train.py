@@ -18,7 +18,6 @@ from closedform.experiments.profiles import Profile, ProfileName, get_profile
 from closedform.live_progress import Table
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
-from closedform.optional import require
 from closedform.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -109,10 +108,8 @@ def main() -> None:
     parser.add_argument("--profile", choices=("paper", "quick"), default="quick")
     parser.add_argument("--out", type=Path, required=True, help="directory of the networks")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
     words = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    require("torch", extra="torch").set_num_threads(words.threads)
     for number in words.numbers or EXPERIMENTS:
         log.info("experiment %d, %s", number, EXPERIMENTS[number].name)
         train_into(words.out, number, words.profile, seed=words.seed, progress=Table())

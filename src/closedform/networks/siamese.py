@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from closedform.errors import ShapeError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, checked_triplets, mean_triplet_loss
-from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, train
+from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, one_thread, train
 from closedform.optional import require
 from closedform.progress import Progress, Silent
 from closedform.randomness import as_generator
@@ -133,7 +133,7 @@ def train_siamese(
     file = None if checkpoint is None else Path(checkpoint)
     if file is not None and resume and file.exists():
         run.restore(file)
-    with denormals_flushed():
+    with denormals_flushed(), one_thread():
         status = train(run, Silent() if progress is None else progress, file)
     module = run.best_module()
     with torch.no_grad():  # the scaling moves into the first layer

@@ -212,3 +212,14 @@ def denormals_flushed() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(before)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Layers of a few hundred neurons gain little from threads, and waiting for each other costs much on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

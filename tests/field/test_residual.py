@@ -73,8 +73,8 @@ def test_modulo_a_concept_its_functions_have_no_gradient_left():
 def test_modulo_is_the_same_for_any_function_of_the_concept():
     field = mixed()
     one, other = field.modulo([FIRST]), field.modulo([cf.parse("(x*y + z)**3", names=NAMES)])
-    spans = [left.tangent.ambient(left.frames) for left in (one, other)]
-    np.testing.assert_allclose(*(span @ np.swapaxes(span, 1, 2) for span in spans), atol=1e-9)
+    first, second = (span @ np.swapaxes(span, 1, 2) for span in (left.tangent.ambient(left.frames) for left in (one, other)))
+    np.testing.assert_allclose(first, second, atol=1e-9)
 
 
 def test_a_concept_that_depends_on_a_found_one_leaves_no_point():

@@ -38,7 +38,7 @@ FEW_TERMS = 45
 """Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
 
 GROWTH, FEWEST_GROWN = 0.5, 4
-"""Past this share of the budget sums of at least so many terms grow no further: the rest is for refining them."""
+"""Past this share of the budget sums of at least so many terms of a small library grow no further: the rest is for refining."""
 
 N_REFINED, N_EXCHANGES = 2, 12
 """Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
@@ -153,7 +153,7 @@ class Run:
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
             is_stuck = idle == 2 and len(library.terms) > FEW_TERMS
-            is_late = n_terms >= FEWEST_GROWN and self.clock.used > GROWTH
+            is_late = n_terms >= FEWEST_GROWN and len(library.terms) <= FEW_TERMS and self.clock.used > GROWTH
             if is_stuck or is_late or not going or n_terms == most or (complete and not self._may_be_simpler()):
                 return False
             grown = self._extend(library, going, complete)

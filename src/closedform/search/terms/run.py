@@ -144,7 +144,7 @@ class Run:
             fits = self._fit(library, beam.supports)
             good.update((support, fit.misalignment) for support, fit in zip(beam.supports, fits, strict=True))
             self._judge(library, beam, fits)
-            if self._is_over() if len(library.terms) > FEW_TERMS else self._has_no_time():
+            if self._is_over():
                 return True
             pairs = list(zip(beam.supports, fits, strict=True))
             complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]

@@ -29,7 +29,7 @@ def test_the_report_has_everything(found):
     assert data.choice is not None
     assert data.choice.expression == found.concept
     assert [candidate.complexity for candidate in data.candidates] == [entry.complexity for entry in found.front]
-    assert len(data.reasons) == 5
+    assert len(data.reasons) == 6
     assert {"Misalignment", "Rank correlation", "Without x"} <= {row.label for row in data.evidence}
     assert data.hypothesis is not None
     assert data.hypothesis.holds is False

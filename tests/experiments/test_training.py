@@ -89,4 +89,4 @@ def test_the_papers_table() -> None:
         assert (options.hidden, options.activation, options.latents) == ((256, 256), "relu", 1)
         assert (options.schedule, options.patience, options.margin) == ("plateau", 10, 1.0)
         assert not options.standardize
-        assert options.stop_after is None
+        assert options.stop_after == 80

@@ -171,6 +171,8 @@ class Run:
             return () if beam is None else beam.supports[:N_EXCHANGES]
 
         for start in sorted(good, key=lambda support: good[support])[:N_REFINED]:
+            if self._has_no_time():
+                return
             for level in refine(start, lambda parts: self._fit(library, parts), extended):
                 if self._has_no_time():
                     return

@@ -1,0 +1,63 @@
+"""One result as bytes: a line with format, key and checksum, then the record as JSON."""
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+from closedform.errors import StorageError
+
+SCHEMA = 1
+_FORMAT = "closedform result"
+
+
+def encode(key: str, record: dict[str, Any]) -> bytes:
+    """The bytes of a file.
+
+    Raises
+    ------
+    StorageError
+        If the record holds what JSON does not know.
+
+    Examples
+    --------
+    >>> decode("k1", encode("k1", {"value": 0.1}))
+    '{"value": 0.1}'
+    """
+    try:
+        text = json.dumps(record)
+    except (TypeError, ValueError) as error:
+        raise StorageError(
+            f"The record of {key!r} cannot be written as JSON ({error}); use numbers, text and lists."
+        ) from error
+    content = text.encode()
+    header = {"format": _FORMAT, "schema": SCHEMA, "key": key, "checksum": _checksum(key, SCHEMA, content)}
+    return json.dumps(header).encode() + b"\n" + content + b"\n"
+
+
+def decode(key: str, data: bytes) -> str | None:
+    """The record's JSON, or None where the file is damaged: torn, overwritten, or another's.
+
+    Raises
+    ------
+    StorageError
+        If a later version wrote it.
+    """
+    first, _, rest = data.partition(b"\n")
+    try:
+        header = json.loads(first)
+    except ValueError:
+        return None
+    if not isinstance(header, dict) or header.get("format") != _FORMAT or not rest.endswith(b"\n"):
+        return None
+    content, schema = rest[:-1], header.get("schema")
+    if header.get("key") != key or header.get("checksum") != _checksum(key, schema, content):
+        return None
+    if not isinstance(schema, int) or schema > SCHEMA:
+        raise StorageError(
+            f"The result {key!r} has schema {schema}, and this version reads up to {SCHEMA}; upgrade closedform."
+        )
+    return content.decode()
+
+
+def _checksum(key: str, schema: Any, content: bytes) -> str:
+    return blake2b(f"{schema} {key}\n".encode() + content, digest_size=16).hexdigest()

@@ -29,7 +29,8 @@ def options(system: System) -> SiameseOptions:
     """How the networks are trained: about a minute on one core."""
     return SiameseOptions(
         hidden=(128, 128),
-        activation="elu",
+        activation="silu",
+        weight_decay=0.0,
         latents=system.latents,
         learning_rate=6e-3,
         epochs=system.epochs,

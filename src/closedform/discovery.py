@@ -202,7 +202,8 @@ class _Trainer:
 
         usual = SiameseOptions(
             hidden=(128, 128),
-            activation="elu",
+            activation="silu",
+            weight_decay=0.0,
             learning_rate=6e-3,
             epochs=40,
             schedule="cycle",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", extra="torch")
 
-Activation = Literal["relu", "elu"]
+Activation = Literal["relu", "elu", "silu"]
 Schedule = Literal["plateau", "cycle"]
 Loss = Literal["triplet", "contrast"]
 
@@ -28,8 +28,8 @@ class SiameseOptions:
     ----------
     hidden : tuple of int
         Widths of the hidden layers.
-    activation : {'relu', 'elu'}
-        Of the hidden layers. ELU networks have continuous gradients, which are easier to read.
+    activation : {'relu', 'elu', 'silu'}
+        Of the hidden layers. ELU networks have continuous gradients, SiLU networks smooth ones, which are easier to read.
     latents : int
         Number of latent neurons, the output.
     learning_rate : float
@@ -78,7 +78,7 @@ class SiameseOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
-        choices = {"activation": ("relu", "elu"), "schedule": ("plateau", "cycle"), "loss": ("triplet", "contrast")}
+        choices = {"activation": ("relu", "elu", "silu"), "schedule": ("plateau", "cycle"), "loss": ("triplet", "contrast")}
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise TrainingError(f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}.")
@@ -100,7 +100,7 @@ def build_siamese(options: SiameseOptions, n_inputs: int) -> "torch.nn.Sequentia
     ['hidden1', 'activation1', 'latent']
     """
     module = torch.nn.Sequential()
-    kind = {"relu": torch.nn.ReLU, "elu": torch.nn.ELU}[options.activation]
+    kind = {"relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}[options.activation]
     width = n_inputs
     for number, after in enumerate(options.hidden, start=1):
         module.add_module(f"hidden{number}", torch.nn.Linear(width, after))

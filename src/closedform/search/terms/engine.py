@@ -86,7 +86,6 @@ class TermSearch:
         try:
             run = Run(self, field, space, clock, rng, progress)
             run.stages()
-            run.further_concepts(rng)
         except KeyboardInterrupt:
             if run is None:
                 statistics = {"engine": self.name, "seconds": clock.seconds, "evaluations": 0}

@@ -14,7 +14,6 @@ from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, variable
 from closedform.field.gradient_field import GradientField
-from closedform.field.residual import residual_field
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Clock
 from closedform.search.engine import Status
@@ -74,7 +73,6 @@ class Run:
         self.library_sizes: list[int] = []
         self.most_terms = 0
         self.shown = -_PAUSE
-        self.concepts: list[Tree] = []
 
     def stages(self) -> None:
         """Search one library after the other."""
@@ -92,21 +90,6 @@ class Run:
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
-
-    def further_concepts(self, rng: np.random.Generator) -> None:
-        """With several latents, look for what the concepts found so far leave over."""
-        field = self.field
-        self.concepts = self.finds.alike()[:1]
-        while field.rank > 1 and len(self.concepts) == self.field.rank - field.rank + 1 and not self._is_over():
-            field = residual_field(field, self.finds.expression(self.concepts[-1]).gradient(field.points))
-            if not (field.weights > 0).any():
-                return
-            inner = Run(self.options, field, self.space, self.clock, rng, self.progress)
-            inner.stages()
-            self.library_sizes += inner.library_sizes
-            self.status = inner.status
-            self.concepts += inner.finds.alike()[:1]
-            self.finds.take({tree: found.formula for tree, found in inner.finds.found.items()})
 
     def _library(self, limit: int) -> Prepared | None:
         sample = self.sample
@@ -292,7 +275,6 @@ class Run:
             "evaluations": self.clock.evaluations,
             "library_sizes": list(self.library_sizes),
             "most_terms": self.most_terms,
-            "concepts": [str(self.finds.expression(tree)) for tree in self.concepts],
             "others": [str(self.finds.expression(tree)) for tree in self.finds.alike()[: self.options.n_others]],
         }
 

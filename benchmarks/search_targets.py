@@ -16,8 +16,8 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
-from closedform.search import budget as budget_module
-from closedform.search.budget import Budget
+from closedform.search.budget import Budget, processor_seconds
 from closedform.search.engine import Engine
 from closedform.search.front import Candidate, Front
 from closedform.search.registry import get_engine
@@ -121,8 +120,12 @@ def main() -> None:
     parser.add_argument("--rescale", type=float, default=1.0)
     parser.add_argument("--processor", action="store_true")
     options = parser.parse_args()
-    if options.processor:
-        budget_module.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
+    with processor_seconds() if options.processor else nullcontext():
+        search_all(options)
+
+
+def search_all(options: argparse.Namespace) -> None:
+    """Search every target with every seed, and print the table."""
     targets = {"ten": TEN, "new": NEW, "all": TEN | NEW}[options.set]
     targets = {name: target for name, target in targets.items() if not options.targets or name in options.targets}
     engine = get_engine(options.engine)

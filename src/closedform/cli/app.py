@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
+from closedform.cli.bench import bench
 from closedform.cli.doctor import doctor
 from closedform.cli.extract import extract
 from closedform.cli.interpret import interpret
@@ -23,7 +24,7 @@ app = typer.Typer(
 )
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 app.command(context_settings={"ignore_unknown_options": True})(same)
-for command in (extract, interpret, report, reproduce, doctor):
+for command in (extract, interpret, report, reproduce, bench, doctor):
     app.command()(command)
 
 

@@ -1,12 +1,36 @@
 """Budget: how long a search may take, in seconds, in evaluations, or until a target is met."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
 
 from closedform.errors import BudgetError
 
 StopReason = Literal["time", "evaluations", "target"]
+
+_now: ContextVar[Callable[[], float]] = ContextVar("now", default=time.perf_counter)
+
+
+@contextmanager
+def processor_seconds() -> Iterator[None]:
+    """Let every budget inside the block count seconds of the processor, so that what else runs on the machine does not decide.
+
+    Examples
+    --------
+    >>> with processor_seconds():
+    ...     clock = Budget(seconds=1).start()
+    ...     time.sleep(0.2)
+    ...     clock.seconds < 0.1
+    True
+    """
+    token = _now.set(time.process_time)
+    try:
+        yield
+    finally:
+        _now.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +80,13 @@ class Clock:
     """Counts what a search has used."""
 
     budget: Budget
-    started: float = field(default_factory=lambda: time.perf_counter())
+    started: float = field(default_factory=lambda: _now.get()())
     evaluations: int = 0
 
     @property
     def seconds(self) -> float:
         """Time since the start."""
-        return time.perf_counter() - self.started
+        return _now.get()() - self.started
 
     @property
     def used(self) -> float:

@@ -1,0 +1,1 @@
+"""InvariantBench: systems with known invariants, controls without any, and the score of what is read."""

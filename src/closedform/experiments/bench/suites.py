@@ -1,0 +1,132 @@
+"""The suites of ``closedform bench``: which tasks they consist of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from closedform.experiments.bench.catalogue import SYSTEMS, choose
+from closedform.experiments.bench.control import FIELD_CONTROLS
+from closedform.experiments.bench.control_track import ControlTask
+from closedform.experiments.bench.field_track import FieldTask
+from closedform.experiments.bench.other_suites import KERNEL, SPEED_SYSTEMS, read_experiment, time_kernel, time_reading
+from closedform.experiments.bench.outcome import Row
+from closedform.experiments.bench.task import Task
+from closedform.experiments.catalogue import EXPERIMENTS
+from closedform.experiments.reading import BUDGET
+
+Suite = Literal["paper", "invariants", "controls", "speed"]
+Track = Literal["field", "network"]
+
+QUICK = ("sir", "rock-paper-scissors", "quadratic-form", "magnetic")
+"""Systems that are read in seconds; the subset that the tests run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked for.
+
+    Attributes
+    ----------
+    suite : {'paper', 'invariants', 'controls', 'speed'}
+    track : {'field', 'network'} or None
+        None is `field`, and both for controls.
+    noise : float
+        Degrees, in the track `field`.
+    systems : tuple of str
+        Names; all of the suite if empty.
+    seeds : tuple of int
+        0 if empty; 0, 1 and 2 for controls.
+    budget : float or None
+        Seconds for each reading; None is what the suite is meant for.
+    """
+
+    suite: Suite = "invariants"
+    track: Track | None = None
+    noise: float = 0.0
+    systems: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    budget: float | None = None
+
+    def tasks(self) -> list[Task]:
+        """The tasks, in the order in which they are done.
+
+        Raises
+        ------
+        UnknownSystemError
+            If a system is unknown.
+
+        Examples
+        --------
+        >>> [task.label for task in Plan(systems=("sir", "kepler"), seeds=(0, 1)).tasks()]
+        ['sir, seed 0', 'kepler, seed 0', 'sir, seed 1', 'kepler, seed 1']
+        """
+        return _MAKERS[self.suite](self)
+
+
+def _invariants(plan: Plan) -> list[Task]:
+    budget = 60.0 if plan.budget is None else plan.budget
+    systems = choose(plan.systems, SYSTEMS)
+    return [
+        _task(plan, "field", system.name, seed, budget, partial(FieldTask(plan.noise, budget, seed).run, system))
+        for seed in plan.seeds or (0,)
+        for system in systems
+    ]
+
+
+def _controls(plan: Plan) -> list[Task]:
+    budget = CONTROL_BUDGET if plan.budget is None else plan.budget
+    controls = choose(plan.systems, FIELD_CONTROLS)
+    return [
+        _task(plan, "field", control.name, seed, budget, partial(ControlTask(budget, seed).run, control))
+        for seed in plan.seeds or (0, 1, 2)
+        for control in controls
+    ]
+
+
+def _paper(plan: Plan) -> list[Task]:
+    """Experiments by number."""
+    budget = BUDGET if plan.budget is None else plan.budget
+    numbers = choose(plan.systems, {str(number): number for number in EXPERIMENTS})
+    return [
+        _task(plan, "network", str(number), seed, budget, partial(read_experiment, number, budget, seed))
+        for seed in plan.seeds or (0,)
+        for number in numbers
+    ]
+
+
+def _speed(plan: Plan) -> list[Task]:
+    budget = 10.0 if plan.budget is None else plan.budget
+    timed = {name: SYSTEMS[name] for name in SPEED_SYSTEMS}
+    tasks: list[Task] = []
+    for seed in plan.seeds or (0,):
+        if not plan.systems or KERNEL in plan.systems:
+            tasks.append(_task(plan, "field", KERNEL, seed, budget, partial(time_kernel, seed)))
+        names = [name for name in plan.systems if name != KERNEL]
+        chosen = choose(names, timed) if names or not plan.systems else []
+        tasks += [_task(plan, "field", s.name, seed, budget, partial(time_reading, s, budget, seed)) for s in chosen]
+    return tasks
+
+
+def _task(plan: Plan, track: Track, name: str, seed: int, budget: float, run: Callable[[], Row]) -> Task:
+    content = {
+        "suite": plan.suite,
+        "track": track,
+        "tool": "closedform",
+        "system": name,
+        "seed": seed,
+        "noise": float(plan.noise),
+        "budget": float(budget),
+    }
+    return Task(content, run)
+
+
+CONTROL_BUDGET = 6.0
+"""Seconds for each control: all of them for three seeds take less than four minutes."""
+
+_MAKERS: dict[Suite, Callable[[Plan], list[Task]]] = {
+    "invariants": _invariants,
+    "controls": _controls,
+    "paper": _paper,
+    "speed": _speed,
+}

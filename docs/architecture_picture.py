@@ -96,7 +96,7 @@ def heights(found: dict[str, set[str]]) -> dict[str, int]:
 
 
 def description() -> str:
-    """All arrows as text; the picture carries it, so that a test can tell whether it is up to date."""
+    """All arrows as text; the picture carries it for those who cannot see it."""
     return "; ".join(f"{first} uses {second}" for first, second in direct(uses()))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from closedform import __version__
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_extensions"))
+sys.path[:0] = [str(HERE), str(HERE / "_extensions")]
 
 project = "closedform"
 author = "The closedform developers"
@@ -75,6 +75,13 @@ def _copy_gallery(app: Any) -> None:
             shutil.copyfile(notebook, copy)
 
 
+def _draw_architecture(app: Any) -> None:
+    """Drawn from the imports at every build, so that it is never out of date."""
+    from architecture_picture import draw
+
+    draw()
+
+
 def _drop_missing_pages(app: Any, page: str, source: list[str]) -> None:
     """In a table of contents, a page that ends with a question mark is listed if it exists."""
 
@@ -86,5 +93,6 @@ def _drop_missing_pages(app: Any, page: str, source: list[str]) -> None:
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("builder-inited", _draw_architecture, priority=2)
     app.connect("source-read", _drop_missing_pages)
     app.connect("builder-inited", _copy_gallery, priority=1)

@@ -14,7 +14,6 @@ decide. The truth is used for making the field and for judging, never by the sea
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass

@@ -9,22 +9,21 @@ from closedform._version import __version__
 from closedform.cli.bench import bench
 from closedform.cli.doctor import doctor
 from closedform.cli.extract import extract
+from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.interpret import interpret
+from closedform.cli.layers import layers
 from closedform.cli.report import report
 from closedform.cli.reproduce import reproduce
 from closedform.cli.same import same
 from closedform.errors import ClosedformError
 
-app = typer.Typer(
-    help="Read closed-form concepts out of trained neural networks.",
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+# Panels with frames would make the help of `extract` twice as long as a screen.
+app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+for command in (layers, extract, interpret, report):
+    app.command()(command)
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
-app.command(context_settings={"ignore_unknown_options": True})(same)
-for command in (extract, interpret, report, reproduce, bench, doctor):
+app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(same)
+for command in (reproduce, bench, doctor):
     app.command()(command)
 
 
@@ -40,13 +39,23 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Read closed-form concepts out of trained neural networks."""
+    """Read closed-form concepts out of trained neural networks.
+
+    \b
+    From a network to a formula:
+      closedform layers net.pt2
+      closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+      closedform interpret field.npz --report concept.html
+
+    Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2: something is wrong with
+    the call.
+    """
 
 
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        app(prog_name="closedform")
     except ClosedformError as error:
         typer.echo(f"closedform: {error}", err=True)
         sys.exit(2)

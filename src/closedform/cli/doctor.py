@@ -15,7 +15,10 @@ PACKAGES = (
 
 
 def doctor() -> None:
-    """Show versions and engines, and search a small field: exit code 0 if its concept is found, 1 if not."""
+    """Show versions and engines, and search a small field.
+
+    Exit code 0 if its concept is found, 1 if not. The first time, this compiles what every search needs.
+    """
     typer.echo(f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     for name in PACKAGES:
         typer.echo(f"  {name:<14} {_version(name)}")

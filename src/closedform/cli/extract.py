@@ -9,24 +9,27 @@ MAX_POINTS = 5000
 
 
 def extract(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2 of torch.export, or weights with --builder.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="An array `inputs` (n, d), and optionally `names`.")],
-    neuron: Annotated[list[str], typer.Option(help="LAYER:INDEX, such as encoder.2:0; repeat it for several latents.")],
-    out: Annotated[Path, typer.Option(help="Where the field is written, FIELD.npz.")],
-    builder: Annotated[str | None, typer.Option(help="package.module:function that makes the network.")] = None,
-    names: Annotated[str | None, typer.Option(help="The inputs, such as x,v; by default those in DATA.npz.")] = None,
-    tangent: Annotated[str, typer.Option(help="auto, none, linear, local or constraints.")] = "auto",
-    constraint: Annotated[list[str] | None, typer.Option(help="What is constant on the data: 'A11 + A22'. May repeat.")] = None,
-    smoothing: Annotated[
-        float, typer.Option(help="For rectified networks: radius as a share of the spread, up to 0.05.")
-    ] = 0.0,
-    max_points: Annotated[int, typer.Option(help="How many points are taken.")] = MAX_POINTS,
-    seed: Annotated[int, typer.Option(help="Chooses the points.")] = 0,
-    allow_pickle: Annotated[bool, typer.Option(help="Open a pickled model: runs whatever code is in it.")] = False,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")],
+    neuron: Annotated[list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")],
+    out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
+    builder: Annotated[str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")] = None,
+    names: Annotated[str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")] = None,
+    tangent: Annotated[str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")] = "auto",
+    constraint: Annotated[list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")] = None,
+    smoothing: Annotated[float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")] = 0.0,
+    max_points: Annotated[int, typer.Option(metavar="N", help="How many points are taken.")] = MAX_POINTS,
+    seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
+    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")] = False,
 ) -> None:
     """Look at a neuron of a network and write its gradient field.
 
-    Example: closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+    \b
+    Examples:
+      closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+      closedform extract net.safetensors data.npz --builder nets:make \\
+          --neuron latent:0 --neuron latent:1 --out both.npz
+    `closedform layers MODEL` lists the layers.
     """
     from closedform.networks.extract import extract_field
     from closedform.networks.model_files import load_inputs, load_model

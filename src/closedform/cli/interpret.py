@@ -1,6 +1,7 @@
 """``closedform interpret``: from a saved field to a formula with a verdict."""
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,23 +12,32 @@ import typer
 if TYPE_CHECKING:
     from closedform.interpretation import Interpretation
 
+_COLOURS = {"verified": "green", "approximate": "yellow", "none": "red"}
+_LONG_NUMBER = re.compile(r"\d+\.\d{5,}(e[-+]?\d+)?")
+
 
 def interpret(
     field: Annotated[
         Path, typer.Argument(metavar="FIELD.npz", exists=True, dir_okay=False, help="What `closedform extract` wrote.")
     ],
-    engine: Annotated[str, typer.Option(help="auto, terms, evolution, or an installed one.")] = "auto",
-    budget: Annotated[float, typer.Option(help="Seconds for everything, after compilation.")] = 60.0,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same answer where time does not decide.")] = 0,
-    rule: Annotated[str, typer.Option(help="factor, steepest_drop, accuracy, or a complexity.")] = "factor",
-    hypothesis: Annotated[str | None, typer.Option(help="A formula to compare the concept with.")] = None,
+    engine: Annotated[str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")] = "auto",
+    budget: Annotated[float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")] = 60.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the same answer again, if time allows.")] = 0,
+    rule: Annotated[str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")] = "factor",
+    hypothesis: Annotated[str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Write a page, OUT.html.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write everything, R.json.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,
 ) -> None:
-    """Search a field for its concept: exit code 0 if it is verified, 1 if it is approximate or none.
+    """Search a field for its concept, and judge it.
 
-    Example: closedform interpret field.npz --budget 20 --report concept.html
+    Exit code 0 if it is verified, 1 if it is approximate or none.
+
+    \b
+    Examples:
+      closedform interpret field.npz
+      closedform interpret field.npz --budget 20 --report concept.html
+      closedform interpret field.npz --hypothesis "x**2*v" --json
     """
     from closedform.field.storage import load_field
     from closedform.live_progress import choose_progress
@@ -75,10 +85,24 @@ def summary(found: "Interpretation") -> dict[str, Any]:
 
 
 def _text(found: "Interpretation") -> str:
-    lines = [*map(str, found.concepts or ("" if found.concept is None else found.concept,)), str(found.verdict)]
+    formulas = found.concepts or (() if found.concept is None else (found.concept,))
+    lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
+    status, _, sentence = str(found.verdict).partition(":")
+    lines.append(typer.style(status, fg=_COLOURS[found.verdict.status], bold=True) + f":{sentence}")
     lines += [f"  {reason}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
-        mark = ">" if place == found.chosen else " "
-        lines.append(f"{mark} {entry.complexity:>8}  {entry.misalignment:>12.2e}  {entry.expression}")
+        row = f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  {few_digits(str(entry.expression))}"
+        lines.append(typer.style(f"> {row}", fg=_COLOURS["verified"]) if place == found.chosen else f"  {row}")
     return "\n".join(lines)
+
+
+def few_digits(formula: str) -> str:
+    """A formula to look at, with long numbers rounded to five digits; files and ``--json`` have all of them.
+
+    Examples
+    --------
+    >>> few_digits("0.47650524008500483*x**4 + 1.25*v")
+    '0.47651*x**4 + 1.25*v'
+    """
+    return _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.5g}", formula)

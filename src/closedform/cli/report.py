@@ -10,11 +10,15 @@ def report(
     result: Annotated[
         Path, typer.Argument(metavar="R.json", exists=True, dir_okay=False, help="What `closedform interpret --out` wrote.")
     ],
-    out: Annotated[Path, typer.Option(help="Where the page is written, OUT.html.")],
+    out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where the page is written.")],
 ) -> None:
-    """Write the report of a saved interpretation: one page that needs nothing else.
+    """Write the report of a saved interpretation.
 
-    Example: closedform report result.json --out result.html
+    It is one page that needs nothing else.
+
+    \b
+    Example:
+      closedform report result.json --out result.html
     """
     from closedform.interpretation_storage import load_interpretation
 

@@ -16,21 +16,26 @@ WIDEST_FORMULA = 44
 
 
 def reproduce(
-    numbers: Annotated[list[str] | None, typer.Argument(metavar="[N ...|all]", help="Experiments 1 to 12, or all.")] = None,
+    numbers: Annotated[list[str] | None, typer.Argument(metavar="N|all", help="Experiments 1 to 12, or all.")] = None,
     profile: Annotated[
         Literal["checkpoint", "quick", "paper"],
-        typer.Option(help="checkpoint: shipped networks; quick: train small ones; paper: train as the paper did."),
+        typer.Option(metavar="P", help="checkpoint: shipped networks; quick: train small ones; paper: as in the paper."),
     ] = "checkpoint",
     baseline: Annotated[bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")] = False,
-    budget: Annotated[float, typer.Option(help="Seconds for search, choice and verdict of each experiment.")] = 4.0,
-    seed: Annotated[int, typer.Option(help="Of data, training and search.")] = 0,
-    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
+    budget: Annotated[float, typer.Option(metavar="S", help="Seconds for each experiment.")] = 4.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of data, training and search.")] = 0,
+    networks: Annotated[Path | None, typer.Option(metavar="DIR", help="Where trained networks are kept.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write tables, figures and reports into this directory.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables, figures and reports.")] = None,
 ) -> None:
-    """Reproduce the paper's experiments: exit code 0 if all that are asked for are recovered, 1 if not.
+    """Reproduce the paper's twelve experiments.
 
-    Example: closedform reproduce all --profile checkpoint --out results
+    Exit code 0 if all that are asked for are recovered, 1 if not.
+
+    \b
+    Examples:
+      closedform reproduce all
+      closedform reproduce 8 9 --profile quick --baseline --out results
     """
     chosen = read_numbers(numbers or ["all"])
     from closedform.experiments.reproduce import Settings, summary

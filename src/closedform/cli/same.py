@@ -14,16 +14,20 @@ Interval = tuple[float, float]
 def same(
     first: Annotated[str, typer.Argument(metavar="EXPR1", help="A formula, such as 'v**2/2 + sin(x)'.")],
     second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another one.")],
-    names: Annotated[str | None, typer.Option(help="The inputs, such as x,v; by default the names that occur.")] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(help="What is constant: 'A11 + A22' or 'x**2 + y**2 = 1'. May repeat.")
-    ] = None,
-    domain: Annotated[str | None, typer.Option(help="Interval -2:2 for all inputs, or x=0:1,v=-1:1 by name.")] = None,
+    names: Annotated[str | None, typer.Option(metavar="x,v,..", help="The inputs; else the names that occur.")] = None,
+    where: Annotated[list[str] | None, typer.Option(metavar="EXPR", help="What is constant; may repeat.")] = None,
+    domain: Annotated[str | None, typer.Option(metavar="A:B", help="For all inputs, or x=0:1,v=-1:1.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Decide whether two formulas are the same concept: exit code 0 if they are, 1 if they differ.
+    """Decide whether two formulas are the same concept.
 
-    Example: closedform same "0.173/(v**2 + x**2)" "v**2/2 + x**2/2"
+    They are if one is an invertible function of the other. Exit code 0 if they are the same, 1 if they differ.
+
+    \b
+    Examples:
+      closedform same "0.173/(v**2 + x**2)" "v**2/2 + x**2/2"
+      closedform same "x" "1/x" --domain 0.1:2
+      closedform same "A12*A21" "A12**2" --where "A12 + A21 = 0"
     """
     from closedform.equivalence.same_concept import same_concept
 

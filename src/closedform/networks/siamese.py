@@ -81,8 +81,8 @@ def train_siamese(
 ) -> TrainedSiamese:
     """Train a network whose latents agree for anchor and positive and differ for anchor and negative.
 
-    The loss is the mean of max(0, |f(a) - f(p)|^2 - |f(a) - f(n)|^2 + margin), the optimiser Adam. Ctrl-C ends the training and
-    returns the best network so far.
+    The loss is the mean of ``max(0, |f(a) - f(p)|^2 - |f(a) - f(n)|^2 + margin)``, the optimiser Adam. Ctrl-C ends the training
+    and returns the best network so far.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
     NeuronError
         If there is no such layer; the message suggests the nearest name.
     """
-    layers = _layers(model)
+    layers = named_layers(model)
     if neuron.layer in layers and neuron.layer:
         return layers[neuron.layer]
     name = ".".join(part for part in neuron.layer.split(".") if part != "_orig_mod")
@@ -37,7 +37,8 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
     raise unknown_layer(neuron, layers)
 
 
-def _layers(model: Any) -> dict[str, Any]:
+def named_layers(model: Any) -> dict[str, Any]:
+    """The modules of a network by name, the network itself under the empty one; empty if it is none of torch's."""
     if not isinstance(model, torch.nn.Module):
         return {}
     # Shared layers keep each of their names, and compiled ones lose the part that torch.compile adds.

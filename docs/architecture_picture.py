@@ -1,0 +1,145 @@
+"""Draw the rooms of the package and who uses whom, from the code's own imports: ``python docs/architecture_picture.py``.
+
+A room stands above all that it uses. An arrow is drawn from a room to what it uses, unless the same is said by a longer way
+through other rooms. That nothing reaches up is written in pyproject.toml and enforced by import-linter.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "images" / "architecture.svg"
+SMALL = "small files"
+# Files that do one thing together stand as one room.
+FAMILIES = {
+    "concept_reading": "pipeline", "several_concepts": "pipeline", "several_networks": "pipeline", "stages": "pipeline",
+    "provenance": "pipeline", "interpretation_storage": "interpretation", "interpretation_several": "interpretation",
+    "interpretation_views": "interpretation",
+}  # fmt: skip
+FLOW = ("networks", "field", "search", "selection", "verification", "interpretation", "report")
+"""The way of the data, drawn as such."""
+
+COLUMNS = {
+    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "equivalence": 1, "report": 2, "testing": 2, "cli": 0,
+    "experiments": 0, "pipeline": 0, "interpretation": 0, "verification": 0, "selection": 0, "search": 0, "alignment": 0,
+    "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
+}  # fmt: skip
+
+WHAT = {
+    "cli": "commands", "testing": "contracts for plug-ins", "experiments": "the paper, benchmarks",
+    "pipeline": "chains all stages",
+    "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict", "selection": "the choice",
+    "search": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
+    "alignment": "misalignment, fits", "networks": "models to gradients", "field": "points and directions",
+    "expressions": "trees, operators, kernel", "estimator": "scikit-learn style", "discovery": "pairs to invariants",
+    SMALL: "arrays, errors, progress, ...",
+}  # fmt: skip
+
+
+def layers() -> list[list[str]]:
+    """The modules of each layer, from the top."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (rows,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [[name.strip().removeprefix("closedform.") for name in re.split(r"[|:]", row)] for row in rows]
+
+
+def rooms() -> set[str]:
+    """The folders, and the files that are no small ones."""
+    own = layers()
+    small = {module for row in own[-3:] for module in row}
+    return {SMALL if module in small else FAMILIES.get(module, module) for row in own for module in row}
+
+
+def uses() -> dict[str, set[str]]:
+    """Which rooms each room imports from."""
+    graph = grimp.build_graph("closedform")
+    known = rooms()
+    found: dict[str, set[str]] = {room: set() for room in known}
+    for module in graph.modules:
+        for other in graph.find_modules_directly_imported_by(module):
+            first, second = _room(module, known), _room(other, known)
+            if first in known and first != second:
+                found[first].add(second)
+    return found
+
+
+def _room(module: str, known: set[str]) -> str:
+    name = module.split(".")[1] if "." in module else ""
+    name = FAMILIES.get(name, name)
+    return name if name in known or not name else SMALL
+
+
+def direct(found: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """The uses that no longer way says already."""
+
+    def reach(room: str) -> set[str]:
+        return {room}.union(*(reach(other) for other in found[room]))
+
+    return sorted(
+        (room, other)
+        for room, others in found.items()
+        for other in others
+        if not any(other in reach(between) for between in others - {other})
+    )
+
+
+def heights(found: dict[str, set[str]]) -> dict[str, int]:
+    """How many rooms deep each stands."""
+
+    def height(room: str) -> int:
+        return max((1 + height(other) for other in found[room]), default=0)
+
+    return {room: height(room) for room in found}
+
+
+def description() -> str:
+    """All arrows as text; the picture carries it for those who cannot see it."""
+    return "; ".join(f"{first} uses {second}" for first, second in direct(uses()))
+
+
+def draw(target: Path = PICTURE) -> None:
+    """Write the picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import FancyBboxPatch
+
+    from closedform.report.plots import BLACK, BLUE, GREY, LIGHT
+
+    width, height = 1.9, 0.62
+    found = uses()
+    level = heights(found)
+    level["report"] = level["selection"]  # beside the stages whose results it shows
+    level["testing"] = level["verification"]
+    place = {room: (COLUMNS.get(room, 1) * 2.25, 1.12 * level[room]) for room in found}
+    with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "closedform"}):
+        figure, ax = plt.subplots(figsize=(7.8, 0.82 * (max(level.values()) + 1)), layout="constrained")
+        for first, second in direct(found):
+            (x, y), (other_x, other_y) = place[first], place[second]
+            past = x == other_x and abs(other_y - y) > 1.3
+            bend = 0.42 if past or (first, second) == ("pipeline", "networks") else 0.0
+            style = {"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "connectionstyle": f"arc3,rad={bend}"}
+            ax.annotate("", (other_x, other_y + height / 2), (x, y - height / 2), arrowprops=style)
+        for room, (x, y) in place.items():
+            flows = room in FLOW
+            box = FancyBboxPatch(
+                (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.02,rounding_size=0.1",
+                facecolor="#E8F2F9" if flows else "white", edgecolor=BLUE if flows else LIGHT, linewidth=1.2, zorder=3,
+            )  # fmt: skip
+            ax.add_patch(box)
+            ax.text(x, y + 0.1, room, ha="center", va="center", fontsize=9.5, weight="bold", color=BLACK, zorder=4)
+            ax.text(x, y - 0.15, WHAT.get(room, ""), ha="center", va="center", fontsize=7, color="#4A5560", zorder=4)
+        ax.set_xlim(-5.6, 5.6)
+        ax.set_ylim(-0.5, 1.12 * max(level.values()) + 0.5)
+        ax.axis("off")
+        figure.savefig(target, metadata={"Date": None, "Description": description()})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    draw()
+    print(PICTURE.name, PICTURE.stat().st_size)

@@ -1,0 +1,183 @@
+"""Draw the pictures of this site from trained networks: ``python docs/pictures.py`` writes docs/images/*.svg.
+
+The networks are those that come with the package: experiments 2 and 8 of the paper.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import closedform as cf
+from closedform.arrays import FloatArray
+from closedform.experiments.catalogue import EXPERIMENTS
+from closedform.experiments.extraction import extract_experiment
+from closedform.experiments.shipped import load_checkpoint
+from closedform.report.plots import BLACK, BLUE, GREEN, GREY, LIGHT, ORANGE, finish
+
+IMAGES = Path(__file__).parent / "images"
+STYLE: Any = {
+    "svg.fonttype": "path", "svg.hashsalt": "closedform", "font.size": 8.5, "axes.titlesize": 9.5, "axes.titleweight": "bold",
+    "mathtext.fontset": "stixsans",
+}  # fmt: skip
+COLOURS = "cividis"
+SMALL = 7.5
+
+
+def main() -> None:
+    """Draw all of them."""
+    IMAGES.mkdir(exist_ok=True)
+    with plt.rc_context(STYLE):
+        for draw in (draw_concept, draw_directions, draw_phi, draw_tangent):
+            figure = draw()
+            file = IMAGES / f"{draw.__name__.removeprefix('draw_')}.svg"
+            figure.savefig(file, metadata={"Date": None}, dpi=130)
+            plt.close(figure)
+            print(file.name, file.stat().st_size)
+
+
+def draw_concept() -> Figure:
+    """A neuron's values, its directions with the level lines of the formula that was read, and phi."""
+    field = extract_experiment(8, load_checkpoint(8), smoothing=0.05)
+    found = cf.interpret_field(field, budget=4.0, rng=0)
+    if found.concept is None or field.latents is None or found.phi is None:
+        raise RuntimeError("The network of experiment 8 was not read.")
+    figure, (values, directions, phi) = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")
+    drawn = values.scatter(*field.points.T, c=field.latents[:, 0], s=5, cmap=COLOURS, linewidths=0, rasterized=True)
+    figure.colorbar(drawn, ax=values, pad=0.02).ax.tick_params(labelsize=6.5)
+    values.set_title("1  a neuron of a trained network")
+    finish(values, "x", "v")
+    some = np.random.default_rng(0).permutation(field.n_points)[:170]
+    _strokes(directions, field.points[some], field.directions[some, :, 0], BLACK)
+    grid, shape = _grid(field.points)
+    directions.contour(
+        *(grid[:, column].reshape(shape) for column in (0, 1)),
+        found.concept(grid).reshape(shape),
+        9,
+        cmap=COLOURS,
+        linewidths=1.0,
+    )
+    directions.set_title("2  its directions, and a formula for them")
+    finish(directions, "x", "v")
+    order = np.argsort(found.concept(field.points))
+    phi.scatter(
+        found.concept(field.points)[order], field.latents[order, 0], s=4, color=BLUE, alpha=0.3, linewidths=0, rasterized=True
+    )
+    phi.set_title(f"3  ${cf.parse(str(found.concept)).latex()}$   ({found.verdict.status})", color=GREEN, fontsize=11)
+    finish(phi, "the formula", "the neuron")
+    return figure
+
+
+def draw_directions() -> Figure:
+    """One concept behind three distortions: other values, the same directions."""
+    concept = cf.parse("v**2/2 + sin(x)", names=["x", "v"])
+    points = np.random.default_rng(1).uniform(-2, 2, (110, 2))
+    grid, shape = _grid(points)
+    figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.2), layout="constrained", sharey=True)
+    for ax, (name, phi) in zip(axes, _distortions().items(), strict=True):
+        shown = phi(concept(grid)).reshape(shape)
+        ax.imshow(shown, origin="lower", extent=(-2, 2, -2, 2), cmap=COLOURS, aspect="auto", alpha=0.9)
+        here = phi(concept(points))
+        gradient = np.stack([phi(concept(points + step)) - here for step in 1e-6 * np.eye(2)], axis=1)
+        _strokes(ax, points, gradient, "white")
+        ax.set_title(name)
+        finish(ax, "x", "v" if ax is axes[0] else "")
+        ax.grid(False)
+    return figure
+
+
+def draw_phi() -> Figure:
+    """What regression on values has to fit, and what directions have to fit."""
+    concept = cf.parse("v**2/2 + sin(x)", names=["x", "v"])
+    wrong = cf.parse("v**2/2 + x", names=["x", "v"])
+    points = np.random.default_rng(0).uniform(-2, 2, (400, 2))
+    figure, (values, angles) = plt.subplots(1, 2, figsize=(7.4, 2.9), layout="constrained")
+    for colour, (name, phi) in zip((BLUE, ORANGE, GREEN), _distortions().items(), strict=True):
+        line = np.sort(concept(points))
+        shown = phi(line)
+        values.plot(line, (shown - shown.min()) / np.ptp(shown), color=colour, label=name)
+    finish(values, "concept $g$", r"neuron $f = \phi(g)$, scaled")
+    values.set_title(r"values: the unknown $\phi$ is in the way")
+    values.legend(frameon=False, fontsize=SMALL)
+    for expression, colour in ((concept, GREEN), (wrong, GREY)):
+        candidate, truth = expression.gradient(points), concept.gradient(points)
+        cosine = np.abs((candidate * truth).sum(1)) / np.linalg.norm(candidate, axis=1) / np.linalg.norm(truth, axis=1)
+        degrees = np.degrees(np.arccos(np.clip(cosine, 0, 1)))
+        angles.hist(degrees, bins=np.linspace(0, 90, 31), color=colour, alpha=0.8, label=f"${expression.latex()}$")
+    finish(angles, "angle to the neuron's gradient (degrees)", "points")
+    angles.set_title(r"directions: the same for every $\phi$")
+    angles.legend(frameon=False, fontsize=SMALL)
+    return figure
+
+
+def draw_tangent() -> Figure:
+    """Why gradients are compared inside the data's tangent space: a sketch, and the network of experiment 2."""
+    figure, (sketch, angles) = plt.subplots(1, 2, figsize=(7.4, 3.1), layout="constrained")
+    _sketch(sketch)
+    names = EXPERIMENTS[2].inputs
+    truth = cf.parse("A11*A22 - A12*A21", names=list(names))
+    module = load_checkpoint(2)
+    for tangent, colour, label in (("none", GREY, "full gradients"), ("auto", GREEN, "inside the tangent space")):
+        field = extract_experiment(2, module, tangent=tangent)
+        candidate = field.project(truth.gradient(field.points))
+        candidate /= np.linalg.norm(candidate, axis=1, keepdims=True)
+        cosine = np.abs(np.einsum("nt,ntk->n", candidate, field.frames))
+        degrees = np.degrees(np.arccos(np.clip(cosine, 0, 1)))
+        angles.hist(degrees, bins=np.linspace(0, 90, 46), color=colour, alpha=0.8, label=label)
+    finish(angles, "angle between network and determinant (degrees)", "points")
+    angles.set_title("a network that knows the determinant")
+    angles.legend(frameon=False, fontsize=SMALL)
+    return figure
+
+
+def _sketch(ax: Axes) -> None:
+    line = np.linspace(-1.6, 1.6, 60)
+    curve = np.stack([line, 0.28 * line**2], axis=1)
+    ax.plot(*curve.T, color=LIGHT, linewidth=7, solid_capstyle="round", zorder=1)
+    ax.text(-1.7, -0.25, "where the data are", fontsize=SMALL, color=GREY)
+    rng = np.random.default_rng(4)
+    for place in (-1.05, -0.2, 0.75):
+        foot = np.array([place, 0.28 * place**2])
+        along = np.array([1.0, 0.56 * place]) / np.hypot(1, 0.56 * place)
+        across = np.array([-along[1], along[0]])
+        true = 0.55 * along
+        seen = true + rng.uniform(0.35, 0.7) * across * rng.choice([-1, 1])
+        for vector, colour, width in ((seen, ORANGE, 0.011), (true, GREEN, 0.014)):
+            ax.quiver(*foot, *vector, angles="xy", scale_units="xy", scale=1, color=colour, width=width, zorder=3)
+        ax.plot(*np.stack([foot + seen, foot + true]).T, color=GREY, linestyle=":", linewidth=1.0)
+    ax.text(0.02, 0.93, "network's gradient", color=ORANGE, transform=ax.transAxes, fontsize=SMALL)
+    ax.text(0.02, 0.86, "its part along the data, which is learned", color=GREEN, transform=ax.transAxes, fontsize=SMALL)
+    ax.set_title("off the data, anything goes")
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.8, 1.8)
+    ax.set_ylim(-0.8, 1.5)
+    ax.axis("off")
+
+
+def _strokes(ax: Axes, points: FloatArray, vectors: FloatArray, colour: str) -> None:
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    ax.quiver(
+        *points.T, *units.T, angles="xy", pivot="mid", headwidth=0, headlength=0, headaxislength=0,
+        width=0.0045, scale=20, color=colour,
+    )  # fmt: skip
+
+
+def _grid(points: FloatArray, count: int = 80) -> tuple[FloatArray, tuple[int, int]]:
+    first, second = (np.linspace(points[:, column].min(), points[:, column].max(), count) for column in (0, 1))
+    mesh = np.meshgrid(first, second)
+    return np.stack([one.ravel() for one in mesh], axis=1), mesh[0].shape
+
+
+def _distortions() -> dict[str, Callable[[FloatArray], FloatArray]]:
+    return {"$f = g$": lambda g: g, "$f = \\tanh 2g$": lambda g: np.tanh(2 * g), "$f = e^{-g}$": lambda g: np.exp(-g)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""``closedform layers``: what there is to point at in a network."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def layers(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
+    data: Annotated[Path | None, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d); for exact shapes.")] = None,
+    builder: Annotated[str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")] = None,
+    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")] = False,
+) -> None:
+    """List the layers of a network, for `extract --neuron`.
+
+    \b
+    Examples:
+      closedform layers net.pt2
+      closedform layers net.safetensors data.npz --builder nets:make
+    """
+    from closedform.networks.layer_list import list_layers
+    from closedform.networks.model_files import load_inputs, load_model
+
+    found = list_layers(
+        load_model(model, builder=builder, allow_pickle=allow_pickle), None if data is None else load_inputs(data)[0]
+    )
+    rows = [("layer", "kind", "units", "weights")]
+    rows += [(layer.name, layer.kind, layer.units, f"{layer.weights:,}" if layer.weights else "") for layer in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for place, row in enumerate(rows):
+        text = "  ".join([*(entry.ljust(width) for entry, width in zip(row, widths, strict=False)), row[3].rjust(10)]).rstrip()
+        typer.echo(typer.style(text, bold=True) if place == 0 else text)
+    example = next((layer for layer in reversed(found) if layer.name and layer.units not in ("", "?")), None)
+    if example is not None:
+        typer.echo(f"\nclosedform extract {model} DATA.npz --neuron {example.example} --out field.npz", err=True)

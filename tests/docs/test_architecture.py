@@ -1,0 +1,16 @@
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_diagram_is_drawn_from_the_imports(tmp_path):
+    code = (
+        f"import sys; sys.path.insert(0, 'docs'); import architecture_picture as a; a.draw(a.Path({str(tmp_path / 'a.svg')!r}))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    text = (tmp_path / "a.svg").read_text()
+    assert "pipeline uses networks" in text
+    assert "networks uses field" in text
+    assert "field uses networks" not in text

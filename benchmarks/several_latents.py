@@ -1,6 +1,6 @@
 """Train networks with several latents on pairs that share several invariants, and read them.
 
-``python benchmarks/several_latents.py --out DIR [--system NAME ...] [--seeds 0 1 2 3 4] [--budget 40]``
+``python benchmarks/several_latents.py --out DIR [--system NAME ...] [--seeds 0 1 2 3 4] [--budget 40] [--processor]``
 
 Every network and every reading is kept in DIR; started again with the same words, what is there is not done again.
 """
@@ -8,6 +8,7 @@ Every network and every reading is kept in DIR; started again with the same word
 import argparse
 import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import closedform as cf
 from closedform.arrays import FloatArray
 from closedform.field.scaling import robust_spread
 from closedform.networks.siamese import SiameseOptions, load_siamese, train_siamese
+from closedform.search.budget import processor_seconds
 
 N_PAIRS, N_POINTS = 20_000, 4000
 FUNCTION = 1e-3
@@ -131,6 +133,7 @@ def main() -> None:
     parser.add_argument("--system", nargs="*", choices=tuple(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--budget", type=float, default=40.0)
+    parser.add_argument("--processor", action="store_true", help="count seconds of the processor: what else runs does not decide")
     words = parser.parse_args()
     torch.set_num_threads(1)
     words.out.mkdir(parents=True, exist_ok=True)
@@ -138,7 +141,8 @@ def main() -> None:
         for name in words.system:
             file = words.out / f"{name}_{seed}.json"
             if not file.exists():
-                record = read(name, seed, words.out, words.budget)
+                with processor_seconds() if words.processor else nullcontext():
+                    record = read(name, seed, words.out, words.budget)
                 file.write_text(json.dumps(record, indent=1) + "\n")
             record = json.loads(file.read_text())
             spectrum = ", ".join(f"{value:.3f}" for value in record["spectrum"])

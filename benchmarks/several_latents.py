@@ -133,7 +133,9 @@ def main() -> None:
     parser.add_argument("--system", nargs="*", choices=tuple(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--budget", type=float, default=40.0)
-    parser.add_argument("--processor", action="store_true", help="count seconds of the processor: what else runs does not decide")
+    parser.add_argument(
+        "--processor", action="store_true", help="count seconds of the processor: what else runs does not decide"
+    )
     words = parser.parse_args()
     torch.set_num_threads(1)
     words.out.mkdir(parents=True, exist_ok=True)

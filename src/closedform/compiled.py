@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from llvmlite.binding import add_symbol
+from numba import cfunc, njit
 
 HOT_FILES = (
     "compiled.py",
@@ -35,15 +36,36 @@ OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
 }
+# Ways in from C and Python that nobody takes would be compiled with every function.
+ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile with numba: releases the interpreter lock, never raises on division by zero, keeps nan and inf."""
-    function.__qualname__ += f"-{_fingerprint()}"
-    return njit(**OPTIONS)(function)
+    function.__qualname__ += f"-{fingerprint()}"
+    return njit(**OPTIONS, **ENTRY)(function)
+
+
+def compiled_part(function: Callable[..., Any]) -> Any:
+    """Compile a part of a compiled function, which Python itself never calls."""
+    function.__qualname__ += f"-{fingerprint()}"
+    return njit(**OPTIONS, **INNER)(function)
+
+
+def compiled_pointer(function: Callable[..., Any], signature: Any, symbol: str) -> Any:
+    """Compile a function of numbers and pointers, and let other compiled functions call it under a name.
+
+    They do so by ``types.ExternalFunction(symbol, signature)``, which finds the address when their machine code is loaded.
+    """
+    function.__qualname__ += f"-{fingerprint()}"
+    pointer = cfunc(signature, **OPTIONS)(function)
+    add_symbol(symbol, pointer.address)
+    return pointer
 
 
 @cache
-def _fingerprint() -> str:
+def fingerprint() -> str:
+    """Of the text of all files with compiled code."""
     package = Path(__file__).parent
     return sha256(b"".join((package / name).read_bytes() for name in HOT_FILES)).hexdigest()[:12]

@@ -6,10 +6,10 @@ import numpy as np
 
 from closedform.alignment.misalignment import NORMAL_SHARE
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
+from closedform.compiled import compiled, compiled_part
 from closedform.errors import ShapeError
 from closedform.expressions.kernel import BLOCK, to_blocks
-from closedform.expressions.sweeps import backward, forward
+from closedform.expressions.sweeps import backward, forward, load_sweeps
 from closedform.expressions.tape import TapeBatch
 
 
@@ -57,6 +57,7 @@ class Comparison:
             Share of the weight at points where value or gradient is not finite or the gradient is zero; they count 1.
         """
         result = np.empty((2, tapes.n_trees))
+        load_sweeps("forward", "backward")
         _judge(
             tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest,
             self.blocks, self.concept, self.tangent, self.scale, self.weights, self.n_points, give_up, result,
@@ -149,7 +150,7 @@ def _judge(
         )  # fmt: skip
 
 
-@compiled
+@compiled_part
 def judge_tree(
     codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
     values, adjoints, gradient, work,
@@ -157,16 +158,17 @@ def judge_tree(
     """Misalignment of one tree and its share of bad points; the last four arguments are room to work in."""
     width = blocks.shape[2]
     total, norm, aligned, part = work[0], work[1], work[2], work[3]
+    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     lost = 0.0
     bad = 0.0
     undefined = 0.0
     for block in range(blocks.shape[0]):
         n = min(width, n_points - block * width)
-        forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
+        forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
         undefined += undefined_weight(values[length - 1], weights[block], n)
         if undefined > give_up:
             return 1.0, 1.0
-        backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+        backward(*tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes, gradient.ctypes)
         squared_norm(gradient, scale, n, total)
         squared_projection(gradient, concept[block], n, part, aligned)
         if tangent.shape[1] > 0:
@@ -180,7 +182,7 @@ def judge_tree(
     return lost, bad
 
 
-@compiled
+@compiled_part
 def undefined_weight(values, weights, n):
     """Weight of the points at which the value is not finite."""
     weight = 0.0
@@ -189,7 +191,7 @@ def undefined_weight(values, weights, n):
     return weight
 
 
-@compiled
+@compiled_part
 def squared_norm(gradient, scale, n, out):
     """Squared norm of the scaled gradient at each point."""
     for k in range(n):
@@ -201,7 +203,7 @@ def squared_norm(gradient, scale, n, out):
             out[k] += factor * row[k] * row[k]
 
 
-@compiled
+@compiled_part
 def squared_projection(gradient, rows, n, part, out):
     """Squared length of rows times gradient at each point; rows have one entry for all points or one for each."""
     for k in range(n):
@@ -223,7 +225,7 @@ def squared_projection(gradient, rows, n, part, out):
             out[k] += part[k] * part[k]
 
 
-@compiled
+@compiled_part
 def add_up(values, total, norm, aligned, weights, n):
     """Weighted misalignment of a block, and the weight of the points that count 1 because they are bad."""
     lost = 0.0

@@ -10,8 +10,8 @@ import numpy as np
 from closedform.alignment.comparison import Comparison, judge_tree
 from closedform.alignment.misalignment import NORMAL_SHARE
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
-from closedform.expressions.sweeps import backward, forward, tangent_backward, tangent_forward
+from closedform.compiled import compiled, compiled_part
+from closedform.expressions.sweeps import backward, forward, load_sweeps, tangent_backward, tangent_forward
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 
 MAX_CONSTANTS = 10
@@ -53,6 +53,7 @@ def fit_constants(
     free = tapes.codes == CONSTANT_CODE
     if is_free is not None:
         free &= is_free
+    load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
     _fit(
         tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
         comparison.blocks, comparison.concept, comparison.tangent, comparison.scale, comparison.weights, comparison.n_points,
@@ -78,6 +79,7 @@ def _fit(
     components = np.empty((MAX_CONSTANTS + 1, concept.shape[1], width))
     nodes = np.empty(MAX_CONSTANTS, np.int64)
     old = np.empty(MAX_CONSTANTS)
+    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
         length = starts[tree + 1] - start
@@ -85,7 +87,7 @@ def _fit(
             codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
             values, adjoints, gradient, work,
         )  # fmt: skip
-        count = 0
+        count = np.int64(0)  # a plain 0 is a type of its own, for which all that takes it would be compiled again
         for i in range(length):
             if free[start + i] and count < MAX_CONSTANTS:
                 nodes[count] = i
@@ -96,17 +98,26 @@ def _fit(
             slope = np.zeros(count)
             for block in range(blocks.shape[0]):
                 n = min(width, n_points - block * width)
-                forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
-                backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+                forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
+                backward(*tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes, gradient.ctypes)
                 rows = tangent[block if tangent.shape[0] > 1 else 0]
                 _apply(gradient, rows, scale, n, coordinates[0])
                 _multiply(gradient, concept[block], n, components[0])
                 for m in range(count):
-                    tangent_forward(codes, first, second, inputs, start, length, blocks[block], n, nodes[m], values, changes)
+                    tangent_forward(*tape, start, length, blocks[block].ctypes, n, nodes[m], values.ctypes, changes.ctypes)
                     tangent_backward(
-                        codes, first, second, inputs, numbers, start, length, n, nodes[m],
-                        values, adjoints, changes, adjoint_changes, gradient,
-                    )  # fmt: skip
+                        *tape,
+                        start,
+                        length,
+                        n,
+                        n_inputs,
+                        nodes[m],
+                        values.ctypes,
+                        adjoints.ctypes,
+                        changes.ctypes,
+                        adjoint_changes.ctypes,
+                        gradient.ctypes,
+                    )
                     _apply(gradient, rows, scale, n, coordinates[m + 1])
                     _multiply(gradient, concept[block], n, components[m + 1])
                 _accumulate(coordinates, components, weights[block], values[length - 1], n, count, hessian, slope)
@@ -144,7 +155,7 @@ def _fit(
         result[1, tree] = bad
 
 
-@compiled
+@compiled_part
 def _apply(gradient, rows, scale, n, out):
     """Tangential coordinates of a gradient; without a tangent space the scaled gradient itself."""
     if rows.shape[0] > 0:
@@ -155,7 +166,7 @@ def _apply(gradient, rows, scale, n, out):
                 out[column, k] = scale[column] * gradient[column, k]
 
 
-@compiled
+@compiled_part
 def _multiply(gradient, rows, n, out):
     """Rows times gradient at each point; rows have one entry for all points or one for each."""
     for m in range(rows.shape[0]):
@@ -171,7 +182,7 @@ def _multiply(gradient, rows, n, out):
                     out[m, k] += rows[m, column, k] * gradient[column, k]
 
 
-@compiled
+@compiled_part
 def _accumulate(coordinates, components, weights, values, n, count, hessian, slope):
     """Add a block to the normal equations."""
     n_tangent = coordinates.shape[1]
@@ -217,7 +228,7 @@ def _accumulate(coordinates, components, weights, values, n, count, hessian, slo
                     hessian[b, a] += weight * full
 
 
-@compiled
+@compiled_part
 def _solve(hessian, slope, damping):
     """The damped step; zero where the equations give none."""
     count = slope.shape[0]

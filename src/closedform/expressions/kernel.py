@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
-from closedform.expressions.sweeps import backward, forward, tangent_backward, tangent_forward
+from closedform.compiled import compiled, compiled_part
+from closedform.expressions.sweeps import BLOCK, backward, forward, load_sweeps, tangent_backward, tangent_forward
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
-
-BLOCK = 256
-"""Points in a block."""
 
 FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
 """What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly zero."""
@@ -50,6 +47,7 @@ def values_and_gradients(tapes: TapeBatch, points: FloatArray) -> tuple[FloatArr
     gradients = np.empty((tapes.n_trees, n_points, n_inputs))
     status = np.empty((tapes.n_trees, n_points), dtype=np.int8)
     if n_points:
+        load_sweeps("forward", "backward")
         _fill(*_arrays(tapes), to_blocks(points), n_points, tapes.longest, values, gradients, status)
     return values, gradients, status
 
@@ -66,6 +64,7 @@ def constant_tangents(tapes: TapeBatch, points: FloatArray) -> tuple[NDArray[np.
     nodes = np.flatnonzero(tapes.codes == CONSTANT_CODE)
     tangents = np.empty((len(nodes), *points.shape))
     if len(points):
+        load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
         _fill_tangents(*_arrays(tapes), to_blocks(points), len(points), tapes.longest, nodes, tangents)
     return nodes, tangents
 
@@ -74,7 +73,7 @@ def _arrays(tapes: TapeBatch) -> tuple[Any, Any, Any, Any, Any, Any]:
     return tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts
 
 
-@compiled
+@compiled_part
 def point_status(value: float, norm: float) -> int:
     """Classify one point by the tree's value and the squared norm of its gradient."""
     if not np.isfinite(value):
@@ -90,14 +89,15 @@ def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longe
     node_values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
     gradient = np.empty((n_inputs, width))
+    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     for block in range(n_blocks):
         offset = block * width
         n = min(width, n_points - offset)
         for tree in range(starts.shape[0] - 1):
             start = starts[tree]
             length = starts[tree + 1] - start
-            forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, node_values)
-            backward(codes, first, second, inputs, numbers, start, length, n, node_values, adjoints, gradient)
+            forward(*tape, start, length, blocks[block].ctypes, n, node_values.ctypes)
+            backward(*tape, start, length, n, n_inputs, node_values.ctypes, adjoints.ctypes, gradient.ctypes)
             for k in range(n):
                 norm = 0.0
                 for column in range(n_inputs):
@@ -115,6 +115,7 @@ def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_poin
     changes = np.empty((longest, width))
     adjoint_changes = np.empty((longest, width))
     gradient = np.empty((n_inputs, width))
+    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     for block in range(n_blocks):
         offset = block * width
         n = min(width, n_points - offset)
@@ -126,25 +127,22 @@ def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_poin
                 start = starts[tree]
                 length = starts[tree + 1] - start
                 if nodes[m] < starts[tree + 1]:
-                    forward(codes, first, second, inputs, numbers, start, length, blocks[block], n, values)
-                    backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient)
+                    forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
+                    backward(*tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes, gradient.ctypes)
             which = nodes[m] - start
-            tangent_forward(codes, first, second, inputs, start, length, blocks[block], n, which, values, changes)
+            tangent_forward(*tape, start, length, blocks[block].ctypes, n, which, values.ctypes, changes.ctypes)
             tangent_backward(
-                codes,
-                first,
-                second,
-                inputs,
-                numbers,
+                *tape,
                 start,
                 length,
                 n,
+                n_inputs,
                 which,
-                values,
-                adjoints,
-                changes,
-                adjoint_changes,
-                gradient,
+                values.ctypes,
+                adjoints.ctypes,
+                changes.ctypes,
+                adjoint_changes.ctypes,
+                gradient.ctypes,
             )
             for k in range(n):
                 for column in range(n_inputs):

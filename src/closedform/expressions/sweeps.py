@@ -4,19 +4,28 @@ For every operator a sweep has one branch with the table's own formula. The text
 numba finds a place on disk for the machine code.
 
 All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``) or input and a column for
-each point, of which the first ``n`` count.
+each of BLOCK points, of which the first ``n`` count.
+
+They are called by their address. A compiled function that calls another takes a copy of it and optimises that again; with six
+callers of four long sweeps this was two thirds of the time that the first search on a machine took.
 """
 
 import math
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from textwrap import indent
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 
-from closedform.compiled import compiled
+from closedform.compiled import compiled_pointer, fingerprint
 from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tape import CODES
+
+BLOCK = 256
+"""Points in a block."""
 
 
 @njit
@@ -50,145 +59,178 @@ def forward(codes, first, second, inputs, numbers, start, length, points, n, val
     for i in range(length):
         j = start + i
         code = codes[j]
-        v_row = values[i]
+        v_at = i * BLOCK
         if code == 0:
             number = numbers[j]
             for k in range(n):
-                v_row[k] = number
+                values[v_at + k] = number
         elif code == 1:
             number = numbers[j]
-            x_row = points[inputs[j]]
+            x_at = inputs[j] * BLOCK
             for k in range(n):
-                v_row[k] = number * x_row[k]
+                values[v_at + k] = number * points[x_at + k]
 """
 
 _BACKWARD = """
-def backward(codes, first, second, inputs, numbers, start, length, n, values, adjoints, gradient):
-    for column in range(gradient.shape[0]):
-        g_row = gradient[column]
+def backward(codes, first, second, inputs, numbers, start, length, n, n_inputs, values, adjoints, gradient):
+    for column in range(n_inputs):
         for k in range(n):
-            g_row[k] = 0.0
-    s_row = adjoints[length - 1]
+            gradient[column * BLOCK + k] = 0.0
     for k in range(n):
-        s_row[k] = 1.0
+        adjoints[(length - 1) * BLOCK + k] = 1.0
     for i in range(length - 1, -1, -1):
         j = start + i
         code = codes[j]
-        s_row = adjoints[i]
-        v_row = values[i]
+        s_at = v_at = i * BLOCK
         if code == 0:
             continue
         elif code == 1:
             number = numbers[j]
-            g_row = gradient[inputs[j]]
+            g_at = inputs[j] * BLOCK
             for k in range(n):
-                g_row[k] += number * s_row[k]
+                gradient[g_at + k] += number * adjoints[s_at + k]
 """
 
 _TANGENT_FORWARD = """
-def tangent_forward(codes, first, second, inputs, start, length, points, n, which, values, changes):
+def tangent_forward(codes, first, second, inputs, numbers, start, length, points, n, which, values, changes):
     for i in range(length):
         j = start + i
         code = codes[j]
-        v_row = values[i]
-        dv_row = changes[i]
+        v_at = dv_at = i * BLOCK
         if code == 0:
             number = 1.0 if i == which else 0.0
             for k in range(n):
-                dv_row[k] = number
+                changes[dv_at + k] = number
         elif code == 1:
             number = 1.0 if i == which else 0.0
-            x_row = points[inputs[j]]
+            x_at = inputs[j] * BLOCK
             for k in range(n):
-                dv_row[k] = number * x_row[k]
+                changes[dv_at + k] = number * points[x_at + k]
 """
 
 _TANGENT_BACKWARD = """
-def tangent_backward(codes, first, second, inputs, numbers, start, length, n, which, values, adjoints, changes, adjoint_changes, out):
-    for column in range(out.shape[0]):
-        g_row = out[column]
+def tangent_backward(
+    codes, first, second, inputs, numbers, start, length, n, n_inputs, which, values, adjoints, changes, adjoint_changes, out
+):
+    for column in range(n_inputs):
         for k in range(n):
-            g_row[k] = 0.0
-    ds_row = adjoint_changes[length - 1]
+            out[column * BLOCK + k] = 0.0
     for k in range(n):
-        ds_row[k] = 0.0
+        adjoint_changes[(length - 1) * BLOCK + k] = 0.0
     for i in range(length - 1, -1, -1):
         j = start + i
         code = codes[j]
-        s_row = adjoints[i]
-        ds_row = adjoint_changes[i]
-        v_row = values[i]
-        dv_row = changes[i]
+        v_at = s_at = dv_at = ds_at = i * BLOCK
         if code == 0:
             continue
         elif code == 1:
             number = numbers[j]
             own = 1.0 if i == which else 0.0
-            g_row = out[inputs[j]]
+            g_at = inputs[j] * BLOCK
             for k in range(n):
-                g_row[k] += number * ds_row[k] + own * s_row[k]
-"""  # noqa: E501
+                out[g_at + k] += number * adjoint_changes[ds_at + k] + own * adjoints[s_at + k]
+"""
 
 
-def _compiled(header: str, rows: dict[str, str], statements: Callable[[Operator], list[str]]) -> Any:
-    """Append one branch for each operator, then compile.
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Where a point's scalar comes from or goes to: an array, and the node whose row of it is meant."""
 
-    ``rows`` names the arrays that a point's scalars come from: ``{"a": "values[first[j]]"}`` makes ``a`` available.
+    array: str
+    node: str
+
+
+def _written(header: str, rows: dict[str, _Row], statements: Callable[[Operator], list[tuple[str, str]]]) -> str:
+    """The text of a sweep: its header and one branch for each operator.
+
+    ``rows`` says what the names in formulas mean: ``{"a": _Row("values", "first[j]")}`` makes ``a`` available. A statement is
+    the name of the place that is written to, and a formula.
     """
     parts = [header]
     for operator in OPERATORS.values():
-        used = {name: row for name, row in rows.items() if operator.arity == 2 or "second" not in row}
-        branch = [f"{name}_row = {row}" for name, row in used.items()]
+        body = statements(operator)
+        words = set(re.findall(r"[a-z_]+", " ".join(formula for _, formula in body)))
+        # What is not used is not loaded: the compiler would find out too, after seconds of looking at it.
+        loaded = {name: row for name, row in rows.items() if name in words}
+        touched = loaded | {target: rows[target] for target, _ in body}
+        branch = [f"{name}_at = {row.node} * BLOCK" for name, row in touched.items() if row.node != "i"]
         branch.append("for k in range(n):")
-        branch += [f"    {name} = {name}_row[k]" for name in used]
-        branch += [f"    {statement}" for statement in statements(operator)]
+        branch += [f"    {name} = {row.array}[{name}_at + k]" for name, row in loaded.items()]
+        branch += [f"    {rows[target].array}[{target}_at + k] = {formula}" for target, formula in body]
         parts.append(indent(f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    "), " " * 8) + "\n")
-    name = header.split("(")[0].split()[-1]
-    namespace = dict(_NAMESPACE, __name__=__name__)
-    exec(compile("".join(parts), __file__, "exec"), namespace)
-    return compiled(namespace[name])
+    return "".join(parts)
 
 
-def _adjoint_statements(operator: Operator) -> list[str]:
-    return [f"{target}_row[k] = s * ({slope})" for target, slope in zip("pq", operator.slopes, strict=False)]
+def _adjoints(operator: Operator) -> list[tuple[str, str]]:
+    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slopes, strict=False)]
 
 
-def _change_statements(operator: Operator) -> list[str]:
+def _changes(operator: Operator) -> list[tuple[str, str]]:
     terms = [f"times({slope}, {change})" for slope, change in zip(operator.slopes, ("da", "db"), strict=False)]
-    return [f"dv_row[k] = {' + '.join(terms)}"]
+    return [("dv", " + ".join(terms))]
 
 
-def _adjoint_change_statements(operator: Operator) -> list[str]:
+def _adjoint_changes(operator: Operator) -> list[tuple[str, str]]:
     statements = []
     for target, slope, bend in zip("pq", operator.slopes, operator.bends, strict=False):
         bending = "" if bend == "0.0" else f" + s * ({bend})"
-        statements.append(f"{target}_row[k] = ds * ({slope}){bending}")
+        statements.append((target, f"ds * ({slope}){bending}"))
     return statements
 
 
-_OPERANDS = {"a": "values[first[j]]", "b": "values[second[j]]"}
-_OPERAND_CHANGES = {"da": "changes[first[j]]", "db": "changes[second[j]]"}
-_OWN = {"v": "v_row", "s": "s_row"}
+_VALUES = {"a": _Row("values", "first[j]"), "b": _Row("values", "second[j]"), "v": _Row("values", "i")}
+_CHANGES = {"da": _Row("changes", "first[j]"), "db": _Row("changes", "second[j]"), "dv": _Row("changes", "i")}
+_ADJOINTS = {"p": _Row("adjoints", "first[j]"), "q": _Row("adjoints", "second[j]"), "s": _Row("adjoints", "i")}
+_ADJOINT_CHANGES = {
+    "p": _Row("adjoint_changes", "first[j]"), "q": _Row("adjoint_changes", "second[j]"), "ds": _Row("adjoint_changes", "i"),
+}  # fmt: skip
 
-forward = _compiled(_FORWARD, _OPERANDS, lambda operator: [f"v_row[k] = {operator.value}"])
+_TEXTS = {
+    "forward": _written(_FORWARD, _VALUES, lambda operator: [("v", operator.value)]),
+    "backward": _written(_BACKWARD, _VALUES | _ADJOINTS, _adjoints),
+    "tangent_forward": _written(_TANGENT_FORWARD, _VALUES | _CHANGES, _changes),
+    "tangent_backward": _written(_TANGENT_BACKWARD, _VALUES | _CHANGES | _ADJOINTS | _ADJOINT_CHANGES, _adjoint_changes),
+}
+
+_TYPES: dict[str, Any] = (
+    dict.fromkeys(("start", "length", "n", "n_inputs", "which"), types.int64)
+    | dict.fromkeys(("first", "second", "inputs"), types.CPointer(types.int32))
+    | {"codes": types.CPointer(types.int16)}
+)
+"""Types of the arguments; all others are arrays of floats."""
+
+
+def _signature(name: str) -> Any:
+    arguments = re.search(r"\(([^)]*)\)", _TEXTS[name])
+    names = [] if arguments is None else [word.strip() for word in arguments[1].split(",")]
+    return types.void(*(_TYPES.get(word, types.CPointer(types.float64)) for word in names))
+
+
+@cache
+def _machine_code(name: str) -> Any:
+    namespace = dict(_NAMESPACE, BLOCK=BLOCK, __name__=__name__)
+    exec(compile(_TEXTS[name], __file__, "exec"), namespace)
+    return compiled_pointer(namespace[name], _signature(name), _symbol(name))
+
+
+def _symbol(name: str) -> str:
+    return f"closedform_{name}_{fingerprint()}"
+
+
+def load_sweeps(*names: str) -> None:
+    """Compile sweeps, or load them from disk. To be called before a compiled function that uses them."""
+    for name in names:
+        _machine_code(name)
+
+
+forward = types.ExternalFunction(_symbol("forward"), _signature("forward"))
 """Fill ``values`` from the leaves up."""
 
-backward = _compiled(
-    _BACKWARD,
-    _OPERANDS | _OWN | {"p": "adjoints[first[j]]", "q": "adjoints[second[j]]"},
-    _adjoint_statements,
-)
+backward = types.ExternalFunction(_symbol("backward"), _signature("backward"))
 """Fill ``adjoints`` from the root down, and the input ``gradient``."""
 
-tangent_forward = _compiled(_TANGENT_FORWARD, _OPERANDS | {"v": "v_row"} | _OPERAND_CHANGES, _change_statements)
+tangent_forward = types.ExternalFunction(_symbol("tangent_forward"), _signature("tangent_forward"))
 """How every value changes with the constant (or weight) of node ``which``."""
 
-tangent_backward = _compiled(
-    _TANGENT_BACKWARD,
-    _OPERANDS
-    | _OPERAND_CHANGES
-    | _OWN
-    | {"dv": "dv_row", "ds": "ds_row", "p": "adjoint_changes[first[j]]", "q": "adjoint_changes[second[j]]"},
-    _adjoint_change_statements,
-)
+tangent_backward = types.ExternalFunction(_symbol("tangent_backward"), _signature("tangent_backward"))
 """How the input gradient changes with that constant: ``out``, after the three other sweeps."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.compiled import compiled
+from closedform.compiled import compiled, compiled_part
 from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tape import CODES, CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 from closedform.search.evolution.decode import ARITIES
@@ -113,7 +113,7 @@ def _look_up(memory, keys, constants, new):
             memory[place] = keys[i]
 
 
-@compiled
+@compiled_part
 def _mix(number):
     """Spread the bits of a 64-bit number (the finaliser of splitmix64)."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
+from closedform.compiled import compiled, compiled_part
 
 DUPLICATE = 1e6
 """Added to the score of a tree whose structure, or whose pair of objectives, occurs already."""
@@ -50,7 +50,7 @@ def _score(misalignments, costs, keys, order, by_key, scores):
     last = np.full(highest + 1, -1.0)
     smallest = np.empty(count, np.int64)
     front = np.full(count, -1, np.int64)
-    n_fronts = 0
+    n_fronts = np.int64(0)  # a plain 0 is a type of its own, for which `_crowd` would be compiled again
     for position in range(count):
         i = order[position]
         if duplicate[i]:
@@ -74,7 +74,7 @@ def _score(misalignments, costs, keys, order, by_key, scores):
     _crowd(misalignments, costs, order, front, n_fronts, max(highest, 1), duplicate, scores)
 
 
-@compiled
+@compiled_part
 def _crowd(misalignments, costs, order, front, n_fronts, highest, duplicate, scores):
     count = costs.shape[0]
     previous = np.full(n_fronts, -1, np.int64)

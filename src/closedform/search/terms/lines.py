@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
+from closedform.compiled import compiled, compiled_part
 from closedform.field.gradient_field import GradientField
 from closedform.search.terms.jacobian import Jacobian
 
@@ -164,7 +164,7 @@ def _least_on_lines(supports, coefficients, is_wanted, starts, columns, slopes, 
             result[s, term] = _least_on_line(whole, lost, weights, size, own)
 
 
-@compiled
+@compiled_part
 def _squares(gradient, along, whole, lost):
     for i in range(whole.shape[0]):
         total = 0.0
@@ -177,7 +177,7 @@ def _squares(gradient, along, whole, lost):
         lost[i] = total - share
 
 
-@compiled
+@compiled_part
 def _least_on_line(whole, lost, weights, size, own):
     n = weights.shape[0]
     first = 0.0
@@ -219,7 +219,7 @@ def _least_on_line(whole, lost, weights, size, own):
     return best
 
 
-@compiled
+@compiled_part
 def _typical(size):
     """A mean that a few very large sizes do not move much: each turn counts what is above the last mean as that mean."""
     n = size.shape[0]
@@ -232,7 +232,7 @@ def _typical(size):
     return mean
 
 
-@compiled
+@compiled_part
 def _smaller_pair(a11, a12, a22, b11, b12, b22):
     """Generalised eigenvector of the smaller eigenvalue of two symmetric matrices; not fine if the second is singular."""
     determinant = b11 * b22 - b12 * b12

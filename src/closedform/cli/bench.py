@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from closedform.cli.reproduce import network_cache
+
 if TYPE_CHECKING:
     from closedform.experiments.bench.outcome import Row
 
@@ -38,6 +40,7 @@ def bench(
     store: Annotated[
         Path | None, typer.Option(help="Keep every result here, and do nothing twice: what was interrupted goes on.")
     ] = None,
+    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
     processor: Annotated[
         bool, typer.Option("--processor", help="Count seconds of the processor: what else runs does not decide.")
     ] = False,
@@ -54,7 +57,15 @@ def bench(
     from closedform.search.budget import processor_seconds
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
-    plan = Plan(suite, track, noise, read_names(names), read_seeds(numbers), budget)
+    plan = Plan(
+        suite,
+        track,
+        noise,
+        read_names(names),
+        read_seeds(numbers),
+        budget,
+        networks or network_cache("bench", 0).with_name("bench"),
+    )
     tasks = plan.tasks()
     kept = None
     if store is not None:

@@ -37,6 +37,10 @@ def bench(
     budget: Annotated[
         float | None, typer.Option(help="Seconds for each reading; by default what the suite is meant for.")
     ] = None,
+    tool: Annotated[
+        Literal["closedform", "direct regression", "implicit regression"],
+        typer.Option(help="Who reads the systems of the suite invariants; the others are baselines."),
+    ] = "closedform",
     store: Annotated[
         Path | None, typer.Option(help="Keep every result here, and do nothing twice: what was interrupted goes on.")
     ] = None,
@@ -58,13 +62,14 @@ def bench(
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
     plan = Plan(
-        suite,
-        track,
-        noise,
-        read_names(names),
-        read_seeds(numbers),
-        budget,
-        networks or network_cache("bench", 0).with_name("bench"),
+        suite=suite,
+        track=track,
+        noise=noise,
+        systems=read_names(names),
+        seeds=read_seeds(numbers),
+        budget=budget,
+        networks=networks or network_cache("bench", 0).with_name("bench"),
+        tool=tool,
     )
     tasks = plan.tasks()
     kept = None

@@ -54,12 +54,12 @@ class ControlTask:
     def run_network(self, system: "System") -> Row:
         """Read a shipped network of a control, and test what is claimed on pairs."""
         from closedform.experiments.bench.control_networks import load_control  # brings torch
-        from closedform.experiments.bench.network_track import tested
+        from closedform.experiments.bench.network_track import laws_among
         from closedform.experiments.bench.training import latent_field
 
         rng = np.random.default_rng([self.seed, 18])
         field = latent_field(load_control(system.name, self.seed), system, system.points(N_POINTS, rng), seed=self.seed)
-        claims, changes = tested(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
+        claims, changes = laws_among(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
         row = score_claims(system, claims, field.points, self.seed)
         row["changes"] = changes
         return row

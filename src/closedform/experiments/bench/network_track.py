@@ -50,7 +50,7 @@ class NetworkTask:
         module = train_on_pairs(system.pairs, training_options(len(system.invariants)), file, seed=self.seed)
         rng = np.random.default_rng([self.seed, 8])
         field = latent_field(module, system, system.points(N_POINTS, rng), seed=self.seed)
-        claims, changes = tested(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
+        claims, changes = laws_among(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
         row = score_claims(system, claims, field.points, self.seed)
         carried = misalignments(system, field)
         row["changes"], row["carried"] = changes, carried
@@ -58,7 +58,7 @@ class NetworkTask:
         return row
 
 
-def tested(claims: Claims, pairs: FloatArray) -> tuple[Claims, list[float]]:
+def laws_among(claims: Claims, pairs: FloatArray) -> tuple[Claims, list[float]]:
     """Claims of which only those that hold on held-out pairs are laws, and the change of each verified concept within pairs."""
     changes = [change_in_pairs(concept, pairs) for concept in claims.verified]
     laws = tuple(concept for concept, change in zip(claims.verified, changes, strict=True) if change <= LAW)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from closedform.experiments.bench.baselines import read_directly, read_implicitly
 from closedform.experiments.bench.catalogue import SYSTEMS, choose
 from closedform.experiments.bench.control import FIELD_CONTROLS, FieldControl
 from closedform.experiments.bench.control_systems import CONTROL_SYSTEMS
@@ -20,6 +21,7 @@ from closedform.experiments.reading import BUDGET
 
 Suite = Literal["paper", "invariants", "controls", "speed"]
 Track = Literal["field", "network"]
+Tool = Literal["closedform", "direct regression", "implicit regression"]
 
 QUICK = ("sir", "rock-paper-scissors", "quadratic-form", "magnetic")
 """Systems that are read in seconds; the subset that the tests run."""
@@ -44,6 +46,8 @@ class Plan:
         Seconds for each reading; None is what the suite is meant for.
     networks : Path
         Where trained networks are kept.
+    tool : {'closedform', 'direct regression', 'implicit regression'}
+        Who reads the systems of the suite `invariants`.
     """
 
     suite: Suite = "invariants"
@@ -53,6 +57,7 @@ class Plan:
     seeds: tuple[int, ...] = ()
     budget: float | None = None
     networks: Path = Path()
+    tool: Tool = "closedform"
 
     def tasks(self) -> list[Task]:
         """The tasks, in the order in which they are done.
@@ -72,7 +77,7 @@ class Plan:
 
 def _invariants(plan: Plan) -> list[Task]:
     budget = 60.0 if plan.budget is None else plan.budget
-    track = plan.track or "field"
+    track = "pairs" if plan.tool == "implicit regression" else plan.track or "field"
     return [
         _task(plan, track, system.name, seed, budget, partial(_read, plan, system, seed, budget))
         for seed in plan.seeds or (0,)
@@ -81,6 +86,10 @@ def _invariants(plan: Plan) -> list[Task]:
 
 
 def _read(plan: Plan, system: System, seed: int, budget: float) -> Row:
+    if plan.tool == "direct regression":
+        return read_directly(system, budget, seed)
+    if plan.tool == "implicit regression":
+        return read_implicitly(system, seed)
     if plan.track != "network":
         return FieldTask(plan.noise, budget, seed).run(system)
     from closedform.experiments.bench.network_track import NetworkTask  # brings torch
@@ -136,11 +145,11 @@ def _speed(plan: Plan) -> list[Task]:
     return tasks
 
 
-def _task(plan: Plan, track: Track, name: str, seed: int, budget: float, run: Callable[[], Row]) -> Task:
+def _task(plan: Plan, track: str, name: str, seed: int, budget: float, run: Callable[[], Row]) -> Task:
     content = {
         "suite": plan.suite,
         "track": track,
-        "tool": "closedform",
+        "tool": plan.tool,
         "system": name,
         "seed": seed,
         "noise": float(plan.noise),

@@ -26,9 +26,10 @@ def training_options(latents: int, epochs: int = EPOCHS, hidden: tuple[int, ...]
     """How networks are trained, the same for all systems: about a minute on one core."""
     return SiameseOptions(
         hidden=hidden,
-        activation="elu",
+        activation="silu",
         latents=latents,
         learning_rate=6e-3,
+        weight_decay=0.0,
         epochs=epochs,
         schedule="cycle",
         standardize=True,

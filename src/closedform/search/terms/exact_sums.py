@@ -25,8 +25,8 @@ GAP = 2.0
 """Where the misalignments of independent sums grow by this factor, those before belong together."""
 
 MOST_GAPS = 4
-MOST_DIMENSIONS = 100
-N_ORDERS = 12
+MOST_DIMENSIONS = 60
+N_ORDERS = 8
 MOST_SUMS = 60
 """Sums that are returned for each gap, the cheapest."""
 

@@ -41,8 +41,10 @@ FEW_TERMS = 45
 GROWTH, FEWEST_GROWN = 0.5, 4
 """Past this share of the budget sums of at least so many terms of a small library grow no further: the rest is for refining."""
 
-FIRST_EXACT = 0.1
-"""Share of the budget for a first look at sums that fit exactly."""
+FIRST_EXACT, LAST_EXACT = (0.1, 0.4), 0.7
+"""Shares of the budget until which sums that fit exactly are looked for at first (less of a short one), and others later."""
+
+SHORT_BUDGET = 2.0
 
 MOST_BESIDE = 3
 """Largest number of terms of the sums that are looked for after a perfect one was found."""
@@ -97,15 +99,13 @@ class Run:
                 return
             good: dict[Support, float] = {}
             is_over = self._grow(library, good)
+            if before == 0 and not is_over and self.finds.least > PERFECT:
+                self._take_exact(only=False)
             # A sum that is good enough may have a part that is so too.
             if self.finds.least > PERFECT:
                 self._refine(library, good)
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
-            if before == 0:
-                self._take_exact(only=False)
-                if self.finds.least <= PERFECT or self._is_over():
-                    return
             before = len(library.terms)
 
     def _take_exact(self, *, only: bool) -> None:
@@ -118,7 +118,7 @@ class Run:
         """
         join = self.space.costs.of("add")
         for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale):
-            if self._is_over() or (only and self.clock.used > FIRST_EXACT):
+            if self._is_over() or self.clock.used > (self._first_look if only else LAST_EXACT):
                 return
             library = self._prepared(terms)
             if library is None:
@@ -212,6 +212,11 @@ class Run:
                 sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s, _ in level]
                 beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
                 self._judge(library, beam, [fit for _, fit in level])
+
+    @property
+    def _first_look(self) -> float:
+        seconds = self.clock.budget.seconds
+        return FIRST_EXACT[0] if seconds is not None and seconds < SHORT_BUDGET else FIRST_EXACT[1]
 
     def _may_be_simpler(self) -> bool:
         """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from closedform.cli.reproduce import network_cache
+
 if TYPE_CHECKING:
     from closedform.experiments.bench.outcome import Row
 
@@ -35,9 +37,14 @@ def bench(
     budget: Annotated[
         float | None, typer.Option(help="Seconds for each reading; by default what the suite is meant for.")
     ] = None,
+    tool: Annotated[
+        Literal["closedform", "direct regression", "implicit regression"],
+        typer.Option(help="Who reads the systems of the suite invariants; the others are baselines."),
+    ] = "closedform",
     store: Annotated[
         Path | None, typer.Option(help="Keep every result here, and do nothing twice: what was interrupted goes on.")
     ] = None,
+    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
     processor: Annotated[
         bool, typer.Option("--processor", help="Count seconds of the processor: what else runs does not decide.")
     ] = False,
@@ -54,7 +61,16 @@ def bench(
     from closedform.search.budget import processor_seconds
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
-    plan = Plan(suite, track, noise, read_names(names), read_seeds(numbers), budget)
+    plan = Plan(
+        suite=suite,
+        track=track,
+        noise=noise,
+        systems=read_names(names),
+        seeds=read_seeds(numbers),
+        budget=budget,
+        networks=networks or network_cache("bench", 0).with_name("bench"),
+        tool=tool,
+    )
     tasks = plan.tasks()
     kept = None
     if store is not None:

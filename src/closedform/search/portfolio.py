@@ -37,6 +37,9 @@ _LAST_OF_FRONT = 4
 NOISE_FACTOR = 1.1
 """A misalignment within this factor of what the directions' noise causes leaves nothing to explain, only to simplify."""
 
+RESOLVED = 1.5
+"""Degrees of noise that points must be able to tell for the estimate to end a search; with fewer a curved field seems noisy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
@@ -117,7 +120,7 @@ class Portfolio:
     def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
         """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
         stage = _Stage(run, budget)
-        enough = max(PERFECT, NOISE_FACTOR * view.field.quality.noise_misalignment)
+        enough = max(PERFECT, NOISE_FACTOR * resolved_noise(view.field))
         goal = max(enough, budget.target or 0.0)
         first = budget.share(self.first if can_evolve else 1.0)
         # A sum of terms that is perfect ends that search by itself, at its own pace.
@@ -200,6 +203,12 @@ class _Stage:
         """Whether this budget and that of the whole run last, and nobody has interrupted."""
         self.left()
         return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
+
+
+def resolved_noise(field: GradientField) -> float:
+    """The misalignment that the directions' noise causes, or 0 where the points lie too far from each other to tell."""
+    resolution = field.quality.noise_resolution_degrees
+    return field.quality.noise_misalignment if resolution is not None and resolution <= RESOLVED else 0.0
 
 
 def parts(front: Front, count: int) -> tuple[Expression, ...]:

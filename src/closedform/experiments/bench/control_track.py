@@ -1,16 +1,24 @@
-"""Controls, one at a time: whatever is claimed as a law of them is false."""
+"""Controls, one at a time: whatever is claimed as a law of them, but for what is conserved, is false."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from closedform.experiments.bench.control import FieldControl
 from closedform.experiments.bench.field_track import Reader, read_with_closedform
-from closedform.experiments.bench.outcome import Row
+from closedform.experiments.bench.outcome import Row, score_claims
 from closedform.search.budget import Budget
+
+if TYPE_CHECKING:
+    from closedform.experiments.bench.system import System
+
+N_POINTS, N_TEST = 2000, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ControlTask:
-    """How controls of the track `field` are read.
+    """How controls are read.
 
     Attributes
     ----------
@@ -25,7 +33,7 @@ class ControlTask:
     reader: Reader = read_with_closedform
 
     def run(self, control: FieldControl) -> Row:
-        """Read a control; it expects nothing."""
+        """Read a field without a closed form."""
         claims = self.reader(control.field(self.seed), self.budget, self.seed)
         return Row(
             name=control.name,
@@ -42,3 +50,16 @@ class ControlTask:
             outside=[1.0] * len(claims.verified),
             unclaimed=[{"concept": str(concept), "why": why, "outside": 1.0} for concept, why in claims.others],
         )
+
+    def run_network(self, system: "System") -> Row:
+        """Read a shipped network of a control, and test what is claimed on pairs."""
+        from closedform.experiments.bench.control_networks import load_control  # brings torch
+        from closedform.experiments.bench.network_track import laws_among
+        from closedform.experiments.bench.training import latent_field
+
+        rng = np.random.default_rng([self.seed, 18])
+        field = latent_field(load_control(system.name, self.seed), system, system.points(N_POINTS, rng), seed=self.seed)
+        claims, changes = laws_among(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
+        row = score_claims(system, claims, field.points, self.seed)
+        row["changes"] = changes
+        return row

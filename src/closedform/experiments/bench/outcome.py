@@ -1,7 +1,7 @@
 """What became of a system: the row of the table, and the summary that ``closedform bench --json`` prints."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,8 @@ class Row(TypedDict):
 
     ``found`` are the laws that are claimed, ``recovered`` how many independent invariants they determine, and ``false`` how
     many of them are no functions of what is conserved. ``unclaimed`` are formulas that were read without being claimed, with
-    the reason.
+    the reason. In the track `network` there are besides ``changes`` of the verified concepts within held-out pairs, how badly
+    the network carries each invariant (``carried``), and the ``cause`` of a miss.
     """
 
     name: str
@@ -34,6 +35,9 @@ class Row(TypedDict):
     verdict: str
     outside: list[float]
     unclaimed: list[dict[str, Any]]
+    changes: NotRequired[list[float]]
+    carried: NotRequired[list[float]]
+    cause: NotRequired[str]
 
 
 def score_claims(system: System, claims: Claims, points: FloatArray, seed: int) -> Row:

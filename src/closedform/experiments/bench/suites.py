@@ -3,20 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
+from closedform.experiments.bench.baselines import read_directly, read_implicitly
 from closedform.experiments.bench.catalogue import SYSTEMS, choose
-from closedform.experiments.bench.control import FIELD_CONTROLS
+from closedform.experiments.bench.control import FIELD_CONTROLS, FieldControl
+from closedform.experiments.bench.control_systems import CONTROL_SYSTEMS
 from closedform.experiments.bench.control_track import ControlTask
 from closedform.experiments.bench.field_track import FieldTask
 from closedform.experiments.bench.other_suites import KERNEL, SPEED_SYSTEMS, read_experiment, time_kernel, time_reading
 from closedform.experiments.bench.outcome import Row
+from closedform.experiments.bench.system import System
 from closedform.experiments.bench.task import Task
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.reading import BUDGET
 
 Suite = Literal["paper", "invariants", "controls", "speed"]
 Track = Literal["field", "network"]
+Tool = Literal["closedform", "direct regression", "implicit regression"]
 
 QUICK = ("sir", "rock-paper-scissors", "quadratic-form", "magnetic")
 """Systems that are read in seconds; the subset that the tests run."""
@@ -39,6 +44,10 @@ class Plan:
         0 if empty; 0, 1 and 2 for controls.
     budget : float or None
         Seconds for each reading; None is what the suite is meant for.
+    networks : Path
+        Where trained networks are kept.
+    tool : {'closedform', 'direct regression', 'implicit regression'}
+        Who reads the systems of the suite `invariants`.
     """
 
     suite: Suite = "invariants"
@@ -47,6 +56,8 @@ class Plan:
     systems: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     budget: float | None = None
+    networks: Path = Path()
+    tool: Tool = "closedform"
 
     def tasks(self) -> list[Task]:
         """The tasks, in the order in which they are done.
@@ -66,22 +77,48 @@ class Plan:
 
 def _invariants(plan: Plan) -> list[Task]:
     budget = 60.0 if plan.budget is None else plan.budget
-    systems = choose(plan.systems, SYSTEMS)
+    track = "pairs" if plan.tool == "implicit regression" else plan.track or "field"
     return [
-        _task(plan, "field", system.name, seed, budget, partial(FieldTask(plan.noise, budget, seed).run, system))
+        _task(plan, track, system.name, seed, budget, partial(_read, plan, system, seed, budget))
         for seed in plan.seeds or (0,)
-        for system in systems
+        for system in choose(plan.systems, SYSTEMS)
     ]
+
+
+def _read(plan: Plan, system: System, seed: int, budget: float) -> Row:
+    if plan.tool == "direct regression":
+        return read_directly(system, budget, seed)
+    if plan.tool == "implicit regression":
+        return read_implicitly(system, seed)
+    if plan.track != "network":
+        return FieldTask(plan.noise, budget, seed).run(system)
+    from closedform.experiments.bench.network_track import NetworkTask  # brings torch
+
+    return NetworkTask(plan.networks, budget, seed).run(system)
 
 
 def _controls(plan: Plan) -> list[Task]:
     budget = CONTROL_BUDGET if plan.budget is None else plan.budget
-    controls = choose(plan.systems, FIELD_CONTROLS)
+    runs: dict[str, tuple[Track, Callable[[int], Row]]] = {}
+    if plan.track != "network":
+        for control in FIELD_CONTROLS.values():
+            runs[control.name] = "field", partial(_read_control, control, budget)
+    if plan.track != "field":
+        for system in CONTROL_SYSTEMS.values():
+            runs[system.name] = "network", partial(_read_control_network, system, budget)
     return [
-        _task(plan, "field", control.name, seed, budget, partial(ControlTask(budget, seed).run, control))
+        _task(plan, track, name, seed, budget, partial(run, seed))
         for seed in plan.seeds or (0, 1, 2)
-        for control in controls
+        for name, (track, run) in choose(plan.systems, {name: (name, entry) for name, entry in runs.items()})
     ]
+
+
+def _read_control(control: FieldControl, budget: float, seed: int) -> Row:
+    return ControlTask(budget, seed).run(control)
+
+
+def _read_control_network(system: System, budget: float, seed: int) -> Row:
+    return ControlTask(budget, seed).run_network(system)
 
 
 def _paper(plan: Plan) -> list[Task]:
@@ -108,11 +145,11 @@ def _speed(plan: Plan) -> list[Task]:
     return tasks
 
 
-def _task(plan: Plan, track: Track, name: str, seed: int, budget: float, run: Callable[[], Row]) -> Task:
+def _task(plan: Plan, track: str, name: str, seed: int, budget: float, run: Callable[[], Row]) -> Task:
     content = {
         "suite": plan.suite,
         "track": track,
-        "tool": "closedform",
+        "tool": plan.tool,
         "system": name,
         "seed": seed,
         "noise": float(plan.noise),
@@ -121,7 +158,7 @@ def _task(plan: Plan, track: Track, name: str, seed: int, budget: float, run: Ca
     return Task(content, run)
 
 
-CONTROL_BUDGET = 6.0
+CONTROL_BUDGET = 5.0
 """Seconds for each control: all of them for three seeds take less than four minutes."""
 
 _MAKERS: dict[Suite, Callable[[Plan], list[Task]]] = {

@@ -139,7 +139,7 @@ class _Maker:
         inputs = [int(i) for i in np.argsort(-self.importance, kind="stable")]
         self._place = {column: place for place, column in enumerate(inputs)}
         plain = [variable(i) for i in inputs]
-        arguments = [self._in_units(i) for i in inputs]
+        arguments = [in_units(i, float(self.scale[i])) for i in inputs]
         monomials = self._cheapest(self._monomials(plain))
         small = self._arguments(self._small_polynomials(arguments))
         functions = self._cheapest(self._functions(small, set(arguments)))
@@ -155,7 +155,7 @@ class _Maker:
 
     def cost(self, tree: Tree) -> int:
         """Complexity, computed once for each shape."""
-        shape = _shape(tree)
+        shape = shape_of(tree)
         if shape not in self._costs:
             self._costs[shape] = complexity(tree, self.space.costs)
         return self._costs[shape]
@@ -165,7 +165,7 @@ class _Maker:
         return self._allows_inside(tree) and self.space.has_form(tree, self.names)
 
     def _allows_inside(self, tree: Tree) -> bool:
-        key = tree.tokens if self.space.inside else _shape(tree)
+        key = tree.tokens if self.space.inside else shape_of(tree)
         if key not in self._allowed:
             self._allowed[key] = self.space.allows_inside(tree, self.names)
         return self._allowed[key]
@@ -187,13 +187,6 @@ class _Maker:
         used = tree.variables
         cost = self.cost(tree) + self._per_input * len(used) + (0.5 if tree.root == "div" else 0.0)
         return cost, tree.size, max(self._place[i] for i in used)
-
-    def _in_units(self, column: int) -> Tree:
-        """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""
-        spread = float(self.scale[column])
-        if PLAIN_SPREAD[0] <= spread <= PLAIN_SPREAD[1]:
-            return variable(column)
-        return apply("mul", constant(Fraction(10) ** -round(log10(spread))), variable(column))
 
     def _monomials(self, inputs: list[Tree]) -> Iterator[Tree]:
         made = 0
@@ -239,20 +232,29 @@ class _Maker:
             for name in names:
                 if kind not in _POINTLESS.get(name, ("one more",)) and (low > 0 or name not in _POSITIVE):
                     yield apply(name, tree)
+                elif name in _POSITIVE and tree.root == "sub" and values.max(initial=-np.inf) < 0:
+                    yield apply(name, _opposite(tree))
             if "exp" in names and kind not in _POINTLESS["exp"] and (tree in inputs or low >= 0):
                 yield apply("exp", apply("neg", tree))
+            elif "exp" in names and tree.root == "sub":
+                yield apply("exp", _opposite(tree))
             base = evaluate(tree.children[0], self.points) if kind == "square" else values
             if kind != "twice" and (base.min(initial=np.inf) > 0 or base.max(initial=-np.inf) < 0):
                 yield _reciprocal(tree)
                 if kind != "square":
                     yield _reciprocal(_power(tree, 2))
+                if tree in inputs:
+                    yield _reciprocal(_power(tree, 3))
                 if low > 0 and "sqrt" in names and kind != "square":
                     yield _reciprocal(apply("sqrt", tree))
 
     def _products(self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float) -> Iterator[Tree]:
-        """Monomials of degree one and two times functions, and functions of different inputs times each other."""
+        """Monomials of degree one and two and powers of one input times functions, and functions of different inputs."""
         join, per_input = self.space.costs.of("mul"), self._per_input
-        factors = sorted(((self.cost(tree), tree) for tree in monomials if _degree(tree) <= 2), key=lambda pair: pair[0])
+        factors = sorted(
+            ((self.cost(tree), tree) for tree in monomials if _degree(tree) <= 2 or tree.root == "pow"),
+            key=lambda pair: pair[0],
+        )
         costs = [cost for cost, _ in factors]
         for function in functions:
             used = function.variables
@@ -270,6 +272,13 @@ class _Maker:
                 yield apply("mul", first, second)
 
 
+def in_units(column: int, spread: float) -> Tree:
+    """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""
+    if PLAIN_SPREAD[0] <= spread <= PLAIN_SPREAD[1]:
+        return variable(column)
+    return apply("mul", constant(Fraction(10) ** -round(log10(spread))), variable(column))
+
+
 def _kind(tree: Tree) -> str:
     """What a small polynomial is, as far as functions of it may be pointless."""
     if tree.root == "pow":
@@ -279,8 +288,8 @@ def _kind(tree: Tree) -> str:
     return "twice" if tree.root == "mul" and tree.children[0] == constant(2) else "other"
 
 
-def _shape(tree: Tree) -> tuple:
-    """The tokens with inputs counted in order of appearance."""
+def shape_of(tree: Tree) -> tuple:
+    """The tokens with inputs counted in order of appearance: what a tree's complexity depends on."""
     order: dict[int, int] = {}
     return tuple(order.setdefault(t.index, len(order)) if isinstance(t, Variable) else t for t in tree.tokens)
 
@@ -304,6 +313,11 @@ def _product(factors: Iterable[Tree]) -> Tree:
         result = factor if result is None else apply("mul", result, factor)
     assert result is not None
     return result
+
+
+def _opposite(difference: Tree) -> Tree:
+    """The difference the other way round."""
+    return apply("sub", *reversed(difference.children))
 
 
 def _reciprocal(tree: Tree) -> Tree:

@@ -19,6 +19,8 @@ from closedform.search.budget import Clock
 from closedform.search.engine import Status
 from closedform.search.space import SearchSpace
 from closedform.search.terms.beam import Beam, Sums, Support, Width, extend, merged, singles
+from closedform.search.terms.exact_sums import WORST, exact_sums
+from closedform.search.terms.families import family_libraries
 from closedform.search.terms.finds import NEAR, PERFECT, Finds, Formula, Steps, comparison
 from closedform.search.terms.formula import Sum, sums, write
 from closedform.search.terms.jacobian import Jacobian, differentiate
@@ -38,6 +40,17 @@ FEW_TERMS = 45
 
 GROWTH, FEWEST_GROWN = 0.5, 4
 """Past this share of the budget sums of at least so many terms of a small library grow no further: the rest is for refining."""
+
+FIRST_EXACT, LAST_EXACT = (0.1, 0.4), 0.7
+"""Shares of the budget until which sums that fit exactly are looked for at first (less of a short one), and others later."""
+
+SHORT_BUDGET = 2.0
+
+MOST_BESIDE = 3
+"""Largest number of terms of the sums that are looked for after a perfect one was found."""
+
+MOST_TERMS = 16
+"""Largest number of terms of the sums that are taken from null spaces."""
 
 N_REFINED, N_EXCHANGES = 2, 12
 """Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
@@ -73,23 +86,53 @@ class Run:
         self.library_sizes: list[int] = []
         self.most_terms = 0
         self.shown = -_PAUSE
+        self.rng = rng
 
     def stages(self) -> None:
-        """Search one library after the other."""
+        """Search one library after the other; sums that fit exactly are looked for first, for a short while."""
+        self._take_exact(only=True)
         before = 0
         for limit in self.options.stages:
-            library = self._library(limit)
+            library = None if self._has_no_time() else self._library(limit)
             # A space may have no more terms than the stage before had.
             if library is None or len(library.terms) == before:
                 return
             good: dict[Support, float] = {}
             is_over = self._grow(library, good)
+            if before == 0 and not is_over and self.finds.least > PERFECT:
+                self._take_exact(only=False)
             # A sum that is good enough may have a part that is so too.
             if self.finds.least > PERFECT:
                 self._refine(library, good)
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
+
+    def _take_exact(self, *, only: bool) -> None:
+        """Look for long sums in the null spaces of one library after the other, until one fits perfectly.
+
+        Parameters
+        ----------
+        only : bool
+            Whether sums that do not fit perfectly are left for later; that is quick.
+        """
+        join = self.space.costs.of("add")
+        for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale):
+            if self._is_over() or self.clock.used > (self._first_look if only else LAST_EXACT):
+                return
+            library = self._prepared(terms)
+            if library is None:
+                continue
+            supports = exact_sums(library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only)
+            sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s in supports]
+            near = [place for place, size in enumerate(sizes) if size < self._bound()]
+            supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
+            fits = self._fit(library, supports)
+            values = tuple(fit.misalignment for fit in fits)
+            self._judge(library, Beam(tuple(supports), tuple(sizes), values), fits)
+            if self.finds.least <= PERFECT:
+                return
+            self._refine(library, {s: value for s, value in zip(supports, values, strict=True) if value <= WORST})
 
     def _library(self, limit: int) -> Prepared | None:
         sample = self.sample
@@ -98,6 +141,11 @@ class Run:
         # Rounded, so that inputs that matter equally keep the user's order.
         importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
         terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        return self._prepared(terms)
+
+    def _prepared(self, terms: list[Term]) -> Prepared | None:
+        """A library with its gradients and their moments; None if no term varies on the data."""
+        sample = self.sample
         jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
         if len(finite) == 0:
             return None
@@ -119,7 +167,9 @@ class Run:
         best = np.inf
         idle = 0
         beam = singles(library.moments, library.costs, self._width, self._bound())
-        most = self.options.max_terms if self.space.allows_operator("add") else 1
+        # Beside a perfect sum only a short one is of use: a long one would be in the same null space.
+        largest = MOST_BESIDE if self.finds.least <= PERFECT else self.options.max_terms
+        most = min(largest, self.options.max_terms) if self.space.allows_operator("add") else 1
         for n_terms in range(1, most + 1):
             if len(beam) == 0:
                 return False
@@ -162,6 +212,11 @@ class Run:
                 sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s, _ in level]
                 beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
                 self._judge(library, beam, [fit for _, fit in level])
+
+    @property
+    def _first_look(self) -> float:
+        seconds = self.clock.budget.seconds
+        return FIRST_EXACT[0] if seconds is not None and seconds < SHORT_BUDGET else FIRST_EXACT[1]
 
     def _may_be_simpler(self) -> bool:
         """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""

@@ -39,6 +39,21 @@ def test_a_perfect_support_is_seen_by_its_eigenvalue():
     assert beam.values[0] == pytest.approx(0, abs=1e-9)
 
 
+def test_the_best_three_terms_need_no_promising_two():
+    rng = np.random.default_rng(4)
+    noisy = MOMENTS.lost + 0.01 * np.diag(rng.uniform(0.5, 1, 6))
+    moments = Moments(noisy, MOMENTS.whole, np.diagonal(noisy).copy())
+    every = np.stack(np.triu_indices(6, 1), axis=1)
+    job = (Sums(every, np.ones(every.shape)), [], WIDTH, 100.0)
+    beam = list(extend(moments, None, COSTS, 1, *job, largest=np.inf))[-1]
+    assert beam is not None
+    assert beam.supports[0] == (0, 2, 3)
+    assert beam.values[0] == pytest.approx(np.linalg.eigvalsh(noisy[np.ix_([0, 2, 3], [0, 2, 3])])[0])
+    nearly = list(extend(moments, None, COSTS, 1, *job))[-1]
+    assert nearly is not None
+    assert len(nearly) == 0
+
+
 def test_nothing_that_holds_a_complete_support():
     assert len(grow([(0, 2)], complete=[(2, 3)])) == 0
     assert len(grow([(0, 2)], complete=[(3,)])) == 0

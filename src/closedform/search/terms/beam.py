@@ -13,10 +13,12 @@ from closedform.search.terms.moments import Moments
 
 Support = tuple[int, ...]
 
+VANISHING = 1e-9
+"""Smallest eigenvalue of terms that fit perfectly with some coefficients."""
+
 _CHUNK = 2_000_000
 _LINES_CHUNK = 60_000
 _DIGITS = 10
-_VANISHING = 1e-9
 _AS_GOOD = 1.2
 
 
@@ -93,17 +95,18 @@ def extend(
     complete: Sequence[Support],
     width: Width,
     bound: float,
+    largest: float = VANISHING,
 ) -> Iterator[Beam | None]:
     """The best supports of one term more.
 
-    A support is worth its least misalignment on the line from the fitted sum towards the new term, or nothing if its smallest
-    eigenvalue vanishes: then some coefficients fit perfectly.
+    A support is worth its least misalignment on the line from the fitted sum towards the new term, or its smallest eigenvalue
+    if that is less than `largest`: where it vanishes some coefficients fit perfectly.
 
     Parameters
     ----------
     moments : Moments
     lines : Lines or None
-        None looks at eigenvalues alone, and takes only those that vanish.
+        None looks at eigenvalues alone.
     costs : ndarray of int64, shape (n_terms,)
         The terms' complexities.
     join : int
@@ -114,6 +117,8 @@ def extend(
     width : Width
     bound : float
         Only complexities below it are of use.
+    largest : float
+        Eigenvalues above it do not count: far from 0 they say little about the misalignment.
 
     Yields
     ------
@@ -129,7 +134,7 @@ def extend(
         _ban(values, [tuple(row) for row in part.tolist()], complete)
         values[sizes[:, None] + costs >= bound] = np.inf
         is_wanted = np.isfinite(values)
-        values = np.where(values < _VANISHING, values, np.inf)
+        values = np.where(values < largest, values, np.inf)
         if lines is not None:
             values = np.minimum(values, lines.least(part, sums.coefficients[start : start + rows], is_wanted))
 

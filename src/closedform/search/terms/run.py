@@ -18,7 +18,7 @@ from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Clock
 from closedform.search.engine import Status
 from closedform.search.space import SearchSpace
-from closedform.search.terms.beam import Beam, Sums, Support, Width, extend, merged, singles
+from closedform.search.terms.beam import VANISHING, Beam, Sums, Support, Width, extend, merged, singles
 from closedform.search.terms.exact_sums import WORST, exact_sums
 from closedform.search.terms.families import family_libraries
 from closedform.search.terms.finds import NEAR, PERFECT, Finds, Formula, Steps, comparison
@@ -67,6 +67,10 @@ class Prepared:
     moments: Moments
     lines: Lines
     costs: NDArray[np.int64]
+
+
+Job = tuple[Lines | None, Sums, float]
+"""Lines, sums to be extended and the largest eigenvalue, as `extend` takes them."""
 
 
 class Run:
@@ -132,7 +136,22 @@ class Run:
             self._judge(library, Beam(tuple(supports), tuple(sizes), values), fits)
             if self.finds.least <= PERFECT:
                 return
-            self._refine(library, {s: value for s, value in zip(supports, values, strict=True) if value <= WORST})
+            good = {s: value for s, value in zip(supports, values, strict=True) if value <= WORST}
+            if not only:
+                good |= self._take_triples(library)
+            self._refine(library, good)
+
+    def _take_triples(self, library: Prepared) -> dict[Support, float]:
+        """The best sums of three terms of a small library: where nothing fits exactly its null space is empty."""
+        if len(library.terms) > self.options.triples or not self.space.allows_operator("add"):
+            return {}
+        every = np.stack(np.triu_indices(len(library.terms), 1), axis=1)
+        beam = self._extended(library, [(None, Sums(every, np.ones(every.shape)), np.inf)], [])
+        if beam is None:
+            return {}
+        fits = self._fit(library, beam.supports)
+        self._judge(library, beam, fits)
+        return {support: fit.misalignment for support, fit in zip(beam.supports, fits, strict=True)}
 
     def _library(self, limit: int) -> Prepared | None:
         sample = self.sample
@@ -231,15 +250,19 @@ class Run:
     def _extend(self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
         """The supports of one term more; None when the budget is used up."""
         sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
-        jobs: list[tuple[Lines | None, Sums]] = [(library.lines, sums_now)]
+        jobs: list[Job] = [(library.lines, sums_now, VANISHING)]
         if sums_now.supports.shape[1] == 1:
             every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
             few = len(library.terms) <= self.options.pairs
-            jobs = [(library.lines, every)] if few else [(library.lines, sums_now), (None, every)]
+            jobs = [(library.lines, every, VANISHING)] if few else [*jobs, (None, every, VANISHING)]
+        return self._extended(library, jobs, complete)
+
+    def _extended(self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]) -> Beam | None:
+        """The best supports of several extensions; None when the budget is used up."""
         parts: list[Beam] = []
         join = self.space.costs.of("add")
-        for lines, starting in jobs:
-            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound())
+        for lines, starting, largest in jobs:
+            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound(), largest)
             for part in steps:
                 if self._has_no_time():
                     return None

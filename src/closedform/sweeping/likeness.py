@@ -1,0 +1,108 @@
+"""Neurons that need no search: those without a gradient, and those that grow in the same directions as an earlier one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.field.findings import DEAD_SHARE
+from closedform.field.tangent_space import TangentSpace
+
+PROJECTIONS = 8
+SAME_ANGLE = 1e-6
+"""Directions of two neurons that differ by less, in radians, are the same: networks compute with seven digits."""
+
+SAME_ORDER = 1e-3
+"""Shares of the points by which the order of two neurons' values may differ, for values that are nearly equal."""
+
+_SEED = 20260101
+_TINY = 1e-30
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A short description of a neuron's field, the same for every increasing or decreasing function of the neuron.
+
+    Attributes
+    ----------
+    zero_share : float
+        Points without a usable gradient.
+    directions : tuple of float
+        Random projections of the unit directions, over the square root of the number of points.
+    order : tuple of float
+        The same of the values' ranks.
+    """
+
+    zero_share: float
+    directions: tuple[float, ...]
+    order: tuple[float, ...]
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the neuron hardly moves on this data."""
+        return self.zero_share >= DEAD_SHARE
+
+    def matches(self, other: "Likeness") -> bool:
+        """Whether both neurons encode the same concept, as far as the data can tell."""
+        gap = np.abs(np.subtract(self.directions, other.directions)).max()
+        swaps = np.abs(np.subtract(self.order, other.order)).max()
+        return bool(gap <= SAME_ANGLE and swaps <= SAME_ORDER and abs(self.zero_share - other.zero_share) < 1e-9)
+
+
+def describe(jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, scale: FloatArray) -> list[Likeness]:
+    """Descriptions of several neurons at the same points.
+
+    Parameters
+    ----------
+    jacobians : ndarray, shape (n_neurons, n_points, n_inputs)
+    latents : ndarray, shape (n_neurons, n_points)
+    tangent : TangentSpace
+    scale : ndarray, shape (n_inputs,)
+    """
+    n_points = latents.shape[1]
+    rng = np.random.default_rng(_SEED)
+    for_directions = rng.normal(size=(PROJECTIONS, n_points * tangent.rank)) / np.sqrt(n_points)
+    for_order = rng.normal(size=(PROJECTIONS, n_points)) / np.sqrt(n_points)
+    found = []
+    for gradients, values in zip(jacobians, latents, strict=True):
+        with np.errstate(all="ignore"):
+            coordinates = tangent.coordinates(gradients, scale)
+            norms = np.linalg.norm(coordinates, axis=1)
+        usable = np.isfinite(norms) & (norms > _TINY)
+        units = np.where(usable[:, None], coordinates / np.where(usable, norms, 1.0)[:, None], 0.0)
+        directions = for_directions @ units.ravel()
+        # A decreasing function turns every direction round: the largest projection is taken as positive.
+        sign = 1.0 if directions[np.argmax(np.abs(directions))] >= 0 else -1.0
+        places = np.argsort(np.argsort(np.where(np.isfinite(values), values, 0.0), kind="stable"))
+        ranks = (places + 0.5) / n_points - 0.5
+        order = for_order @ (ranks * usable)
+        found.append(Likeness(float(1 - usable.mean()), _plain(sign * directions), _plain(sign * order)))
+    return found
+
+
+class Likenesses:
+    """The descriptions seen so far, looked up by their first number."""
+
+    def __init__(self) -> None:
+        self._cells: dict[int, list[tuple[Likeness, str]]] = {}
+
+    def find(self, likeness: Likeness) -> str | None:
+        """The first neuron that matches, or None."""
+        cell = self._cell(likeness)
+        for near in (cell - 1, cell, cell + 1):
+            for other, name in self._cells.get(near, ()):
+                if likeness.matches(other):
+                    return name
+        return None
+
+    def add(self, likeness: Likeness, name: str) -> None:
+        """Remember a neuron."""
+        self._cells.setdefault(self._cell(likeness), []).append((likeness, name))
+
+    def _cell(self, likeness: Likeness) -> int:
+        return int(np.floor(likeness.directions[0] / SAME_ANGLE))
+
+
+def _plain(values: Sequence[float] | FloatArray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

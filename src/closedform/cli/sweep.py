@@ -107,7 +107,7 @@ def results(
             table.to_parquet(out)
         else:
             table.to_csv(out, index=False)
-    typer.echo(table.to_json(orient="records", lines=True) if as_json else _text(table))
+    typer.echo((table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table))
     raise typer.Exit(0 if len(table) else 1)
 
 

@@ -113,7 +113,7 @@ class Coordinator:
         except (Exception, CancelledError) as error:
             self._workers.recover(error)
             flight.losses += 1
-            logger.warning("The worker of %s was lost: %r", flight.task.key, error)
+            logger.warning("The worker of %s was lost: %r", flight.task, error)
             if flight.losses <= self._limits.losses:
                 self._launch(flight)
                 return
@@ -121,7 +121,7 @@ class Coordinator:
         else:
             if outcome.fault is not None:
                 flight.faults.append(outcome.fault)
-                logger.warning("%s failed: %s", flight.task.key, outcome.fault)
+                logger.warning("%s failed: %s", flight.task, outcome.fault)
                 if len(flight.faults) < self._limits.attempts:
                     self._launch(flight)
                     return

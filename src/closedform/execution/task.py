@@ -39,6 +39,9 @@ class Task:
     about: Mapping[str, Any] = field(default_factory=dict)
     label: str = "status"
 
+    def __str__(self) -> str:
+        return " ".join(str(value) for value in self.about.values() if value is not None) or self.key
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -28,7 +28,7 @@ BLOCK = 256
 """Neurons that are extracted together."""
 
 AT_ONCE = 2**14
-"""Points times neurons in one backward pass: as much memory as a forward pass of so many points."""
+"""Points times neurons in one vectorised backward pass: as much memory as a forward pass of so many points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class LayerExtraction:
         rows = np.concatenate([samples.jacobians.swapaxes(0, 1), samples.latents.T[:, :, None]], axis=2).astype("<f8")
         likenesses = describe(rows[:, :, :-1], rows[:, :, -1], inputs.tangent, self._scale)
         content = rows.tobytes()
-        name = f"{FIELDS}/{checksum(content)}.f8"
+        name = _field_file(content)
         self._folder.write(name, content)
         references = [
             FieldReference(neuron, name, place, (rows.shape[1], rows.shape[2]), checksum(row.tobytes()), likeness)
@@ -146,7 +146,8 @@ class LayerExtraction:
 
     def restore(self, references: Sequence[FieldReference]) -> list[FieldReference]:
         """The same references, if their file is whole; otherwise those of fields that are extracted again."""
-        if all(reference.read(self._folder) is not None for reference in references):
+        content = self._folder.read(references[0].file)
+        if content is not None and references[0].file == _field_file(content):
             return list(references)
         neurons = [reference.neuron for reference in references]
         plan = self._plan_file(neurons)
@@ -191,6 +192,10 @@ def checksum(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
+def _field_file(content: bytes) -> str:
+    return f"{FIELDS}/{checksum(content)}.f8"
+
+
 def _as_inputs(parts: dict[int | str, Any]) -> Any:
     """Rows as the inputs of a network: an array, a tuple, or a dictionary."""
     if set(parts) == {0}:
@@ -201,7 +206,18 @@ def _as_inputs(parts: dict[int | str, Any]) -> Any:
 
 
 def _write_plan(references: Sequence[FieldReference]) -> bytes:
-    text = json.dumps([asdict(reference) for reference in references])
+    """The references of a block, column by column, with a checksum in front."""
+    first = references[0]
+    columns = {
+        "file": first.file,
+        "shape": first.shape,
+        "neurons": [reference.neuron for reference in references],
+        "checksums": [reference.checksum for reference in references],
+        "zero_shares": [reference.likeness.zero_share for reference in references],
+        "directions": [reference.likeness.directions for reference in references],
+        "orders": [reference.likeness.order for reference in references],
+    }
+    text = json.dumps(columns)
     return f"{checksum(text.encode())}\n{text}".encode()
 
 
@@ -210,15 +226,10 @@ def _read_plan(content: bytes) -> list[FieldReference]:
     first, _, text = content.partition(b"\n")
     if first.decode(errors="replace") != checksum(text):
         return []
+    plan = json.loads(text)
+    columns = (plan[name] for name in ("neurons", "checksums", "zero_shares", "directions", "orders"))
+    shape = (plan["shape"][0], plan["shape"][1])
     return [
-        FieldReference(
-            **{
-                **entry,
-                "shape": tuple(entry["shape"]),
-                "likeness": Likeness(
-                    entry["likeness"]["zero_share"], tuple(entry["likeness"]["directions"]), tuple(entry["likeness"]["order"])
-                ),
-            }
-        )
-        for entry in json.loads(text)
+        FieldReference(neuron, plan["file"], place, shape, sum_, Likeness(share, tuple(directions), tuple(order)))
+        for place, (neuron, sum_, share, directions, order) in enumerate(zip(*columns, strict=True))
     ]

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from typing import Any
 
 from closedform.execution.coordinator import FAILED
-from closedform.execution.keys import content_key
+from closedform.execution.keys import KEY_BYTES, content_key
 from closedform.execution.store import ResultStore
 from closedform.execution.tally import Tally
 from closedform.execution.task import Outcome, Task
@@ -64,10 +65,10 @@ class Planner:
     ) -> None:
         self._store, self._extraction, self._request, self._tally = store, extraction, request, tally
         self._done, self._keep_fields = done, keep_fields
+        self._settings = content_key({"schema": SCHEMA, "effort": request.effort, "seed": request.seed})
         self._seen = Likenesses()
         # Under way, with those that wait for it: a neuron's record serves all that are like it.
         self._followers: dict[str, list[tuple[str, str]]] = {}
-        self._neurons: dict[str, str] = {}
         self._files: dict[str, str] = {}
         self._open: dict[str, int] = {}
 
@@ -80,7 +81,6 @@ class Planner:
     def finish(self, outcome: Outcome) -> None:
         """Note that a neuron is done: write the records of those that are like it, and free fields."""
         self._done.add(outcome.key)
-        self._neurons.pop(outcome.key, None)
         waiting = self._followers.pop(outcome.key, [])
         record = self._store.get(outcome.key) if waiting else None
         for key, neuron in waiting:
@@ -90,15 +90,8 @@ class Planner:
 
     def key(self, reference: FieldReference) -> str:
         """The key of a neuron's result: its name, its field, what it is read with, and the seed."""
-        content = {
-            "schema": SCHEMA,
-            "neuron": reference.neuron,
-            "field": reference.checksum,
-            "inputs": self._extraction.inputs_file,
-            "effort": asdict(self._request.effort),
-            "seed": self._request.seed,
-        }
-        return content_key(content)
+        content = f"{self._settings}\n{self._extraction.inputs_file}\n{reference.checksum}\n{reference.neuron}"
+        return blake2b(content.encode(), digest_size=KEY_BYTES).hexdigest()
 
     def _block_tasks(self, references: Sequence[FieldReference]) -> Iterator[Task]:
         keys = [self.key(reference) for reference in references]
@@ -144,7 +137,7 @@ class Planner:
             "effort": asdict(self._request.effort),
             "seed": self._request.seed,
         }
-        about = {"neuron": reference.neuron, "verdict": None, "concept": None, "seed": self._request.seed}
+        about = {"neuron": reference.neuron, "verdict": None, "concept": None}
         return Task(key, FUNCTION, payload, about, label="verdict")
 
     def _write(self, key: str, record: dict[str, Any]) -> None:

@@ -18,35 +18,37 @@ MEGABYTE = 2**20
 
 
 def sweep(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2 of torch.export, or weights with --builder.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="An array `inputs` (n, d), and optionally `names`.")],
-    layer: Annotated[list[str], typer.Option(help="Path of a layer, such as encoder.2; repeat it for several.")],
-    store: Annotated[str, typer.Option(help="Where results are kept: a path, or s3://bucket/run. Started if it is missing.")],
-    neurons: Annotated[str | None, typer.Option(help="START:STOP, such as 0:4096, or units separated by ';'.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786.")] = None,
-    processes: Annotated[int | None, typer.Option(help="Local processes; by default neurons are read here.")] = None,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")],
+    layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
+    store: Annotated[str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")],
+    neurons: Annotated[str | None, typer.Option(metavar="0:4096", help="Which units; else all.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler.")] = None,
+    processes: Annotated[int | None, typer.Option(metavar="N", help="Local processes instead.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a store that holds results.")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try again what failed before.")] = False,
-    terms: Annotated[int, typer.Option(help="Evaluations of the term search, for every neuron.")] = 1000,
-    evaluations: Annotated[int, typer.Option(help="Evaluations of both engines, where terms do not explain all.")] = 20_000,
-    engine: Annotated[str, typer.Option(help="auto, terms, evolution, or an installed one.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Of points and searches; the same seed gives the same results.")] = 0,
-    max_points: Annotated[int, typer.Option(help="How many points are taken.", max=MOST_POINTS)] = 2000,
-    names: Annotated[str | None, typer.Option(help="The inputs, such as x,v; by default those in DATA.npz.")] = None,
-    tangent: Annotated[str, typer.Option(help="auto, none, linear, local or constraints.")] = "auto",
-    constraint: Annotated[list[str] | None, typer.Option(help="What is constant on the data. May repeat.")] = None,
-    smoothing: Annotated[float, typer.Option(help="For rectified networks: radius as a share of the spread.")] = 0.0,
-    time_limit: Annotated[float, typer.Option(help="Seconds after which a neuron is given up.")] = 1800.0,
-    memory_limit: Annotated[int, typer.Option(help="Megabytes above which a neuron is given up.")] = 4096,
-    attempts: Annotated[int, typer.Option(help="How often a neuron is tried.")] = 2,
-    drop_fields: Annotated[bool, typer.Option("--drop-fields", help="Remove gradients that are not needed any more.")] = False,
-    builder: Annotated[str | None, typer.Option(help="package.module:function that makes the network.")] = None,
-    allow_pickle: Annotated[bool, typer.Option(help="Open a pickled model: runs whatever code is in it.")] = False,
+    terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
+    evaluations: Annotated[int, typer.Option(metavar="N", help="Of both, where terms fall short.")] = 20_000,
+    engine: Annotated[str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")] = "auto",
+    seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
+    max_points: Annotated[int, typer.Option(metavar="N", help="How many points are taken.", max=MOST_POINTS)] = 2000,
+    names: Annotated[str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")] = None,
+    tangent: Annotated[str, typer.Option(metavar="KIND", help="As in `closedform extract`.")] = "auto",
+    constraint: Annotated[list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")] = None,
+    smoothing: Annotated[float, typer.Option(metavar="SHARE", help="0.05 for rectified networks.")] = 0.0,
+    time_limit: Annotated[float, typer.Option(metavar="S", help="Seconds for one neuron.")] = 1800.0,
+    memory_limit: Annotated[int, typer.Option(metavar="MB", help="Memory for one neuron.")] = 4096,
+    attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
+    drop_fields: Annotated[bool, typer.Option("--drop-fields", help="Remove gradients when done.")] = False,
+    builder: Annotated[str | None, typer.Option(metavar="M:F", help="Function that makes the net.")] = None,
+    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Runs the model file's code.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Read every neuron of a layer: exit code 0 if at least one is verified, 1 if none is.
+    """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
 
-    Example: closedform sweep net.pt2 data.npz --layer encoder.2 --store results --processes 8
+    \b
+    Example:
+      closedform sweep net.pt2 data.npz --layer encoder.2 --store results
     """
     from closedform.execution.task import Limits
     from closedform.execution.terminal import TerminalWatcher
@@ -89,14 +91,16 @@ def sweep(
 
 
 def results(
-    store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep --store` wrote.")],
-    where: Annotated[str, typer.Option(help="Conditions that must all hold: 'verdict = verified, complexity < 10'.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the table, OUT.csv or OUT.parquet.")] = None,
+    store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep` wrote.")],
+    where: Annotated[str, typer.Option(metavar="CONDITIONS", help="Separated by commas.")] = "",
+    out: Annotated[Path | None, typer.Option(metavar="OUT", help="Write .csv or .parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
 ) -> None:
-    """Show what a sweep has found: exit code 0 if a row meets the conditions, 1 if none does.
+    """Show what a sweep has found; exit code 1 if nothing meets the conditions.
 
-    Example: closedform results results --where "verdict = verified, complexity < 10"
+    \b
+    Example:
+      closedform results STORE --where "verdict = verified, complexity < 10"
     """
     from closedform.execution.store import ResultStore
     from closedform.sweeping.result import sweep_table

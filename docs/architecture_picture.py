@@ -23,7 +23,8 @@ FLOW = ("networks", "field", "search", "selection", "verification", "interpretat
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "equivalence": 1, "report": 2, "testing": 2, "cli": 0,
+    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
+    "testing": 2, "cli": 0,
     "experiments": 0, "pipeline": 0, "interpretation": 0, "verification": 0, "selection": 0, "search": 0, "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
@@ -35,6 +36,7 @@ WHAT = {
     "search": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
     "alignment": "misalignment, fits", "networks": "models to gradients", "field": "points and directions",
     "expressions": "trees, operators, kernel", "estimator": "scikit-learn style", "discovery": "pairs to invariants",
+    "sweeping": "whole layers", "execution": "tasks, workers, store",
     SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip
 

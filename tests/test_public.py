@@ -10,11 +10,13 @@ def test_public_names_are_pinned():
         "Budget",
         "ConceptSearch",
         "Discovery",
+        "Effort",
         "Equivalence",
         "Expression",
         "GradientField",
         "Interpretation",
         "SearchSpace",
+        "Sweep",
         "__version__",
         "discover",
         "extract_field",
@@ -25,6 +27,7 @@ def test_public_names_are_pinned():
         "load_interpretation",
         "parse",
         "same_concept",
+        "sweep",
     ]
     assert dir(cf) == sorted(cf.__all__)
     for name in cf.__all__:

@@ -18,15 +18,20 @@ if TYPE_CHECKING:
     from closedform.pipeline import interpret, interpret_field, interpret_fields
     from closedform.search.budget import Budget
     from closedform.search.space import SearchSpace
+    from closedform.sweeping.effort import Effort
+    from closedform.sweeping.result import Sweep
+    from closedform.sweeping.sweep import sweep
 
 _LAZY = {
     "Budget": "closedform.search.budget",
     "ConceptSearch": "closedform.estimator",
     "Discovery": "closedform.discovery",
+    "Effort": "closedform.sweeping.effort",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation",
     "SearchSpace": "closedform.search.space",
+    "Sweep": "closedform.sweeping.result",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.pipeline",
@@ -35,17 +40,20 @@ _LAZY = {
     "load_field": "closedform.field.storage",
     "load_interpretation": "closedform.interpretation_storage",
     "same_concept": "closedform.equivalence.same_concept",
+    "sweep": "closedform.sweeping.sweep",
 }
 
 __all__ = [
     "Budget",
     "ConceptSearch",
     "Discovery",
+    "Effort",
     "Equivalence",
     "Expression",
     "GradientField",
     "Interpretation",
     "SearchSpace",
+    "Sweep",
     "__version__",
     "discover",
     "extract_field",
@@ -56,6 +64,7 @@ __all__ = [
     "load_interpretation",
     "parse",
     "same_concept",
+    "sweep",
 ]
 
 

@@ -12,7 +12,7 @@ from closedform.cli.app import app
 
 torch = pytest.importorskip("torch")
 
-COMMANDS = ["layers", "extract", "interpret", "report", "same", "reproduce", "doctor"]
+COMMANDS = ["layers", "extract", "interpret", "report", "same", "sweep", "results", "reproduce", "doctor"]
 LINES = 40
 
 

@@ -4,7 +4,7 @@ import torch
 
 from closedform.networks.errors import ExtractionError
 from closedform.networks.neuron import parse_neuron
-from closedform.networks.torch_jacobian import VECTORISED, jacobians_of
+from closedform.networks.torch_jacobian import BY_INPUTS, VECTORISED, jacobians_of
 
 
 def values_and_leaf(count: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
@@ -16,7 +16,7 @@ def values_and_leaf(count: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]
     return values, leaf, expected.detach().numpy()
 
 
-@pytest.mark.parametrize("count", [1, VECTORISED - 1, VECTORISED, 20])
+@pytest.mark.parametrize("count", [1, VECTORISED - 1, VECTORISED, 3 * BY_INPUTS - 1, 3 * BY_INPUTS, 20])
 def test_one_by_one_and_together_agree_with_the_formula(count: int) -> None:
     values, leaf, expected = values_and_leaf(count)
 
@@ -37,6 +37,34 @@ def test_operations_without_a_batching_rule_are_taken_one_by_one() -> None:
     stubborn = Stubborn.apply(values)
 
     np.testing.assert_allclose(jacobians_of([stubborn], leaf, (parse_neuron("a:*"),)), 2 * expected)  # pyright: ignore
+
+
+@pytest.mark.parametrize("count", [VECTORISED, 3 * BY_INPUTS])
+def test_a_backward_pass_that_hides_a_part_of_the_graph_is_noticed(count: int) -> None:
+    class Hiding(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+            return 2 * grad.detach()
+
+    values, leaf, expected = values_and_leaf(count)
+    hiding = values + Hiding.apply(values)  # pyright: ignore
+
+    np.testing.assert_allclose(jacobians_of([hiding], leaf, (parse_neuron("a:*"),)), 3 * expected, rtol=1e-12)
+
+
+def test_gradients_that_are_not_finite_stay_where_they_are() -> None:
+    leaf = torch.tensor([[0.0, 1.0], [4.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    values = torch.sqrt(leaf[:, :1]) * torch.arange(1.0, 10.0, dtype=torch.float64) + leaf[:, 1:]
+
+    found = jacobians_of([values], leaf, (parse_neuron("a:*"),))
+
+    np.testing.assert_allclose(found[1, :, 0], np.arange(1.0, 10.0) / 4)
+    assert np.isinf(found[0, :, 0]).all()
+    np.testing.assert_allclose(found[:, :, 1], 1.0)
 
 
 def test_values_that_do_not_depend_on_the_inputs_are_an_error() -> None:

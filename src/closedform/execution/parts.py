@@ -92,15 +92,19 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
     arrow = require("pyarrow", extra="cluster")
     columns: dict[str, list[Any]] = {}
     for row, (_, text) in enumerate(entries):
-        for name, value in json.loads(text).items():
-            if name not in (KEY, RECORD) and not isinstance(value, list | dict):
-                columns.setdefault(name, [None] * len(entries))[row] = value
-    named = {name: _column(columns[name]) for name in sorted(columns)}
+        for name, value in top(json.loads(text)).items():
+            columns.setdefault(name, [None] * len(entries))[row] = value
+    named = {name: one_type(columns[name]) for name in sorted(columns)}
     own = {KEY: [key for key, _ in entries], RECORD: [text for _, text in entries]}
     return arrow.table(own | named)
 
 
-def _column(values: list[Any]) -> list[Any]:
+def top(record: dict[str, Any]) -> dict[str, Any]:
+    """The entries of a record that can be columns: numbers, words, and nothing."""
+    return {name: value for name, value in record.items() if name not in (KEY, RECORD) and not isinstance(value, list | dict)}
+
+
+def one_type(values: list[Any]) -> list[Any]:
     """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes text."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -65,11 +66,11 @@ class ResultStore:
 
     def __init__(self, path: str | Path, **storage_options: Any) -> None:
         self.folder = SharedFolder(path, **storage_options)
-        self.path, self._options = str(path), storage_options
+        self.path, self.options = str(path), storage_options
         self._parts = Parts(self.folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.path, self._options)
+        return _open, (self.path, self.options)
 
     def __repr__(self) -> str:
         return f"ResultStore({self.path!r})"
@@ -169,6 +170,10 @@ class ResultStore:
                 gathered += self._gather(waiting)
                 waiting, size = [], 0
         return gathered + (self._gather(waiting) if waiting else 0)
+
+    def compact_if_possible(self, *, minimum: int) -> int:
+        """The same, where pyarrow is installed; otherwise every result keeps its file."""
+        return self.compact(minimum=minimum) if find_spec("pyarrow") is not None else 0
 
     @property
     def parts(self) -> Parts:

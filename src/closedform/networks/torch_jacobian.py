@@ -16,6 +16,9 @@ else:
 VECTORISED = 8
 """From this many latents on, backward passes are taken together."""
 
+BY_INPUTS = 4
+"""With this many times more latents than inputs, Jacobians are taken input by input: each pass serves all latents."""
+
 
 def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:
     """Gradients of every column of values, shape (n_points, n_latents, n_inputs).
@@ -35,7 +38,11 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
         If a neuron does not depend on the inputs.
     """
     columns = [(column, neuron) for value, neuron in zip(values, neurons, strict=True) for column in value.unbind(dim=1)]
-    together = _vectorised(values, leaf) if len(columns) >= VECTORISED else None
+    together = None
+    if len(columns) >= max(VECTORISED, BY_INPUTS * leaf.shape[1]):
+        together = _by_inputs(values, leaf)
+    if together is None and len(columns) >= VECTORISED:
+        together = _vectorised(values, leaf)
     if together is not None:
         return together
     gradients = []
@@ -47,11 +54,44 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
     return torch.stack(gradients, dim=1).numpy()
 
 
-def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
-    """All gradients in one backward pass, or None where an operation of the network does not support it."""
+def _joined(values: list[Any]) -> Any:
+    """Values side by side, or None where they differ in kind."""
     if len({value.device for value in values}) > 1 or len({value.dtype for value in values}) > 1:
         return None
-    joined = torch.cat(values, dim=1)
+    return torch.cat(values, dim=1)
+
+
+def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
+    """All gradients by differentiating twice, or None where an operation of the network does not support it.
+
+    The backward pass J^T u is linear in u, whatever u is; its derivative along an input is that input's column of J.
+    """
+    joined = _joined(values)
+    if joined is None:
+        return None
+    seeds = torch.zeros_like(joined, requires_grad=True)
+    try:
+        (pulled,) = torch.autograd.grad(joined, leaf, seeds, create_graph=True)
+        columns = [
+            torch.autograd.grad(column.sum(), seeds, retain_graph=True)[0].double().cpu() for column in pulled.unbind(dim=1)
+        ]
+    except RuntimeError:
+        return None
+    jacobians = torch.stack(columns, dim=2)
+    # A network with a backward pass of its own may cut the graph somewhere: a plain pass with other seeds tells.
+    probe = torch.linspace(-1.0, 1.0, joined.shape[1], dtype=joined.dtype, device=joined.device).expand_as(joined)
+    (plain,) = torch.autograd.grad(joined, leaf, probe, retain_graph=True)
+    same = torch.einsum("nkd,nk->nd", jacobians, probe.double().cpu())
+    tolerance = 1e-8 if joined.dtype == torch.float64 else 1e-2
+    size = jacobians.abs().sum(dim=1)
+    return jacobians.numpy() if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all()) else None
+
+
+def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
+    """All gradients in one backward pass, or None where an operation of the network does not support it."""
+    joined = _joined(values)
+    if joined is None:
+        return None
     count, latents = joined.shape
     eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
     seeds = eye[:, None, :].expand(latents, count, latents)

@@ -1,0 +1,226 @@
+"""Where tasks run: here, in local processes, under any executor, or on a Dask cluster."""
+
+import os
+import time
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from typing import Any, Protocol
+
+from closedform.errors import ClosedformError
+from closedform.execution.child import answer
+from closedform.execution.parent_watch import end_with_process
+from closedform.execution.store import ResultStore
+from closedform.execution.supervisor import keep, run_task
+from closedform.execution.task import Limits, Outcome, Task
+from closedform.optional import require
+
+ASK_SECONDS = 2.0
+"""How often a cluster is asked for its size."""
+
+AHEAD = 2
+"""Tasks that are sent for each worker, so that none waits for the next."""
+
+
+class WorkersError(ClosedformError, ValueError):
+    """Something else than workers was given."""
+
+
+class WorkersLostError(ClosedformError, RuntimeError):
+    """The workers, or the scheduler between them and us, are gone."""
+
+
+class Workers(Protocol):
+    """What a run needs from an executor."""
+
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+        """Send a task off."""
+        ...
+
+    def width(self) -> int:
+        """How many tasks to keep under way."""
+        ...
+
+    def recover(self, error: BaseException) -> None:
+        """Make ready to send lost tasks again.
+
+        Raises
+        ------
+        WorkersLostError
+            If that cannot be done.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what was started here."""
+        ...
+
+
+def open_workers(executor: Any = None) -> Workers:
+    """Workers from what a user passes.
+
+    Parameters
+    ----------
+    executor : None, int, str, concurrent.futures.Executor or distributed.Client
+        None runs tasks here, one after another, and starts nothing; a number starts so many local processes; text is the
+        address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``. Executors and clients stay open afterwards.
+
+    Raises
+    ------
+    WorkersError
+        If it is something else.
+
+    Examples
+    --------
+    >>> open_workers().width()
+    1
+    """
+    if executor is None:
+        return Here()
+    if isinstance(executor, bool) or (isinstance(executor, int) and executor < 1):
+        raise WorkersError(f"executor={executor!r} is no number of processes; pass 1 or more, or None to start none.")
+    if isinstance(executor, int):
+        return LocalProcesses(executor)
+    if isinstance(executor, str):
+        return DaskWorkers(_connect(executor), is_own=True)
+    if isinstance(executor, Executor):
+        return ExecutorWorkers(executor)
+    if type(executor).__module__.split(".")[0] == "distributed" and hasattr(executor, "get_executor"):
+        return DaskWorkers(executor)
+    raise WorkersError(
+        f"executor is a {type(executor).__name__}; pass a number of processes, a concurrent.futures.Executor, a Dask Client, "
+        "the address of a Dask scheduler, or None."
+    )
+
+
+class Here:
+    """This process: one task after another, without limits on time and memory."""
+
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+        """Run a task at once."""
+        began = time.perf_counter()
+        said = answer({"function": task.function, "payload": dict(task.payload)}, lambda: None)
+        done: Future[Outcome] = Future()
+        if "fault" in said:
+            done.set_result(Outcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began))
+        else:
+            done.set_result(keep(task, said["record"], store, began))
+        return done
+
+    def width(self) -> int:
+        """One after another."""
+        return 1
+
+    def recover(self, error: BaseException) -> None:
+        """Nothing can be lost here but by the error itself."""
+        raise error
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+class ExecutorWorkers:
+    """Any executor of Python's own interface; it stays the caller's."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+        """Send a task off."""
+        return self._executor.submit(run_task, task, store, limits)
+
+    def width(self) -> int:
+        """A few for each of its workers, as far as it says how many those are."""
+        known = getattr(self._executor, "_max_workers", None)
+        return AHEAD * (known if isinstance(known, int) else os.cpu_count() or 1)
+
+    def recover(self, error: BaseException) -> None:
+        """A broken pool stays broken."""
+        if isinstance(error, BrokenExecutor):
+            raise WorkersLostError(f"The pool of workers broke ({error}). Start it again and resume.") from error
+        raise _unusable(error) from error
+
+    def close(self) -> None:
+        """The executor is the caller's."""
+
+
+class LocalProcesses(ExecutorWorkers):
+    """Processes on this machine, by loky: a pool that breaks is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool = self._start()
+        super().__init__(self._pool)
+
+    def recover(self, error: BaseException) -> None:
+        """Start another pool where this one broke."""
+        if not isinstance(error, BrokenExecutor):
+            raise _unusable(error) from error
+        # Of several tasks that were lost together the first replaces the pool.
+        if _is_broken(self._executor):
+            self._pool.shutdown(wait=False)
+            self._executor = self._pool = self._start()
+
+    def close(self) -> None:
+        """End the processes, also in the middle of a task."""
+        self._pool.shutdown(wait=True, kill_workers=True)
+
+    def _start(self) -> Any:
+        from loky import ProcessPoolExecutor
+
+        return ProcessPoolExecutor(self._count, initializer=end_with_process, initargs=(os.getpid(),))
+
+
+class DaskWorkers:
+    """A Dask cluster, through its client."""
+
+    def __init__(self, client: Any, *, is_own: bool = False) -> None:
+        self._client, self._is_own = client, is_own
+        # Every task is sent as it is: two with the same text are two attempts.
+        self._executor = client.get_executor(pure=False)
+        self._threads, self._asked = 1, -ASK_SECONDS
+
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+        """Send a task off."""
+        return self._executor.submit(run_task, task, store, limits)
+
+    def width(self) -> int:
+        """A few for each thread of the workers that there are now: they come and go."""
+        if time.monotonic() - self._asked > ASK_SECONDS and self._client.status == "running":
+            self._threads = sum(self._client.nthreads().values()) or self._threads
+            self._asked = time.monotonic()
+        return AHEAD * self._threads
+
+    def recover(self, error: BaseException) -> None:
+        """Tasks of lost workers can be sent again; those of a lost scheduler cannot."""
+        if type(error).__name__ == "KilledWorker":
+            return
+        if isinstance(error, CancelledError | OSError):
+            address = self._client.scheduler.address if self._client.scheduler is not None else "its address"
+            raise WorkersLostError(f"The scheduler at {address} is gone. Start it again, then workers, and resume.") from error
+        raise _unusable(error) from error
+
+    def close(self) -> None:
+        """Close a client that was opened here."""
+        if self._is_own:
+            self._client.close(timeout=5)
+
+
+def _is_broken(executor: Executor) -> bool:
+    try:
+        executor.submit(int)
+    except BrokenExecutor:
+        return True
+    return False
+
+
+def _unusable(error: BaseException) -> WorkersLostError:
+    return WorkersLostError(
+        f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs the same closedform."
+    )
+
+
+def _connect(address: str) -> Any:
+    distributed = require("distributed", extra="cluster")
+    try:
+        return distributed.Client(address, timeout=30)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise WorkersLostError(f"No scheduler answers at {address!r} ({error}). Start one: dask scheduler") from error

@@ -1,0 +1,68 @@
+"""How much is spent on a neuron: the term search for all, evolution where that leaves something to explain."""
+
+from dataclasses import dataclass, replace
+
+from closedform.errors import BudgetError
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation import Interpretation
+from closedform.pipeline import interpret_field
+from closedform.search.budget import Budget
+from closedform.search.portfolio import NOISE_FACTOR, PERFECT
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Limits of the reading of one neuron, in evaluations, so that the answer does not depend on the machine or its load.
+
+    Attributes
+    ----------
+    terms : int
+        For the first reading, by the term search alone; 0 leaves it out.
+    evaluations : int
+        For the second one, by both engines; 0 leaves it out.
+    engine : str
+        Of the second one: auto, evolution, or another.
+    rule : str or int
+        How the concept is chosen; see `closedform.interpret_field`.
+
+    Examples
+    --------
+    >>> Effort().engine
+    'auto'
+    """
+
+    terms: int = 1000
+    evaluations: int = 20_000
+    engine: str = "auto"
+    rule: str | int = "factor"
+
+    def __post_init__(self) -> None:
+        if min(self.terms, self.evaluations) < 0 or self.terms + self.evaluations == 0:
+            given = f"{self.terms} for terms and {self.evaluations} for both engines"
+            raise BudgetError(f"A neuron needs a positive number of evaluations; got {given}.")
+
+
+def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpretation, str]:
+    """Read a field; the answer, and what it took: 'terms' or the name of the second engine."""
+    if effort.engine == "terms":
+        effort = replace(effort, engine="auto", terms=effort.terms or effort.evaluations, evaluations=0)
+    enough = max(PERFECT, NOISE_FACTOR * field.quality.noise_misalignment)
+    first = None
+    if effort.terms:
+        # What the noise of the directions leaves unexplained no formula explains.
+        target = enough if enough > PERFECT else None
+        budget = Budget(evaluations=effort.terms, target=target)
+        first = interpret_field(field, engine="terms", budget=budget, rng=seed, rule=effort.rule)
+        if not effort.evaluations or first.verdict.status == "verified" or first.floor <= enough:
+            return first, "terms"
+    budget = Budget(evaluations=effort.evaluations)
+    second = interpret_field(field, engine=effort.engine, budget=budget, rng=seed, rule=effort.rule)
+    if first is not None and _rank(first) < _rank(second):
+        return first, "terms"
+    return second, effort.engine
+
+
+def _rank(found: Interpretation) -> tuple[int, float]:
+    """Smaller is better: the verdict, then the misalignment."""
+    order = {"verified": 0, "approximate": 1}.get(found.verdict.status, 2)
+    return order, found.alignment.misalignment if found.alignment is not None else 1.0

@@ -1,0 +1,235 @@
+"""Fields of a layer in blocks: one forward pass and one vectorised backward pass for many neurons, in bounded memory."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.execution.keys import content_key
+from closedform.execution.shared_folder import SharedFolder
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent import StatedConstraint, choose_tangent
+from closedform.field.tangent_space import TangentSpace
+from closedform.networks.fingerprint import fingerprint
+from closedform.networks.options import OptionKeywords
+from closedform.networks.rows import gather_rows
+from closedform.networks.samples import Samples
+from closedform.networks.smoothing import smooth_samples
+from closedform.networks.sources import open_source
+from closedform.sweeping.inputs_file import SweepInputs
+from closedform.sweeping.likeness import Likeness, describe
+
+FIELDS, PLANS = "fields", "plans"
+BLOCK = 256
+"""Neurons that are extracted together."""
+
+AT_ONCE = 2**14
+"""Points times neurons in one vectorised backward pass: as much memory as a forward pass of so many points."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReference:
+    """Where a neuron's field lies.
+
+    Attributes
+    ----------
+    neuron : str
+    file : str
+        Under the store's path.
+    place : int
+        Among the fields of the file.
+    shape : tuple of int
+        Points, and inputs plus one: gradients with the value in the last column.
+    checksum : str
+        Of its bytes.
+    likeness : Likeness
+    """
+
+    neuron: str
+    file: str
+    place: int
+    shape: tuple[int, int]
+    checksum: str
+    likeness: Likeness
+
+    def read(self, folder: SharedFolder) -> FloatArray | None:
+        """Gradients and values, or None where they are missing or damaged."""
+        size = 8 * self.shape[0] * self.shape[1]
+        content = folder.read_range(self.file, self.place * size, (self.place + 1) * size)
+        if content is None or len(content) != size or checksum(content) != self.checksum:
+            return None
+        return np.frombuffer(content, dtype="<f8").reshape(self.shape)
+
+
+class LayerExtraction:
+    """Extracts blocks of neurons at the same points.
+
+    Parameters
+    ----------
+    folder : SharedFolder
+        Where fields are kept.
+    model, inputs, names, tangent, constraints, max_points, smoothing, options
+        As in `closedform.extract_field`.
+    seed : int
+        Chooses the points.
+    """
+
+    def __init__(
+        self,
+        folder: SharedFolder,
+        model: Any,
+        inputs: Any,
+        *,
+        names: Sequence[str] | None,
+        tangent: str | TangentSpace,
+        constraints: Sequence[StatedConstraint],
+        max_points: int | None,
+        smoothing: float,
+        seed: int,
+        options: OptionKeywords,
+    ) -> None:
+        self._folder, self._model, self._smoothing, self._seed = folder, model, smoothing, seed
+        rng = np.random.default_rng(seed)
+        rows = gather_rows(inputs, max_points=max_points, rng=rng, prepare=options.get("prepare"))
+        self.points_of_network = _as_inputs(rows.parts)
+        # The rows are chosen and prepared, once for all blocks.
+        self.options = cast(OptionKeywords, {name: value for name, value in options.items() if name != "prepare"})
+        self._given_names = names if names is not None else rows.names
+        self._tangent, self._constraints = tangent, constraints
+        self._fingerprint = fingerprint(model)
+        self._inputs: SweepInputs | None = None
+        self._scale: FloatArray = np.ones(0)
+        self.inputs_file = ""
+
+    def prepare(self, neuron: str) -> SweepInputs:
+        """Points, names and tangent space, from a look at one neuron."""
+        if self._inputs is None:
+            source = open_source(self._model, self.points_of_network, neuron, max_points=None, rng=self._seed, **self.options)
+            points = source.points
+            labels = self._given_names
+            if labels is None:
+                labels = source.evaluate(points).names or [f"x{place}" for place in range(points.shape[1])]
+            self._scale = robust_spread(points)
+            space = self._tangent
+            if not isinstance(space, TangentSpace):
+                space = choose_tangent(points, self._scale, space, self._constraints, tuple(labels))
+            self._inputs = SweepInputs(points, tuple(labels), space)
+            self.inputs_file = self._inputs.save(self._folder)
+        return self._inputs
+
+    def block(self, neurons: Sequence[str]) -> list[FieldReference]:
+        """References to the fields of some neurons: those of an earlier run, if the network is the same, or new ones."""
+        inputs = self.prepare(neurons[0])
+        plan = self._plan_file(neurons)
+        known = None if plan is None else self._folder.read(plan)
+        references = [] if known is None else _read_plan(known)
+        if references:
+            return references
+        samples = self._samples(neurons, inputs)
+        # Neuron by neuron, so that a worker reads the bytes of its own alone.
+        rows = np.concatenate([samples.jacobians.swapaxes(0, 1), samples.latents.T[:, :, None]], axis=2).astype("<f8")
+        likenesses = describe(rows[:, :, :-1], rows[:, :, -1], inputs.tangent, self._scale)
+        content = rows.tobytes()
+        name = _field_file(content)
+        self._folder.write(name, content)
+        references = [
+            FieldReference(neuron, name, place, (rows.shape[1], rows.shape[2]), checksum(row.tobytes()), likeness)
+            for place, (neuron, row, likeness) in enumerate(zip(neurons, rows, likenesses, strict=True))
+        ]
+        if plan is not None:
+            self._folder.write(plan, _write_plan(references))
+        return references
+
+    def restore(self, references: Sequence[FieldReference]) -> list[FieldReference]:
+        """The same references, if their file is whole; otherwise those of fields that are extracted again."""
+        content = self._folder.read(references[0].file)
+        if content is not None and references[0].file == _field_file(content):
+            return list(references)
+        neurons = [reference.neuron for reference in references]
+        plan = self._plan_file(neurons)
+        if plan is not None:
+            self._folder.remove(plan)
+        return self.block(neurons)
+
+    def forget(self, file: str) -> None:
+        """Remove fields that nobody needs any more."""
+        self._folder.remove(file)
+
+    def _samples(self, neurons: Sequence[str], inputs: SweepInputs) -> Samples:
+        # Vectorised passes hold every neuron's gradient in every layer, for all points of a batch.
+        size = min(self.options.get("batch_size", AT_ONCE), max(AT_ONCE // len(neurons), 1))
+        options = cast(OptionKeywords, {**self.options, "batch_size": size})
+        source = open_source(self._model, self.points_of_network, list(neurons), max_points=None, rng=self._seed, **options)
+        samples = source.evaluate(source.points)
+        if not self._smoothing:
+            return samples
+        return smooth_samples(
+            source, samples, radius=self._smoothing, rng=self._seed, scale=self._scale, tangent=inputs.tangent
+        )
+
+    def _plan_file(self, neurons: Sequence[str]) -> str | None:
+        """Named by all that decides about the fields; None for networks that cannot be told apart."""
+        plain = {name: value for name, value in self.options.items() if isinstance(value, str | int | float | bool)}
+        if self._fingerprint is None or len(plain) != len([value for value in self.options.values() if value is not None]):
+            return None
+        content = {
+            "network": self._fingerprint,
+            "inputs": self.inputs_file,
+            "neurons": list(neurons),
+            "smoothing": self._smoothing,
+            "seed": self._seed,
+            "options": plain,
+        }
+        return f"{PLANS}/{content_key(content)}.json"
+
+
+def checksum(content: bytes) -> str:
+    """Of a field's bytes."""
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _field_file(content: bytes) -> str:
+    return f"{FIELDS}/{checksum(content)}.f8"
+
+
+def _as_inputs(parts: dict[int | str, Any]) -> Any:
+    """Rows as the inputs of a network: an array, a tuple, or a dictionary."""
+    if set(parts) == {0}:
+        return parts[0]
+    if all(isinstance(key, int) for key in parts):
+        return tuple(parts[key] for key in sorted(parts, key=int))
+    return parts
+
+
+def _write_plan(references: Sequence[FieldReference]) -> bytes:
+    """The references of a block, column by column, with a checksum in front."""
+    first = references[0]
+    columns = {
+        "file": first.file,
+        "shape": first.shape,
+        "neurons": [reference.neuron for reference in references],
+        "checksums": [reference.checksum for reference in references],
+        "zero_shares": [reference.likeness.zero_share for reference in references],
+        "directions": [reference.likeness.directions for reference in references],
+        "orders": [reference.likeness.order for reference in references],
+    }
+    text = json.dumps(columns)
+    return f"{checksum(text.encode())}\n{text}".encode()
+
+
+def _read_plan(content: bytes) -> list[FieldReference]:
+    """What `_write_plan` wrote, or nothing where it is damaged."""
+    first, _, text = content.partition(b"\n")
+    if first.decode(errors="replace") != checksum(text):
+        return []
+    plan = json.loads(text)
+    columns = (plan[name] for name in ("neurons", "checksums", "zero_shares", "directions", "orders"))
+    shape = (plan["shape"][0], plan["shape"][1])
+    return [
+        FieldReference(neuron, plan["file"], place, shape, sum_, Likeness(share, tuple(directions), tuple(order)))
+        for place, (neuron, sum_, share, directions, order) in enumerate(zip(*columns, strict=True))
+    ]

@@ -1,0 +1,125 @@
+"""Neurons that need no search: those without a gradient, and those that grow in the same directions as an earlier one."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.field.findings import DEAD_SHARE
+from closedform.field.tangent_space import TangentSpace
+
+PROJECTIONS, ORDER_PROJECTIONS = 4, 2
+SAME_ANGLE = 1e-6
+"""Directions of two neurons that differ by less, in radians, are the same: networks compute with seven digits."""
+
+SAME_ORDER = 1e-3
+"""Shares of the points by which the order of two neurons' values may differ, for values that are nearly equal."""
+
+DIGITS = 10
+_SEED = 20260101
+_TINY = 1e-30
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A short description of a neuron's field, the same for every increasing or decreasing function of the neuron.
+
+    Attributes
+    ----------
+    zero_share : float
+        Points without a usable gradient.
+    directions : tuple of float
+        Random projections of the unit directions, over the square root of the number of points.
+    order : tuple of float
+        The same of the values' ranks.
+    """
+
+    zero_share: float
+    directions: tuple[float, ...]
+    order: tuple[float, ...]
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the neuron hardly moves on this data."""
+        return self.zero_share >= DEAD_SHARE
+
+    def matches(self, other: "Likeness") -> bool:
+        """Whether both neurons encode the same concept, as far as the data can tell."""
+        gap = max(abs(a - b) for a, b in zip(self.directions, other.directions, strict=True))
+        swaps = max(abs(a - b) for a, b in zip(self.order, other.order, strict=True))
+        return gap <= SAME_ANGLE and swaps <= SAME_ORDER and abs(self.zero_share - other.zero_share) < 1e-9
+
+
+def describe(jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, scale: FloatArray) -> list[Likeness]:
+    """Descriptions of several neurons at the same points.
+
+    Parameters
+    ----------
+    jacobians : ndarray, shape (n_neurons, n_points, n_inputs)
+    latents : ndarray, shape (n_neurons, n_points)
+    tangent : TangentSpace
+    scale : ndarray, shape (n_inputs,)
+    """
+    n_points = latents.shape[1]
+    rng = np.random.default_rng(_SEED)
+    for_directions = rng.normal(size=(PROJECTIONS, n_points * tangent.rank)) / np.sqrt(n_points)
+    for_order = rng.normal(size=(ORDER_PROJECTIONS, n_points)) / np.sqrt(n_points)
+    found = []
+    for gradients, values in zip(jacobians, latents, strict=True):
+        with np.errstate(all="ignore"):
+            coordinates = tangent.coordinates(gradients, scale)
+            norms = np.linalg.norm(coordinates, axis=1)
+        usable = np.isfinite(norms) & (norms > _TINY)
+        units = np.where(usable[:, None], coordinates / np.where(usable, norms, 1.0)[:, None], 0.0)
+        directions = for_directions @ units.ravel()
+        # A decreasing function turns every direction round: the largest projection is taken as positive.
+        sign = 1.0 if directions[np.argmax(np.abs(directions))] >= 0 else -1.0
+        places = np.argsort(np.argsort(np.where(np.isfinite(values), values, 0.0), kind="stable"))
+        ranks = (places + 0.5) / n_points - 0.5
+        order = for_order @ (ranks * usable)
+        found.append(Likeness(round(float(1 - usable.mean()), DIGITS), _plain(sign * directions), _plain(sign * order)))
+    return found
+
+
+class Likenesses:
+    """The descriptions seen so far, looked up by their first number; a few hundred bytes for each."""
+
+    def __init__(self) -> None:
+        self._cells: dict[int, int | list[int]] = {}
+        self._numbers = np.empty((64, PROJECTIONS + ORDER_PROJECTIONS + 1))
+        self._names: list[str] = []
+
+    def find(self, likeness: Likeness) -> str | None:
+        """The first neuron that matches, or None."""
+        cell = self._cell(likeness)
+        for near in (cell - 1, cell, cell + 1):
+            places = self._cells.get(near, ())
+            for place in (places,) if isinstance(places, int) else places:
+                if likeness.matches(_from_numbers(self._numbers[place])):
+                    return self._names[place]
+        return None
+
+    def add(self, likeness: Likeness, name: str) -> None:
+        """Remember a neuron."""
+        place, cell = len(self._names), self._cell(likeness)
+        if place == len(self._numbers):
+            self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
+        self._numbers[place] = (likeness.zero_share, *likeness.directions, *likeness.order)
+        self._names.append(name)
+        there = self._cells.get(cell)
+        # Cells are so small that nearly all hold one neuron.
+        self._cells[cell] = place if there is None else [*([there] if isinstance(there, int) else there), place]
+
+    def _cell(self, likeness: Likeness) -> int:
+        return math.floor(likeness.directions[0] / SAME_ANGLE)
+
+
+def _from_numbers(row: FloatArray) -> Likeness:
+    zero_share, *others = row.tolist()
+    return Likeness(zero_share, tuple(others[:PROJECTIONS]), tuple(others[PROJECTIONS:]))
+
+
+def _plain(values: FloatArray) -> tuple[float, ...]:
+    """Rounded far below what is compared, which makes files smaller."""
+    return tuple(round(float(value), DIGITS) for value in values)

@@ -1,0 +1,179 @@
+"""From blocks of fields to tasks: what is done already, what is dead, what is like another, and what is left to search."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any
+
+from closedform.execution.coordinator import FAILED
+from closedform.execution.keys import KEY_BYTES, content_key
+from closedform.execution.store import ResultStore
+from closedform.execution.tally import Tally
+from closedform.execution.task import Outcome, Task
+from closedform.sweeping.effort import Effort
+from closedform.sweeping.extraction import BLOCK, FieldReference, LayerExtraction
+from closedform.sweeping.likeness import Likenesses
+from closedform.sweeping.reading import FUNCTION, finished
+
+SCHEMA = 1
+"""Counted up when the same field and options would give another record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What every neuron of a sweep is read with.
+
+    Attributes
+    ----------
+    effort : Effort
+    seed : int
+    options : dict
+        Of the store's file system.
+    """
+
+    effort: Effort
+    seed: int
+    options: dict[str, Any]
+
+
+class Planner:
+    """Turns neurons into tasks, block by block, and writes the records that need no search.
+
+    Parameters
+    ----------
+    store : ResultStore
+    extraction : LayerExtraction
+    request : Request
+    tally : Tally
+        Is counted up for neurons without a task.
+    done : set of str
+        Keys whose records are there and sound.
+    keep_fields : bool
+        Whether fields stay when all neurons of their block are done.
+    """
+
+    def __init__(
+        self,
+        store: ResultStore,
+        extraction: LayerExtraction,
+        request: Request,
+        tally: Tally,
+        done: set[str],
+        *,
+        keep_fields: bool = True,
+    ) -> None:
+        self._store, self._extraction, self._request, self._tally = store, extraction, request, tally
+        self._done, self._keep_fields = done, keep_fields
+        self._settings = content_key({"schema": SCHEMA, "effort": request.effort, "seed": request.seed})
+        self._seen = Likenesses()
+        # Under way, with those that wait for it: a neuron's record serves all that are like it.
+        self._followers: dict[str, list[tuple[str, str]]] = {}
+        self._files: dict[str, str] = {}
+        self._open: dict[str, int] = {}
+
+    def tasks(self, neurons: Sequence[str], *, ahead: bool) -> Iterator[Task]:
+        """Tasks in the order of the neurons; `ahead` extracts the next block while tasks of this one are taken."""
+        blocks = [neurons[start : start + BLOCK] for start in range(0, len(neurons), BLOCK)]
+        for references in _ahead(self._extraction.block, blocks) if ahead else map(self._extraction.block, blocks):
+            yield from self._block_tasks(references)
+
+    def finish(self, outcome: Outcome) -> None:
+        """Note that a neuron is done: write the records of those that are like it, and free fields."""
+        self._done.add(outcome.key)
+        waiting = self._followers.pop(outcome.key, [])
+        record = self._store.get(outcome.key) if waiting else None
+        for key, neuron in waiting:
+            if record is not None:
+                self._write(key, _copy(record, neuron))
+        self._release(outcome.key)
+
+    def key(self, reference: FieldReference) -> str:
+        """The key of a neuron's result: its name, its field, what it is read with, and the seed."""
+        content = f"{self._settings}\n{self._extraction.inputs_file}\n{reference.checksum}\n{reference.neuron}"
+        return blake2b(content.encode(), digest_size=KEY_BYTES).hexdigest()
+
+    def _block_tasks(self, references: Sequence[FieldReference]) -> Iterator[Task]:
+        keys = [self.key(reference) for reference in references]
+        if any(key not in self._done for key in keys):
+            references = self._extraction.restore(references)
+            keys = [self.key(reference) for reference in references]
+        found = [(r, k, task) for r, k in zip(references, keys, strict=True) if (task := self._task(r, k)) is not None]
+        for reference, key, _ in found:
+            self._files[key] = reference.file
+            self._open[reference.file] = self._open.get(reference.file, 0) + 1
+        yield from (task for _, _, task in found)
+
+    def _task(self, reference: FieldReference, key: str) -> Task | None:
+        """The task of a neuron, or None where none is needed."""
+        likeness, neuron = reference.likeness, reference.neuron
+        first = None if likeness.is_dead else self._seen.find(likeness)
+        if first is None and not likeness.is_dead:
+            self._seen.add(likeness, key)
+        if key in self._done:
+            self._tally.before += 1
+        elif likeness.is_dead:
+            self._write(key, _dead(neuron, likeness.zero_share, self._request.seed))
+        elif first is not None and first in self._done:
+            record = self._store.get(first)
+            if record is None or record["status"] == FAILED:
+                return self._search(reference, key)
+            self._write(key, _copy(record, neuron))
+        elif first is not None:
+            self._followers.setdefault(first, []).append((key, neuron))
+        else:
+            return self._search(reference, key)
+        return None
+
+    def _search(self, reference: FieldReference, key: str) -> Task:
+        payload = {
+            "neuron": reference.neuron,
+            "store": [self._store.path, self._request.options],
+            "inputs": self._extraction.inputs_file,
+            "file": reference.file,
+            "place": reference.place,
+            "shape": list(reference.shape),
+            "checksum": reference.checksum,
+            "effort": asdict(self._request.effort),
+            "seed": self._request.seed,
+        }
+        about = {"neuron": reference.neuron, "verdict": None, "concept": None}
+        return Task(key, FUNCTION, payload, about, label="verdict")
+
+    def _write(self, key: str, record: dict[str, Any]) -> None:
+        self._store.put(key, record)
+        self._done.add(key)
+        self._tally.add(record["verdict"] or FAILED, failed=record["status"] == FAILED)
+
+    def _release(self, key: str) -> None:
+        file = self._files.pop(key, None)
+        if file is None:
+            return
+        self._open[file] -= 1
+        if self._open[file] == 0:
+            del self._open[file]
+            if not self._keep_fields:
+                self._extraction.forget(file)
+
+
+def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
+    reason = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this data."
+    record = {"neuron": neuron, "status": "dead", "verdict": "none", "concept": None, "seed": seed, "reason": reason}
+    return finished(record, 0.0)
+
+
+def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:
+    """The record of a neuron that is like another."""
+    status = FAILED if record["status"] == FAILED else "same"
+    return finished({**record, "neuron": neuron, "status": status, "same_as": record["neuron"]}, 0.0)
+
+
+def _ahead(make: Callable[[Sequence[str]], Any], blocks: Sequence[Sequence[str]]) -> Iterator[Any]:
+    """Results in order, the next one made in another thread while this one is used."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(make, blocks[0])
+        for block in [*blocks[1:], None]:
+            ready = coming.result()
+            if block is not None:
+                coming = thread.submit(make, block)
+            yield ready

@@ -1,0 +1,160 @@
+"""``closedform.sweep``: the concepts of all neurons of a layer, on one core or on a thousand."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from closedform.errors import StorageError
+from closedform.execution.coordinator import FAILED, Coordinator
+from closedform.execution.store import ROWS_PER_PART, ResultStore
+from closedform.execution.tally import Tally, Watcher
+from closedform.execution.task import Limits
+from closedform.execution.workers import WorkersLostError, open_workers
+from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.networks.options import OptionKeywords
+from closedform.provenance import seed_of
+from closedform.sweeping.effort import Effort
+from closedform.sweeping.extraction import LayerExtraction
+from closedform.sweeping.planning import Planner, Request
+from closedform.sweeping.result import Sweep
+from closedform.sweeping.selection import Choice, choose_neurons, few_points
+
+MAX_POINTS = 2000
+"""Points that are taken by default: fewer than for one neuron, for there are many."""
+
+
+def sweep(
+    model: Any,
+    inputs: Any,
+    layer: str | Sequence[str],
+    *,
+    neurons: Choice = None,
+    executor: Any = None,
+    store: str | Path | ResultStore,
+    resume: bool = True,
+    names: Sequence[str] | None = None,
+    tangent: str | TangentSpace = "auto",
+    constraints: Sequence[StatedConstraint] = (),
+    max_points: int | None = MAX_POINTS,
+    smoothing: float = 0.0,
+    effort: Effort | None = None,
+    limits: Limits | None = None,
+    retry_failed: bool = False,
+    keep_fields: bool = True,
+    rng: int | np.random.Generator | None = 0,
+    watcher: Watcher | None = None,
+    **options: Unpack[OptionKeywords],
+) -> Sweep:
+    """Read the concept of every neuron of a layer, or of several layers, and keep the results in a store.
+
+    Results are the same for the same seed, bit for bit, with any executor and on any load. A run that was interrupted goes on
+    where it stopped. Dead neurons, and neurons that are like another one, are not searched.
+
+    Parameters
+    ----------
+    model, inputs, names, tangent, constraints, max_points, smoothing
+        As in `closedform.extract_field`.
+    layer : str or sequence of str
+        Path of a layer, or of several.
+    neurons : slice, range, iterable of int or str, or None
+        Which units of each layer; None for all of a flat one. Texts such as ``"3,mean"`` where a layer has positions.
+    executor : None, int, str, concurrent.futures.Executor or distributed.Client
+        Where neurons are read: None here, one after another; a number starts local processes; text is the address of a Dask
+        scheduler. Workers must see the store's path.
+    store : str, Path or ResultStore
+        A path of fsspec, such as ``results`` or ``s3://bucket/run``; a missing store is started.
+    resume : bool
+        Whether a store that holds results may be used; what is in it is not done again.
+    effort : Effort, optional
+        What is spent on a neuron, in evaluations.
+    limits : Limits, optional
+        When a task is given up. Time and memory are limited where neurons are read in other processes.
+    retry_failed : bool
+        Whether neurons that failed in an earlier run are tried again.
+    keep_fields : bool
+        Whether the gradients of a block stay on the store when all its neurons are done.
+    rng : int, Generator or None
+        Seed of points and searches.
+    watcher : Watcher, optional
+        Whom to tell how far the run is.
+    **options
+        As in `closedform.extract_field`.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    StorageError
+        If the store holds results and `resume` is False.
+    WorkersLostError
+        If workers or scheduler are gone for good; what is done is in the store, and the same call resumes.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> layer = lambda x: np.stack([x[:, 0] ** 2 + x[:, 1], np.exp(x[:, 0] ** 2 + x[:, 1]), 0 * x[:, 0]], axis=1)
+    >>> found = cf.sweep(layer, points, "output", names=["x", "v"], store="memory://sweep-example", kind="function")
+    >>> sorted(found.table("verdict = verified")[["neuron", "status", "concept"]].values.tolist())
+    [['output:0', 'done', 'v + x**2'], ['output:1', 'same', 'v + x**2']]
+    >>> found.table("status = dead")["neuron"].tolist()
+    ['output:2']
+    """
+    began, seed = time.perf_counter(), seed_of(rng)
+    kept = store if isinstance(store, ResultStore) else ResultStore(store)
+    done = _done_before(kept, resume=resume, retry_failed=retry_failed)
+    extraction = LayerExtraction(
+        kept.folder,
+        model,
+        inputs,
+        names=names,
+        tangent=tangent,
+        constraints=constraints,
+        max_points=max_points,
+        smoothing=smoothing,
+        seed=seed,
+        options=options,
+    )
+    chosen = choose_neurons(model, few_points(extraction.points_of_network), layer, neurons, extraction.options)
+    tally = Tally(len(chosen))
+    request = Request(Effort() if effort is None else effort, seed, kept.options)
+    planner = Planner(kept, extraction, request, tally, done, keep_fields=keep_fields)
+    workers = open_workers(executor)
+    coordinator = Coordinator(workers, kept, limits or Limits(), tally, watcher=watcher, on_done=planner.finish)
+    try:
+        coordinator.run(planner.tasks(chosen, ahead=executor is not None))
+    except WorkersLostError as error:
+        said = f"{error} {tally.before + tally.done} of {tally.total} results are in {kept.path}."
+        raise WorkersLostError(said) from error
+    finally:
+        workers.close()
+        if watcher is not None:
+            watcher.close()
+    return Sweep(kept, _counts(tally), time.perf_counter() - began)
+
+
+def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set[str]:
+    """Keys of results that need not be computed."""
+    store.compact_if_possible(minimum=ROWS_PER_PART)
+    inventory = store.check()
+    if not resume and (inventory.sound or inventory.damaged):
+        raise StorageError(
+            f"The store {store.path!r} holds {len(inventory.sound)} results; resume, or choose another path for a new one."
+        )
+    done = set(inventory.sound)
+    if retry_failed:
+        from closedform.execution.table import read_table
+
+        table = read_table(store, columns=["status"])
+        done -= set(table.loc[table["status"] == FAILED, "key"]) if "status" in table.columns else set()
+    return done
+
+
+def _counts(tally: Tally) -> dict[str, int]:
+    named = {label: tally.labels[label] for label in ("verified", "approximate", "none")}
+    return {"neurons": tally.total, "before": tally.before, **named, "failed": tally.failed}

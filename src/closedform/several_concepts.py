@@ -22,6 +22,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation import HypothesisResult, Interpretation
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import Status
+from closedform.search.exchanged import exchanged
 from closedform.search.front import Candidate, Front
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import divide
@@ -68,7 +69,7 @@ def read_concepts(stages: Stages, request: Request, clock: Clock) -> Interpretat
 def _search(stages: Stages, request: Request, rows: Rows) -> list[Reading]:
     """Search and choose on the field, on what the first concept leaves over, and so on; the last may have found nothing."""
     rank = stages.field.rank
-    limit = request.limits.share(SEARCH_SHARE / rank)
+    clock = request.limits.share(SEARCH_SHARE).start()
     readings: list[Reading] = []
     found: list[Expression] = []
     while len(found) < rank:
@@ -76,8 +77,12 @@ def _search(stages: Stages, request: Request, rows: Rows) -> list[Reading]:
         seen = _counted(inner.field.subset(rows.seen))
         if seen is None:
             break
-        reading = inner.read(seen, limit, stages.rule, rescored(_pool(readings), seen, stages))
+        # What a search has not used goes to those after it.
+        limit = clock.remaining().share(1 / (rank - len(found)))
+        known = [*_pool(readings), *_exchanged(readings)]
+        reading = inner.read(seen, limit, stages.rule, rescored(known, seen, stages))
         readings.append(reading)
+        clock.evaluations += int(reading.result.statistics.get("evaluations", 0))
         if reading.chosen is None or reading.result.status == "interrupted" or not _promising(reading.chosen, seen, request):
             break
         found.append(reading.chosen.expression)
@@ -197,6 +202,12 @@ def _pool(readings: Iterable[Reading]) -> list[Candidate]:
         for contender in reading.contenders:
             found.setdefault(contender.expression, Candidate(contender.expression, 1.0, contender.complexity, contender.engine))
     return list(found.values())
+
+
+def _exchanged(readings: Iterable[Reading]) -> list[Candidate]:
+    """What was chosen, with its inputs exchanged: where one component of a vector is conserved the others often are."""
+    chosen = [reading.chosen for reading in readings if reading.chosen is not None]
+    return [Candidate(image, 1.0, one.complexity, one.engine) for one in chosen for image in exchanged(one.expression)]
 
 
 def rescored(candidates: Sequence[Candidate], field: GradientField, stages: Stages) -> Front:

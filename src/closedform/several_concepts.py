@@ -68,7 +68,7 @@ def read_concepts(stages: Stages, request: Request, clock: Clock) -> Interpretat
 def _search(stages: Stages, request: Request, rows: Rows) -> list[Reading]:
     """Search and choose on the field, on what the first concept leaves over, and so on; the last may have found nothing."""
     rank = stages.field.rank
-    limit = request.limits.share(SEARCH_SHARE / rank)
+    clock = request.limits.share(SEARCH_SHARE).start()
     readings: list[Reading] = []
     found: list[Expression] = []
     while len(found) < rank:
@@ -76,8 +76,11 @@ def _search(stages: Stages, request: Request, rows: Rows) -> list[Reading]:
         seen = _counted(inner.field.subset(rows.seen))
         if seen is None:
             break
+        # What a search has not used goes to those after it.
+        limit = clock.remaining().share(1 / (rank - len(found)))
         reading = inner.read(seen, limit, stages.rule, rescored(_pool(readings), seen, stages))
         readings.append(reading)
+        clock.evaluations += int(reading.result.statistics.get("evaluations", 0))
         if reading.chosen is None or reading.result.status == "interrupted" or not _promising(reading.chosen, seen, request):
             break
         found.append(reading.chosen.expression)

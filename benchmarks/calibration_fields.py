@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
+from closedform.experiments.bench.control import random_waves
 
 Box = tuple[float, float]
 
@@ -106,7 +107,7 @@ def controls(which: str, folder: Path, n_each: int) -> Iterator[Case]:
         yield Case(f"untrained | {seed}", "untrained", None, field)
         field, _ = _kept(folder / f"shuffled_{number}.npz", lambda: _shuffled(points, names, number))  # noqa: B023
         yield Case(f"shuffled | {seed}", "shuffled", None, field)
-        values, gradients = _smooth(points, rng)
+        values, gradients = random_waves(points, rng)
         smooth = cf.GradientField.from_arrays(points, gradients, latents=values, names=names)
         yield Case(f"smooth | {seed}", "smooth", None, smooth)
         if seed % 2 == 0:
@@ -124,14 +125,6 @@ def turned(gradients: np.ndarray, degrees: float, rng: np.random.Generator) -> n
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     angles = np.radians(degrees) * rng.normal(size=(len(units), 1))
     return np.cos(angles) * units + np.sin(angles) * across
-
-
-def _smooth(points: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A random smooth function: sixty waves of random direction and phase."""
-    waves = rng.normal(size=(60, points.shape[1]))
-    phases, sizes = rng.uniform(0, 2 * np.pi, 60), rng.normal(size=60)
-    angles = points @ waves.T + phases
-    return np.cos(angles) @ sizes, -(np.sin(angles) * sizes) @ waves
 
 
 def _net(n_inputs: int, activation: str) -> Any:

@@ -17,14 +17,11 @@ import torch
 from several_systems import SYSTEMS, System
 
 import closedform as cf
-from closedform.arrays import FloatArray
-from closedform.field.scaling import robust_spread
+from closedform.experiments.bench.scoring import FUNCTION, count_independent, outside
 from closedform.networks.siamese import SiameseOptions, load_siamese, train_siamese
 from closedform.search.budget import processor_seconds
 
 N_PAIRS, N_POINTS = 20_000, 4000
-FUNCTION = 1e-3
-"""A concept is a function of the invariants if less than this share of its directions lies outside theirs."""
 
 
 def options(system: System) -> SiameseOptions:
@@ -73,27 +70,6 @@ class Distortion(torch.nn.Module):
         return latents
 
 
-def outside(concepts: list[cf.Expression], truths: list[cf.Expression], points: FloatArray) -> FloatArray:
-    """For each concept the share of its directions that lies outside those of the invariants."""
-    scale = robust_spread(points)
-    spans = np.linalg.qr(np.stack([truth.gradient(points) * scale for truth in truths], axis=2))[0]
-    shares = []
-    for concept in concepts:
-        gradient = concept.gradient(points) * scale
-        inside = np.einsum("ndk,nd->nk", spans, gradient)
-        shares.append(1 - np.mean((inside**2).sum(axis=1) / (gradient**2).sum(axis=1)))
-    return np.array(shares)
-
-
-def independent(concepts: list[cf.Expression], points: FloatArray) -> int:
-    """How many of the concepts are independent of each other."""
-    if not concepts:
-        return 0
-    gradients = np.stack([concept.gradient(points) for concept in concepts], axis=2)
-    sizes = np.linalg.svd(gradients / np.linalg.norm(gradients, axis=1, keepdims=True), compute_uv=False)
-    return int(np.median((sizes > 1e-3).sum(axis=1)))
-
-
 def read(name: str, seed: int, directory: Path, budget: float) -> dict[str, Any]:
     """Read one network and compare with the invariants."""
     system = SYSTEMS[name]
@@ -118,7 +94,7 @@ def read(name: str, seed: int, directory: Path, budget: float) -> dict[str, Any]
         "verdicts": [part.verdict.status for part in found.parts],
         "joint": found.verdict.status,
         "outside": shares.tolist(),
-        "recovered": independent(right, points[:500]),
+        "recovered": count_independent(right, points[:500]),
         "of": len(truths),
         "false": len(concepts) - len(right),
         "explained": None if found.together is None else found.together.explained,

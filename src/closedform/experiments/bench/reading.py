@@ -1,7 +1,6 @@
 """Read a field and say which of its concepts are claimed. This file must not know the systems, let alone their invariants."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
@@ -9,6 +8,10 @@ from closedform.interpretation import Interpretation
 from closedform.pipeline import interpret_field
 from closedform.search.budget import Budget
 from closedform.search.engine import Engine
+from closedform.search.space import SearchSpace
+
+MOST_COMPLEX = 110
+"""Largest complexity of a formula: twice the usual, for the hyperdeterminant has twelve terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +38,27 @@ class Claims:
 
 
 def read_claims(
-    field: GradientField, *, engine: str | Engine = "auto", budget: float | Budget = 60.0, seed: int = 0, **options: Any
+    field: GradientField,
+    *,
+    engine: str | Engine = "auto",
+    budget: float | Budget = 60.0,
+    seed: int = 0,
+    space: SearchSpace | None = None,
 ) -> Claims:
     """Interpret a field and list what is claimed.
 
     Parameters
     ----------
     field : GradientField
-    engine, budget, **options
+    engine, budget
         As in `closedform.interpret_field`.
     seed : int
+    space : SearchSpace, optional
+        The usual one with complexities up to `MOST_COMPLEX` by default.
     """
     clock = (budget if isinstance(budget, Budget) else Budget(seconds=budget)).start()
-    found = interpret_field(field, engine=engine, budget=budget, rng=seed, **options)
+    allowed = SearchSpace(max_complexity=MOST_COMPLEX) if space is None else space
+    found = interpret_field(field, engine=engine, budget=budget, rng=seed, space=allowed)
     seconds = clock.seconds
     parts = found.parts or ((found,) if found.concept is not None else ())
     verified = tuple(part.concept for part in parts if part.concept is not None and part.verdict.status == "verified")

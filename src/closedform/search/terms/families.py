@@ -17,7 +17,7 @@ from closedform.search.terms.library import Term, in_units, shape_of
 
 FAMILIES = ("polynomials", "reciprocals", "radicals", "sines", "exponentials", "logarithms")
 MOST_MONOMIALS = 600
-MOST_TERMS = 400
+MOST_TERMS = 600
 FEW = 100
 """Families of at least so many terms are also tried by half."""
 

@@ -10,8 +10,8 @@ from closedform.search.budget import Budget
 from closedform.search.engine import Engine
 from closedform.search.space import SearchSpace
 
-MOST_COMPLEX = 110
-"""Largest complexity of a formula: twice the usual, for the hyperdeterminant has twelve terms."""
+MOST_COMPLEX = 150
+"""Largest complexity of a formula: more than twice the usual, for some invariants have twelve terms."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from closedform.arrays import FloatArray
 from closedform.search.terms.beam import Support
@@ -34,6 +35,7 @@ _EXACT_PARTS, _ROUGH_PARTS = (1e-4,), (0.01, 0.03, 0.1)
 """Terms with a smaller share of a vector's largest are left out, in exact fields and in others."""
 
 _NO_FUNCTION = 1e-8
+_ROUNDING = 1e-15
 _CHANCE = 2.0
 
 
@@ -67,9 +69,9 @@ def exact_sums(
     [(0, 1)]
     """
     found: dict[Support, None] = {}
-    for space, is_exact in _null_spaces(moments):
-        if only_exact and not is_exact:
-            break
+    for space, is_exact in [(_exact_space(moments), True)] if only_exact else _null_spaces(moments):
+        if space.shape[1] == 0:
+            continue
         parts = _EXACT_PARTS if is_exact else _ROUGH_PARTS
         here: set[Support] = set()
         for order in _orders(costs, rng):
@@ -82,6 +84,15 @@ def exact_sums(
         ranked = sorted(short, key=lambda support: (int(costs[list(support)].sum()), support))
         found.update(dict.fromkeys(ranked[:MOST_SUMS]))
     return list(found)
+
+
+def _exact_space(moments: Moments) -> FloatArray:
+    """An orthonormal basis of the coefficients that fit up to rounding; none if there are too many to be told apart."""
+    n_terms = len(moments.lost)
+    most = min(MOST_DIMENSIONS + 1, n_terms)
+    values, vectors = eigh(moments.lost, subset_by_index=[0, most - 1])
+    kept = values <= _ROUNDING * n_terms
+    return vectors[:, kept] if kept.sum() <= MOST_DIMENSIONS else vectors[:, :0]
 
 
 def _null_spaces(moments: Moments) -> Iterator[tuple[FloatArray, bool]]:

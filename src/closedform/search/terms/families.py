@@ -89,8 +89,10 @@ def family_library(
     return kept if family == "polynomials" else kept[:MOST_TERMS]
 
 
-def family_libraries(space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray) -> Iterator[list[Term]]:
-    """Polynomials of growing degree, then each family of functions: first its cheaper half, then all of it."""
+def family_libraries(
+    space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray, *, by_half: bool
+) -> Iterator[list[Term]]:
+    """Polynomials of growing degree, then each family of functions, also its cheaper half before all of it if asked for."""
     if not space.allows_operator("add"):
         return
     for degree in range(2, space.max_degree + 1):
@@ -99,7 +101,7 @@ def family_libraries(space: SearchSpace, names: Sequence[str], points: FloatArra
     for family in FAMILIES[1:] if len(names) <= MOST_INPUTS else ():
         terms = family_library(family, space, names, points, scale)
         if any(_FUNCTION_TOKENS.intersection(term.tree.tokens) for term in terms):
-            if len(terms) >= FEW:
+            if by_half and len(terms) >= FEW:
                 yield terms[: len(terms) // 2]
             yield terms
 

@@ -121,7 +121,7 @@ class Run:
             Whether sums that do not fit perfectly are left for later; that is quick.
         """
         join = self.space.costs.of("add")
-        for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale):
+        for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale, by_half=not only):
             if self._is_over() or self.clock.used > (self._first_look if only else LAST_EXACT):
                 return
             library = self._prepared(terms)

@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 import torch
-from several_latents import FUNCTION, independent, outside
 from several_systems import PHASE_SPACE, SYSTEMS, System
 
 import closedform as cf
 from closedform.arrays import FloatArray
+from closedform.experiments.bench.scoring import FUNCTION, count_independent, outside
 
 PLACES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
@@ -72,7 +72,7 @@ def main() -> None:
         concepts = list(found.concepts)
         right = [c for c, share in zip(concepts, outside(concepts, truths, points), strict=True) if share < FUNCTION]
         print(
-            f"{name}, {words.how}: {independent(right, points)} of {len(truths)}, {len(concepts) - len(right)} false, "
+            f"{name}, {words.how}: {count_independent(right, points)} of {len(truths)}, {len(concepts) - len(right)} false, "
             f"complete {found.is_complete}, ranks {[(r.latents, r.rank) for r in found.rounds]}, "
             f"{time.perf_counter() - start:.0f} s: {found.sentence} {'; '.join(map(str, concepts))}",
             flush=True,

@@ -99,10 +99,10 @@ def _equations(gram: FloatArray) -> Iterator[tuple[int, tuple[int, ...], FloatAr
             continue
         for threshold in THRESHOLDS:
             support = [term for term in range(len(gram)) if term != left]
-            coefficients = np.zeros(0)
+            coefficients: FloatArray = np.zeros(0)
             for _ in range(ROUNDS):
                 block = gram[np.ix_(support, support)] + _RIDGE * np.eye(len(support))
-                coefficients = np.linalg.solve(block, gram[support, left])
+                coefficients = np.asarray(np.linalg.solve(block, gram[support, left]), dtype=np.float64)
                 kept = np.abs(coefficients) >= threshold
                 if kept.all():
                     break

@@ -158,7 +158,7 @@ def _task(plan: Plan, track: str, name: str, seed: int, budget: float, run: Call
     return Task(content, run)
 
 
-CONTROL_BUDGET = 5.0
+CONTROL_BUDGET = 4.0
 """Seconds for each control: all of them for three seeds take less than four minutes."""
 
 _MAKERS: dict[Suite, Callable[[Plan], list[Task]]] = {

@@ -1,6 +1,8 @@
 """``closedform sweep`` and ``closedform results``: all neurons of a layer, and the table of what was found."""
 
 import json
+import logging
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,6 +61,10 @@ def sweep(
 
     if scheduler is not None and processes is not None:
         raise typer.BadParameter("Give --scheduler or --processes, not both.")
+    if scheduler is not None:
+        # A lost scheduler is told in a sentence, not in the tracebacks of everything that was connected to it.
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     inputs, known = load_inputs(data)
     found = run(
         load_model(model, builder=builder, allow_pickle=allow_pickle),

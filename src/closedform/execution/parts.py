@@ -93,7 +93,9 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
     columns: dict[str, list[Any]] = {}
     for row, (_, text) in enumerate(entries):
         for name, value in top(json.loads(text)).items():
-            columns.setdefault(name, [None] * len(entries))[row] = value
+            if name not in columns:
+                columns[name] = [None] * len(entries)
+            columns[name][row] = value
     named = {name: one_type(columns[name]) for name in sorted(columns)}
     own = {KEY: [key for key, _ in entries], RECORD: [text for _, text in entries]}
     return arrow.table(own | named)

@@ -3,7 +3,7 @@
 import json
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +49,16 @@ def read_table(store: ResultStore, where: str = "", *, columns: Sequence[str] | 
     ['n5']
     """
     conditions = parse_conditions(where)
-    needed = None if columns is None else list(dict.fromkeys([KEY, *columns, *(name for name, _, _ in conditions)]))
-    table = _whole(store, needed)
+    # Loose files first: what is gathered in between is then seen twice, and counted once.
+    loose = list(store.loose_entries())
+    names = store.parts.names()
+    table = _from_parts(store, names, loose, conditions, columns) if names else _met(_from_texts(loose), conditions)
+    shown = [name for name in (KEY, *(table.columns if columns is None else columns)) if name in table.columns]
+    return table.loc[:, list(dict.fromkeys(shown))].reset_index(drop=True)
+
+
+def _met(table: "pandas.DataFrame", conditions: Sequence[tuple[str, str, str]]) -> "pandas.DataFrame":
+    """The rows that meet all conditions."""
     for name, symbol, text in conditions:
         if name not in table.columns:
             known = ", ".join(sorted(set(table.columns))) or "none: the store is empty"
@@ -58,8 +66,7 @@ def read_table(store: ResultStore, where: str = "", *, columns: Sequence[str] | 
         values = table[name]
         kept = values.notna() & _OPERATORS[symbol](values, _comparable(text, values, name))
         table = table.loc[kept.astype(bool)]
-    shown = [name for name in (KEY, *(table.columns if columns is None else columns)) if name in table.columns]
-    return table.loc[:, list(dict.fromkeys(shown))].reset_index(drop=True)
+    return table
 
 
 def parse_conditions(text: str) -> list[tuple[str, str, str]]:
@@ -94,29 +101,77 @@ def _comparable(text: str, values: Any, name: str) -> Any:
         raise StorageError(f"{name!r} holds numbers, and {text!r} is none; compare it with a number.") from error
 
 
-def _whole(store: ResultStore, columns: Sequence[str] | None) -> "pandas.DataFrame":
+def _from_texts(entries: Sequence[tuple[str, str]]) -> "pandas.DataFrame":
+    """A table of records as JSON; columns are of one type each, as in Parquet files."""
     import pandas
 
-    # Loose files first: what is gathered in between is then seen twice, and counted once.
-    loose = list(store.loose_entries())
-    names = store.parts.names()
-    if not names:
-        rows = {key: top(json.loads(text)) for key, text in loose}
-        kept = sorted({name for row in rows.values() for name in row if columns is None or name in columns})
-        # Lists of one type each, as in the Parquet files.
-        filled = {name: one_type([row.get(name) for row in rows.values()]) for name in kept}
-        return pandas.DataFrame({KEY: list(rows), **filled})
-    tables = [table for name in names if (table := store.parts.read(name, columns)) is not None]
-    if loose:
-        table = table_of(loose)
-        tables.append(table if columns is None else table.select([name for name in columns if name in table.column_names]))
-    joined = _joined([table.drop_columns([RECORD]) if RECORD in table.column_names else table for table in tables])
-    return joined.to_pandas().drop_duplicates(KEY, keep="last", ignore_index=True)
+    rows = {key: top(json.loads(text)) for key, text in entries}
+    names = sorted({name for row in rows.values() for name in row})
+    return pandas.DataFrame({KEY: list(rows), **{name: one_type([row.get(name) for row in rows.values()]) for name in names}})
 
 
-def _joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
+def _from_parts(
+    store: ResultStore,
+    names: Sequence[str],
+    loose: Sequence[tuple[str, str]],
+    conditions: Sequence[tuple[str, str, str]],
+    columns: Sequence[str] | None,
+) -> "pandas.DataFrame":
+    """Rows are chosen by the columns that decide, and only those are read whole: memory is for the answer, not the store."""
+    pieces = _Pieces(store, names, loose)
+    decisive = list(dict.fromkeys([KEY, *(name for name, _, _ in conditions)]))
+    joined, places = _joined(pieces, decisive, None)
+    unknown = [name for name in decisive if name not in joined.column_names]
+    if unknown:
+        # The error lists what is known.
+        joined, places = _joined(pieces, None, None)
+    table = joined.to_pandas()
+    table["_piece"], table["_row"] = places
+    chosen = _met(table.drop_duplicates(KEY, keep="last"), conditions)
+    of_piece, row = chosen["_piece"].to_numpy(), chosen["_row"].to_numpy()
+    rows = {int(piece): row[of_piece == piece] for piece in np.unique(of_piece)}
+    wanted = None if columns is None else list(dict.fromkeys([KEY, *columns]))
+    return _joined(pieces, wanted, rows)[0].to_pandas()
+
+
+class _Pieces:
+    """The Parquet files and the loose records of a store as tables, oldest first."""
+
+    def __init__(self, store: ResultStore, names: Sequence[str], loose: Sequence[tuple[str, str]]) -> None:
+        self._store, self._names = store, names
+        self._loose = table_of(loose) if loose else None
+
+    def tables(self, columns: Sequence[str] | None) -> "Iterator[tuple[int, pyarrow.Table]]":
+        """Each with its number; damaged ones are left out."""
+        for number, name in enumerate(self._names):
+            table = self._store.parts.read(name, columns)
+            if table is not None:
+                yield number, table
+        if self._loose is not None:
+            known = self._loose.column_names
+            yield len(self._names), self._loose.select(known if columns is None else [n for n in columns if n in known])
+
+
+def _joined(
+    pieces: _Pieces, columns: Sequence[str] | None, rows: "Mapping[int, np.ndarray] | None"
+) -> "tuple[pyarrow.Table, tuple[np.ndarray, np.ndarray]]":
+    """Chosen rows of all pieces as one table, with the piece and the row of each; without `rows` all of them."""
+    arrow = require("pyarrow", extra="cluster")
+    tables, numbers, places = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for number, table in pieces.tables(columns):
+        kept = table.drop_columns([RECORD]) if RECORD in table.column_names else table
+        chosen = np.arange(len(kept)) if rows is None else rows.get(number, np.zeros(0, np.int64))
+        tables.append(kept if rows is None else kept.take(arrow.array(chosen)))
+        numbers.append(np.full(len(chosen), number))
+        places.append(chosen)
+    return _stacked(tables), (np.concatenate(numbers), np.concatenate(places))
+
+
+def _stacked(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
     """One table; a column of different types becomes one of numbers if it can, else one of text."""
     arrow = require("pyarrow", extra="cluster")
+    if not tables:
+        return arrow.table({KEY: arrow.array([], arrow.string())})
     kinds: dict[str, set[Any]] = {}
     for table in tables:
         for field in table.schema:

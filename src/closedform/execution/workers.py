@@ -1,5 +1,6 @@
 """Where tasks run: here, in local processes, under any executor, or on a Dask cluster."""
 
+import contextlib
 import os
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -185,8 +186,10 @@ class DaskWorkers:
     def width(self) -> int:
         """A few for each thread of the workers that there are now: they come and go."""
         if time.monotonic() - self._asked > ASK_SECONDS and self._client.status == "running":
-            self._threads = sum(self._client.nthreads().values()) or self._threads
             self._asked = time.monotonic()
+            # A scheduler that is just dying is told by its tasks.
+            with contextlib.suppress(OSError):
+                self._threads = sum(self._client.nthreads().values()) or self._threads
         return AHEAD * self._threads
 
     def recover(self, error: BaseException) -> None:

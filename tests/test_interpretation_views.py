@@ -73,3 +73,10 @@ def test_without_a_formula_the_page_says_so(tmp_path):
     assert "every function fits" in (tmp_path / "page.html").read_text()
     with pytest.raises(ConceptError, match="no formula to show"):
         nothing.plot_phi()
+
+
+def test_an_answer_at_the_prompt_is_one_short_line(found):
+    """It was 180 kB of numbers."""
+    assert repr(found).startswith("<Interpretation: ")
+    assert len(repr(found)) < 200
+    assert found.verdict.status in repr(found)

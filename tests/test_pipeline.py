@@ -126,3 +126,22 @@ def test_the_json_of_a_front_is_plain(found, tmp_path):
     content = json.loads((tmp_path / "r.json").read_text())
     assert content["schema"] == 2
     assert content["verdict"]["status"] == "verified"
+
+
+def test_a_hidden_neuron_is_read_in_terms_of_what_comes_before_the_network():
+    """The outputs were compared at points that the network does not take, which was an error."""
+    torch = pytest.importorskip("torch")
+    network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Linear(1, 1))
+    with torch.no_grad():
+        network[0].weight[:] = torch.tensor([[1.0, 0.0, 0.0]])
+
+    def measured(causes):
+        product = causes[:, :1] * causes[:, 1:]
+        return torch.cat([product, product**2, product**3], dim=1)
+
+    causes = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
+    found = cf.interpret(
+        network, causes, "0:0", names=["a", "b"], transform=measured, engine="terms", budget=cf.Budget(evaluations=500), rng=0
+    )
+    assert str(found.concept) == "a*b"
+    assert found.faithfulness is None

@@ -1,4 +1,4 @@
-"""The directive ``command-help``: what ``closedform COMMAND --help`` prints, from the program itself."""
+"""The directives ``command-help`` and ``all-commands``: what ``closedform COMMAND --help`` prints, from the program itself."""
 
 from typing import Any
 
@@ -34,7 +34,23 @@ class CommandHelp(SphinxDirective):
         return [nodes.literal_block(shown, shown, language="text")]
 
 
+class AllCommands(SphinxDirective):
+    """A section for each command of the program."""
+
+    def run(self) -> list[nodes.Node]:
+        """Called by Sphinx."""
+        sections: list[nodes.Node] = []
+        for command in command_line.registered_commands:
+            name = command.name or (command.callback.__name__ if command.callback else "")
+            shown = f"$ closedform {name} --help\n{help_text(name)}"
+            section = nodes.section(ids=[nodes.make_id(name)], names=[name])
+            section += [nodes.title(text=name), nodes.literal_block(shown, shown, language="text")]
+            sections.append(section)
+        return sections
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.add_directive("command-help", CommandHelp)
+    app.add_directive("all-commands", AllCommands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

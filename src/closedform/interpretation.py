@@ -131,7 +131,7 @@ class Provenance:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Interpretation:
     """The concept that a neuron encodes, and the evidence.
 
@@ -259,6 +259,10 @@ class Interpretation:
         from closedform.report.fragment import fragment
 
         return fragment(report_data(self))
+
+    def __repr__(self) -> str:
+        formulas = ", ".join(map(repr, map(str, self.concepts or ((self.concept,) if self.concept is not None else ()))))
+        return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:
         first = "(no formula)" if self.concept is None else self.concept

@@ -90,6 +90,9 @@ def interpret(
     field = extract_field(model, inputs, neuron, **options)
     own.setdefault("title", f"Neuron {neuron}" if isinstance(neuron, str) else "")
     found = interpret_field(field, engine=engine, budget=budget, rng=seed, **own)
+    # With any of these the field's points are not what the network takes.
+    if any(options.get(name) is not None for name in ("transform", "wrt", "fixed", "prepare", "batched")):
+        return found
     return _with_faithfulness(found, model, neuron, field)
 
 

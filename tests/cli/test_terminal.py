@@ -12,7 +12,7 @@ from closedform.cli.app import app
 
 torch = pytest.importorskip("torch")
 
-COMMANDS = ["layers", "extract", "interpret", "report", "same", "sweep", "results", "reproduce", "doctor"]
+COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 LINES = 40
 
 

@@ -50,9 +50,13 @@ def bench(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run the benchmark: exit code 0 if it was done and no law is false, 1 if one is.
+    """Run the benchmark.
 
-    Example: closedform bench --systems kepler,sir --noise 1 --json
+    Exit code 0 if it was done and no law is false, 1 if one is.
+
+    \b
+    Example:
+      closedform bench --systems kepler,sir --noise 1 --json
     """
     from closedform.experiments.bench.outcome import summary
     from closedform.experiments.bench.suites import Plan

@@ -41,7 +41,8 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
     Returns
     -------
     Pass or None
-        None where this cannot be done: another kind of neuron, an output neuron, or outputs that are not one tensor.
+        None where this cannot be done: another kind of neuron, an output neuron, outputs that are not one tensor, or a network
+        that does not take points as they are.
 
     Examples
     --------
@@ -84,6 +85,8 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
         handle = layer.register_forward_hook(replace)
         try:
             output = network(torch.as_tensor(np.array(points), dtype=dtype, device=device))
+        except (RuntimeError, TypeError, ValueError):
+            return None  # points are flat; a network of images or of several inputs takes something else
         finally:
             handle.remove()
     if len(seen) != 1 or not isinstance(output, torch.Tensor) or len(output) != len(points):

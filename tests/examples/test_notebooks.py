@@ -1,0 +1,58 @@
+"""The notebooks of the gallery run as they are, and what they read today is what they show."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import closedform as cf
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CONCEPTS = {
+    "01_siamese": ["v**2/2 - cos(x)"],
+    "02_autoencoder": ["k/m"],
+    "03_classifier": ["v**2/2 - 1/r"],
+    "04_hidden_neuron": ["v*d/nu"],
+    "05_physics_informed": ["x/sqrt(t)"],
+    "06_two_latents": ["A11 + A22", "A11*A22 - A12*A21"],
+    "07_sparse_autoencoder": ["x**2 + y**2"],
+    "08_jax": ["E**2 - p**2"],
+}
+"""What each network should have learned. The notebooks do not know."""
+
+TOLERANCES = {"07_sparse_autoencoder": 5e-3}
+"""Misalignment to the truth where the network itself holds an admixture, which the notebook shows."""
+
+
+def test_every_notebook_is_tested():
+    assert sorted(file.stem for file in EXAMPLES.glob("*.ipynb")) == sorted(CONCEPTS)
+
+
+@pytest.mark.parametrize("name", CONCEPTS)
+def test_a_notebook_reads_the_right_formula(name: str, tmp_path: Path) -> None:
+    notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    shown = answer_of(notebook)
+    NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    today = answer_of(notebook)
+    for text in (shown, today):
+        formulas = text.splitlines()[: len(CONCEPTS[name])]
+        found = [any(is_same(formula, truth, TOLERANCES.get(name, 0.0)) for formula in formulas) for truth in CONCEPTS[name]]
+        assert all(found), text
+    status = [line.partition(":")[0] for line in shown.splitlines() if line.startswith(("verified", "approximate", "none"))]
+    assert f"\n{status[0]}:" in today
+    assert not [output for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+
+
+def answer_of(notebook: Any) -> str:
+    """What the cell with the tag 'answer' printed."""
+    (cell,) = (cell for cell in notebook.cells if "answer" in cell.metadata.get("tags", []))
+    return "".join(output["text"] for output in cell.outputs if output.get("name") == "stdout")
+
+
+def is_same(formula: str, truth: str, tolerance: float = 0.0) -> bool:
+    names = sorted(set(cf.parse(formula).names) | set(cf.parse(truth).names))
+    positive = dict.fromkeys(names, (0.5, 2.0)) if "/" in truth else None
+    answer = cf.same_concept(formula, truth, names, domain=positive)
+    return bool(answer) or answer.misalignment < tolerance

@@ -155,7 +155,8 @@ def main(neurons: int, folder: Path, port: int) -> dict[str, object]:
         result |= repair(files, many, environment, more, notes)
     finally:
         cluster.stop()
-    result["alike_after_repair"] = sum(digests(many).get(n) == d for n, d in digests(single).items())
+    repaired = digests(many)
+    result["alike_after_repair"] = sum(repaired.get(neuron) == digest for neuron, digest in digests(single).items())
     return result
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import psutil
 import pytest
@@ -17,6 +18,9 @@ from closedform.execution.supervisor import end_children
 from closedform.execution.tally import Tally
 from closedform.execution.task import Limits, Task
 from closedform.execution.workers import ExecutorWorkers, WorkersError, WorkersLostError, open_workers
+
+SPAWN = get_context("spawn")
+"""Other tests of the same process may have started threads, with which a fork does not go well."""
 
 LIMITS = Limits(seconds=2.5, memory=200 * 2**20, attempts=1)
 GOOD = [Task(f"good{value}", "bad_tasks:double", {"value": value}) for value in range(20)]
@@ -44,7 +48,7 @@ def without_pids(store):
 
 def test_every_executor_gives_the_same_store(tmp_path):
     found = []
-    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, mp_context=SPAWN) as pool:
         for name, executor in (("here", None), ("threads", threads), ("pool", pool)):
             store = ResultStore(tmp_path / name)
             tally = run(GOOD, store, executor)
@@ -121,7 +125,7 @@ def test_a_killed_worker(tmp_path, kind):
             assert (tally.done, tally.failed) == (6, 0)
             assert len(store.keys()) == 6
         else:
-            with ProcessPoolExecutor(2) as pool, pytest.raises(WorkersLostError, match="resume"):
+            with ProcessPoolExecutor(2, mp_context=SPAWN) as pool, pytest.raises(WorkersLostError, match="resume"):
                 run(tasks, store, pool)
     finally:
         stop.set()

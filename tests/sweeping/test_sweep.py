@@ -4,6 +4,7 @@ import json
 import random
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_the_table_with_conditions(finished_store):
 
 
 def test_a_pool_gives_the_same_store(finished_store, tmp_path):
-    with ProcessPoolExecutor(1) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         run(tmp_path, executor=pool)
     expected = {key: record["digest"] for key, record in ResultStore(finished_store[0]).records()}
     assert {key: record["digest"] for key, record in ResultStore(tmp_path).records()} == expected

@@ -15,6 +15,7 @@ import numpy as np
 
 from closedform.alignment.misalignment import chance_level
 from closedform.alignment.scores import comparison_of
+from closedform.canonical.partial_sums import partial_sums
 from closedform.concept_reading import Request, compare_hypothesis, give_evidence
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
@@ -44,7 +45,7 @@ def read_concepts(stages: Stages, request: Request, clock: Clock) -> Interpretat
     """Read the concepts of a field of rank 2 or more."""
     rows = Rows(*stages.rows())
     readings = _search(stages, request, rows)
-    pool = _pool(readings)
+    pool = [*_pool(readings), *_partial(readings, stages)]
     chosen = _fitting(stages, request, readings, rows)
     if not chosen:
         return _nothing_read(stages, request, clock, readings[0], rows)
@@ -208,6 +209,13 @@ def _exchanged(readings: Iterable[Reading]) -> list[Candidate]:
     """What was chosen, with its inputs exchanged: where one component of a vector is conserved the others often are."""
     chosen = [reading.chosen for reading in readings if reading.chosen is not None]
     return [Candidate(image, 1.0, one.complexity, one.engine) for one in chosen for image in exchanged(one.expression)]
+
+
+def _partial(readings: Iterable[Reading], stages: Stages) -> list[Candidate]:
+    """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is left over beside it."""
+    chosen = [reading.chosen for reading in readings if reading.chosen is not None]
+    parts = [(part, one.engine) for one in chosen for part in partial_sums(one.expression)]
+    return [Candidate(part, 1.0, part.complexity(stages.space.costs), engine) for part, engine in parts]
 
 
 def rescored(candidates: Sequence[Candidate], field: GradientField, stages: Stages) -> Front:

@@ -1,39 +1,32 @@
 """One run of the term search: library, beam search over supports, fits, and what they leave over."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from closedform.alignment.eigen import Fit, fit_coefficients
-from closedform.arrays import FloatArray
-from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Tree, variable
+from closedform.expressions.tree import variable
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Clock
 from closedform.search.engine import Status
 from closedform.search.space import SearchSpace
 from closedform.search.terms.beam import VANISHING, Beam, Sums, Support, Width, extend, merged, singles
+from closedform.search.terms.drafts import drafted
 from closedform.search.terms.exact_sums import WORST, exact_sums
 from closedform.search.terms.families import family_libraries
-from closedform.search.terms.finds import NEAR, PERFECT, Finds, Formula, Steps, comparison
-from closedform.search.terms.formula import Sum, sums, write
-from closedform.search.terms.jacobian import Jacobian, differentiate
+from closedform.search.terms.finds import PERFECT, Finds, comparison
+from closedform.search.terms.jacobian import differentiate
 from closedform.search.terms.library import Term, build_library
 from closedform.search.terms.lines import Lines, prepare_lines
-from closedform.search.terms.moments import Moments, compute_moments
+from closedform.search.terms.prepared import Prepared, prepare
 from closedform.search.terms.refinement import refine
 
 if TYPE_CHECKING:
     from closedform.search.terms.engine import TermSearch
-
-N_MOMENT_POINTS = 400
-"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
 
 FEW_TERMS = 45
 """Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
@@ -56,17 +49,6 @@ N_REFINED, N_EXCHANGES = 2, 12
 """Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
 
 _PAUSE = 0.25
-
-
-@dataclass
-class Prepared:
-    """A library with all that was computed about it."""
-
-    terms: list[Term]
-    jacobian: Jacobian
-    moments: Moments
-    lines: Lines
-    costs: NDArray[np.int64]
 
 
 Job = tuple[Lines | None, Sums, float]
@@ -128,7 +110,7 @@ class Run:
             if library is None:
                 continue
             supports = exact_sums(library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only)
-            sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s in supports]
+            sizes = [library.cost(support, join) for support in supports]
             near = [place for place, size in enumerate(sizes) if size < self._bound()]
             supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
             fits = self._fit(library, supports)
@@ -163,22 +145,10 @@ class Run:
         return self._prepared(terms)
 
     def _prepared(self, terms: list[Term]) -> Prepared | None:
-        """A library with its gradients and their moments; None if no term varies on the data."""
-        sample = self.sample
-        jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
-        if len(finite) == 0:
-            return None
-        some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
-        moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
-        if len(kept) == 0:
-            return None
-        if len(kept) < jacobian.n_terms:
-            jacobian = jacobian.select(kept)
-        terms = [terms[i] for i in finite[kept]]
-        self.library_sizes.append(len(terms))
-        costs = np.array([term.cost for term in terms], dtype=np.int64)
-        lines = prepare_lines(jacobian, sample, self.options.n_line_points)
-        return Prepared(terms, jacobian, moments, lines, costs)
+        library = prepare(terms, self.sample, self.options.n_line_points)
+        if library is not None:
+            self.library_sizes.append(len(library.terms))
+        return library
 
     def _grow(self, library: Prepared, good: dict[Support, float]) -> bool:
         """Beam search over supports, which are noted with their misalignments; whether the budget is used up."""
@@ -228,7 +198,7 @@ class Run:
             for level in refine(start, lambda parts: self._fit(library, parts), extended):
                 if self._has_no_time():
                     return
-                sizes = [int(library.costs[list(s)].sum()) + join * (len(s) - 1) for s, _ in level]
+                sizes = [library.cost(support, join) for support, _ in level]
                 beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
                 self._judge(library, beam, [fit for _, fit in level])
 
@@ -276,7 +246,7 @@ class Run:
     def _fit(self, library: Prepared, supports: Sequence[Support]) -> list[Fit]:
         fits: list[Fit] = []
         for support in supports:
-            projected, frames = self._projected(library, support)
+            projected, frames = library.projected(support, self.sample)
             fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
             self.clock.evaluations += 1
             if self._has_no_time():
@@ -285,41 +255,12 @@ class Run:
                 return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
         return fits
 
-    def _projected(self, library: Prepared, support: Support) -> tuple[FloatArray, FloatArray]:
-        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
-        used, gradients = library.jacobian.dense(support)
-        basis, frames = self.sample.tangent.basis, self.sample.frames
-        if basis is None:
-            # Other inputs' components of the gradients are zero.
-            return gradients, frames[:, used]
-        return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
-
-    def _judge(self, library: Prepared, beam: Beam, fits: list[Fit]) -> None:
+    def _judge(self, library: Prepared, beam: Beam, fits: Sequence[Fit]) -> None:
         """Turn fits into formulas, and judge those that may be on the front, on all points."""
-        number = self.space.costs.constant + self.space.costs.of("mul")
-        drafts: list[tuple[int, float, Support, Sum]] = []
-        for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
-            drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
-        known = self.finds.steps()
-        own = Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
-        made: dict[Tree, Formula] = {}
-        for expected, value, support, draft in drafts:
-            if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
-                continue
-            terms = [library.terms[k] for k in support]
-            tree = write(draft, [term.tree for term in terms])
-            size = complexity(tree, self.space.costs)
-            if size <= self.space.max_complexity and self._allows(tree, terms):
-                made[tree] = Formula(frozenset(term.tree for term in terms), size)
-        if not made:
-            return
-        self.finds.take(made)
-        self._show()
-
-    def _allows(self, tree: Tree, terms: list[Term]) -> bool:
-        if any(term.is_given for term in terms):
-            return self.space.has_form(tree, self.field.names)
-        return self.space.allows(tree, self.field.names)
+        made = drafted(library.terms, beam, fits, self.finds.steps(), self.space, self.field.names)
+        if made:
+            self.finds.take(made)
+            self._show()
 
     def _is_over(self) -> bool:
         """Whether the budget is used up, or its target reached."""

@@ -48,8 +48,9 @@ def read_concept(stages: Stages, request: Request, clock: Clock) -> Interpretati
 
 
 def give_evidence(
-    stages: Stages, request: Request, clock: Clock, reading: Reading, seen: GradientField, held: GradientField
-) -> Interpretation:
+    stages: Stages, request: Request, clock: Clock, reading: Reading, seen: GradientField, held: GradientField,
+    whole: GradientField | None = None,
+) -> Interpretation:  # fmt: skip
     """Gather the evidence about what was chosen, and judge it.
 
     Parameters
@@ -62,6 +63,8 @@ def give_evidence(
         Search and choice on `seen`.
     seen, held : GradientField
         Points that search and choice have seen, and points that only the verdict sees.
+    whole : GradientField, optional
+        Where `held` is what other concepts leave over: the same points of all latents.
     """
     chosen, choice = reading.chosen, reading.choice
     provenance = replace(
@@ -95,6 +98,7 @@ def give_evidence(
         ),
         noise=stages.field.quality.noise_misalignment,
         rivals=rivals,
+        whole=None if whole is None else measure_alignment(concept, whole, divide(whole, stages.rng), stages.rng),
     )
     return Interpretation(
         names=stages.field.names,

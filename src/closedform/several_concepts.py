@@ -140,7 +140,7 @@ def _part(
         return give_evidence(inner, request, clock, NOTHING_READ, inner.field, inner.field)
     own = Candidate(concept, 1.0, concept.complexity(stages.space.costs), "")
     reading = inner.choose(rescored([*pool, own], seen, stages), seen, stages.rule, status)
-    return give_evidence(inner, request, clock, reading, seen, held)
+    return give_evidence(inner, request, clock, reading, seen, held, _counted(stages.field.subset(rows.held)))
 
 
 def _joined(

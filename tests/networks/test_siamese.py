@@ -273,3 +273,19 @@ def test_latents_trained_by_contrast_have_spread_one():
     with torch.no_grad():
         spread = trained.module(torch.tensor(data[:, 0], dtype=torch.float32)).std(0)
     torch.testing.assert_close(spread, torch.ones(2), rtol=1e-4, atol=1e-4)
+
+
+def test_a_finer_resolution_at_the_end_changes_the_training_and_keeps_the_last_epoch():
+    data = circles(400)
+    coarse = replace(SMALL, loss="contrast", batch_size=64, resolution=0.5)
+    falling = replace(coarse, final_resolution=0.05)
+    assert [falling.resolution_in(epoch) for epoch in (0, falling.epochs - 1)] == pytest.approx([0.5, 0.05])
+    first, second = (train_siamese(data, options, rng=0) for options in (coarse, falling))
+    assert first.history[0] == second.history[0]
+    assert first.history[1] != second.history[1]
+    assert second.best_epoch == falling.epochs - 1
+
+
+def test_a_final_resolution_must_be_positive():
+    with pytest.raises(TrainingError, match="final_resolution is 0"):
+        replace(SMALL, final_resolution=0.0)

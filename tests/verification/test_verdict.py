@@ -38,6 +38,7 @@ def test_all_is_well():
     ("name", "change"),
     [
         ("alignment", {"alignment": replace(GOOD.alignment, high=0.02, trimmed_high=0.011)}),
+        ("latents", {"whole": replace(GOOD.alignment, trimmed_high=0.011)}),
         ("phi", {"phi": replace(PHI, rank_correlation=0.97)}),
         ("halves", {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))}),
         ("advantage", {"simpler": (0.004,)}),

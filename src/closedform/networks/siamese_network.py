@@ -49,6 +49,9 @@ class SiameseOptions:
         negatives of the whole batch, which spreads the latents out over all that pairs share: several latents need it.
     resolution : float
         For 'contrast', the distance at which latents count as different, in units of their spread.
+    final_resolution : float or None
+        The resolution goes there from epoch to epoch by equal factors: a coarse one makes all latents useful, a fine one exact.
+        The network of the last epoch is kept then, for losses of different resolutions say nothing about each other.
     stop_after : int or None
         End after this many epochs without a better loss.
     standardize : bool
@@ -73,6 +76,7 @@ class SiameseOptions:
     margin: float = 1.0
     loss: Loss = "triplet"
     resolution: float = 0.2
+    final_resolution: float | None = None
     stop_after: int | None = None
     standardize: bool = False
 
@@ -86,9 +90,22 @@ class SiameseOptions:
         for name, value in {**counts, **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)}}.items():
             if value < 1:
                 raise TrainingError(f"{name} is {value}; it must be at least 1.")
-        for name in ("learning_rate", "margin", "resolution"):
-            if not getattr(self, name) > 0:
+        for name in ("learning_rate", "margin", "resolution", "final_resolution"):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise TrainingError(f"{name} is {getattr(self, name)}; it must be positive.")
+
+    def resolution_in(self, epoch: int) -> float:
+        """The resolution of an epoch, counted from 0.
+
+        Examples
+        --------
+        >>> options = SiameseOptions(resolution=0.4, final_resolution=0.1, epochs=3)
+        >>> [round(options.resolution_in(epoch), 3) for epoch in range(3)]
+        [0.4, 0.2, 0.1]
+        """
+        if self.final_resolution is None or self.epochs == 1:
+            return self.resolution
+        return self.resolution * (self.final_resolution / self.resolution) ** (epoch / (self.epochs - 1))
 
 
 def build_siamese(options: SiameseOptions, n_inputs: int) -> "torch.nn.Sequential":
@@ -131,9 +148,11 @@ def contrast_loss(latents: "torch.Tensor", resolution: float = 0.2) -> "torch.Te
     return (near + torch.logsumexp(torch.cat([-near[:, None], -far], 1), 1)).mean()
 
 
-def loss_of(latents: "torch.Tensor", options: SiameseOptions) -> "torch.Tensor":
-    """The loss that the options ask for."""
-    return contrast_loss(latents, options.resolution) if options.loss == "contrast" else triplet_loss(latents, options.margin)
+def loss_of(latents: "torch.Tensor", options: SiameseOptions, epoch: int) -> "torch.Tensor":
+    """The loss that the options ask for in an epoch."""
+    if options.loss == "contrast":
+        return contrast_loss(latents, options.resolution_in(epoch))
+    return triplet_loss(latents, options.margin)
 
 
 def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:

@@ -89,7 +89,7 @@ class Run:
         order = torch.from_numpy(np.random.default_rng([self.seed, len(self.history)]).permutation(len(self.data)))
         total = 0.0
         for rows in order.split(self.options.batch_size):
-            loss = loss_of(latents_of(self.module, self.data[rows]), self.options)
+            loss = loss_of(latents_of(self.module, self.data[rows]), self.options, len(self.history))
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
@@ -107,7 +107,8 @@ class Run:
             )
         if self.options.schedule == "plateau":
             self.schedule.step(record.loss)
-        if self.best_epoch < 0 or record.loss < self.history[self.best_epoch].loss:
+        anneals = self.options.final_resolution is not None
+        if anneals or self.best_epoch < 0 or record.loss < self.history[self.best_epoch].loss:
             self.best_epoch = len(self.history)
             self.best = {name: tensor.clone() for name, tensor in self.module.state_dict().items()}
         self.history.append(record)
@@ -115,7 +116,7 @@ class Run:
     def _validation_loss(self, triplets: "torch.Tensor") -> float:
         """Mean over batches as large as those of the training: with more negatives contrast is another number."""
         parts = triplets.split(self.options.batch_size)
-        losses = [float(loss_of(latents_of(self.module, part), self.options)) for part in parts]
+        losses = [float(loss_of(latents_of(self.module, part), self.options, len(self.history))) for part in parts]
         return float(np.average(losses, weights=[len(part) for part in parts]))
 
     def best_module(self) -> "torch.nn.Sequential":

@@ -52,7 +52,7 @@ class Check:
     Attributes
     ----------
     name : str
-        'alignment', 'phi', 'halves', 'advantage', 'gain', 'rivals' or 'rank'.
+        'alignment', 'latents', 'phi', 'halves', 'advantage', 'gain', 'rivals' or 'rank'.
     passed : bool or None
         None if it could not be made.
     text : str
@@ -110,6 +110,8 @@ class Evidence:
     noise : float
         Misalignment that independent noise of the directions causes; most of it is taken off before gains are formed.
     rivals : tuple of Rival
+    whole : Alignment or None
+        Of one of several concepts: the agreement with all that the latents span, not only modulo the other concepts.
     """
 
     concept: Expression
@@ -121,6 +123,7 @@ class Evidence:
     next_simpler: Simpler | None = None
     noise: float = 0.0
     rivals: tuple[Rival, ...] = ()
+    whole: Alignment | None = None
 
 
 def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> Verdict:
@@ -129,6 +132,7 @@ def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> Verdict:
     alignment = evidence.alignment
     checks = (
         _alignment(alignment, lines),
+        *([] if evidence.whole is None else [_latents(evidence.whole, lines)]),
         _phi(evidence.phi, lines),
         _halves(evidence.stability),
         _advantage(evidence, lines),
@@ -160,6 +164,7 @@ def nothing_found(sentence: str) -> Verdict:
 
 _WEAKNESS = {
     "alignment": "its directions deviate",
+    "latents": "a part of it is no function of the latents",
     "phi": "the latent is no monotone function of it",
     "halves": "the halves of the data do not lead to one form",
     "advantage": "much simpler formulas are nearly as good",
@@ -177,6 +182,15 @@ def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
     )
     fine = alignment.trimmed_bound <= lines.verified and alignment.bound <= lines.approximate
     return Check("alignment", fine, text)
+
+
+def _latents(whole: Alignment, lines: Thresholds) -> Check:
+    """Modulo other formulas that are not exact either, a formula can fit better than it deserves."""
+    text = (
+        f"Of its directions {whole.trimmed:.2g} lie outside those of all latents together, without the worst 5% of the points; "
+        f"the upper bound relative to chance is {whole.trimmed_bound:.2g}, and {lines.verified:g} is allowed."
+    )
+    return Check("latents", whole.trimmed_bound <= lines.verified, text)
 
 
 def _phi(phi: Phi | None, lines: Thresholds) -> Check:

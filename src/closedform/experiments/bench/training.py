@@ -15,9 +15,9 @@ from closedform.networks.siamese import SiameseOptions, load_siamese, train_siam
 if TYPE_CHECKING:
     import torch
 
-N_PAIRS, N_POINTS, N_TEST = 20_000, 4000, 2000
+N_PAIRS, N_POINTS, N_TEST = 80_000, 4000, 2000
 HIDDEN = (128, 128)
-EPOCHS = 40
+EPOCHS = 15
 
 PairSampler = Callable[[int, np.random.Generator], FloatArray]
 
@@ -34,6 +34,8 @@ def training_options(latents: int, epochs: int = EPOCHS, hidden: tuple[int, ...]
         schedule="cycle",
         standardize=True,
         loss="contrast",
+        resolution=1.0,
+        final_resolution=0.03,
     )
 
 

@@ -1,6 +1,6 @@
 """Draw the pictures of this site from trained networks: ``python docs/pictures.py`` writes docs/images/*.svg.
 
-The networks are those that come with the package: experiments 2 and 8 of the paper.
+The networks are those that come with the package: the example, and experiment 2 of the paper.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 import closedform as cf
 from closedform.arrays import FloatArray
 from closedform.experiments.catalogue import EXPERIMENTS
+from closedform.experiments.example import load_example
 from closedform.experiments.extraction import extract_experiment
 from closedform.experiments.shipped import load_checkpoint
 from closedform.report.plots import BLACK, BLUE, GREEN, GREY, LIGHT, ORANGE, finish
@@ -45,10 +46,11 @@ def main() -> None:
 
 def draw_concept() -> Figure:
     """A neuron's values, its directions with the level lines of the formula that was read, and phi."""
-    field = extract_experiment(8, load_checkpoint(8), smoothing=0.05)
+    network, inputs, names = load_example()
+    field = cf.extract_field(network, inputs, "latent:0", names=names)
     found = cf.interpret_field(field, budget=4.0, rng=0)
     if found.concept is None or field.latents is None or found.phi is None:
-        raise RuntimeError("The network of experiment 8 was not read.")
+        raise RuntimeError("The network of the example was not read.")
     figure, (values, directions, phi) = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")
     drawn = values.scatter(*field.points.T, c=field.latents[:, 0], s=5, cmap=COLOURS, linewidths=0, rasterized=True)
     figure.colorbar(drawn, ax=values, pad=0.02).ax.tick_params(labelsize=6.5)

@@ -2,10 +2,8 @@
 
 import json
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from closedform.arrays import FloatArray
-from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.networks.siamese import load_siamese
 
 if TYPE_CHECKING:
@@ -32,35 +30,6 @@ def load_checkpoint(number: int) -> "torch.nn.Sequential":
     """
     with as_file(_DIRECTORY / f"experiment_{number:02d}.safetensors") as file:
         return load_siamese(file)
-
-
-class Example(NamedTuple):
-    """A trained network with data that it has not seen.
-
-    Attributes
-    ----------
-    network : torch.nn.Sequential
-        Its latent neuron is ``"latent:0"``.
-    inputs : ndarray, shape (n_points, n_inputs)
-    names : tuple of str
-        The inputs.
-    """
-
-    network: "torch.nn.Sequential"
-    inputs: FloatArray
-    names: tuple[str, ...]
-
-
-def load_example(number: int, n_points: int = 4000) -> Example:
-    """The network of an experiment with data of its test split, to try closedform on.
-
-    Examples
-    --------
-    >>> load_example(8).names
-    ('x', 'v')
-    """
-    experiment = EXPERIMENTS[number]
-    return Example(load_checkpoint(number), experiment.split("test", n_points, seed=SEED)[:, 0], tuple(experiment.inputs))
 
 
 def checkpoint_records() -> dict[int, dict[str, Any]]:

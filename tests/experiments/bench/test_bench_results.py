@@ -45,6 +45,7 @@ def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None
         record("sir", rows_of("sir", 1)),
         record("kepler", rows_of("kepler", 0, 1)),
         record("kepler", rows_of("kepler", 1, cause="field too noisy"), track="network"),
+        record("sir", rows_of("sir", 0, cause="field too noisy"), track="network"),
         record("kepler", rows_of("kepler", 2), tool="implicit regression", track="pairs"),
         record("lorenz", rows_of("lorenz", 0, unclaimed=[{"why": "verified, but no law"}]), suite="controls", track="network"),
     ]
@@ -52,15 +53,15 @@ def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None
     assert "| closedform | field, 0 degrees | 1 of 2 (50%) | 1 of 4 (25%) | 1 | 2 |" in tables
     assert "| kepler | 4 | 3 | 0 (1 false) | 1 | 2 |" in tables
     assert "| lorenz | network | 1 | 0 | 1 |" in tables
-    assert "| field too noisy | 1 |" in tables
+    assert "| field too noisy | 2 | kepler, **sir** |" in tables
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    page.write_text(f"before\n{BEGIN}\nformer\n{END}\nafter\n")
     update_page(page, tables)
     update_page(page, tables)
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith(f"{END}\nafter\n")
-    assert "old" not in text
+    assert "former" not in text
     page.write_text("nothing")
     with pytest.raises(ValueError, match="no lines"):
         update_page(page, tables)

@@ -4,13 +4,15 @@ It replaces what stands between the two marks of ``docs/invariant_bench.md``; th
 """
 
 import argparse
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from closedform.experiments.bench.catalogue import SYSTEMS
+
+USUAL_SECONDS = 60.0
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
@@ -42,10 +44,9 @@ def leaderboard(records: Iterable[Record]) -> str:
     parts = [_totals(entries), _by_system(entries)]
     if controls:
         parts.append(_controls(controls))
-    causes = Counter(r["row"]["cause"] for some in entries.values() for r in some if r["row"].get("cause"))
-    if causes:
-        lines = ["| why invariants are missing, track network | systems |", "|---|---|"]
-        parts.append("\n".join([*lines, *(f"| {cause} | {count} |" for cause, count in causes.most_common())]))
+    missing = [record for some in entries.values() for record in some if record["row"].get("cause")]
+    if missing:
+        parts.append(_causes(missing))
     return "\n\n".join(parts)
 
 
@@ -65,9 +66,10 @@ def update_page(page: Path, tables: str) -> None:
 
 
 def _entry(record: Record) -> str:
-    """A tool on a track."""
+    """A tool on a track, with its seconds if they are not the usual ones."""
     track = f"field, {record['noise']:g} degrees" if record["track"] == "field" else record["track"]
-    return f"{record['tool']} | {track}"
+    budget = "" if record["budget"] == USUAL_SECONDS else f" ({record['budget']:g} s)"
+    return f"{record['tool']}{budget} | {track}"
 
 
 def _totals(entries: Mapping[str, Sequence[Record]]) -> str:
@@ -112,6 +114,17 @@ def _controls(records: Sequence[Record]) -> str:
         encoded = sum(other["why"].startswith("verified") for row in rows for other in row["unclaimed"])
         lines.append(f"| {name} | {track} | {len(rows)} | {sum(row['false'] for row in rows)} | {encoded} |")
     return "\n".join(lines)
+
+
+def _causes(records: Sequence[Record]) -> str:
+    """Which systems miss invariants in the track network, by cause; in bold those of which none was read."""
+    systems: dict[str, list[str]] = defaultdict(list)
+    for record in records:
+        name = record["system"]
+        systems[record["row"]["cause"]].append(name if record["row"]["recovered"] else f"**{name}**")
+    lines = ["| why invariants are missing, track network | number | systems (bold: none was read) |", "|---|---|---|"]
+    ordered = sorted(systems.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    return "\n".join([*lines, *(f"| {cause} | {len(names)} | {', '.join(names)} |" for cause, names in ordered)])
 
 
 def main() -> None:

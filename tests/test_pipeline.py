@@ -6,6 +6,7 @@ import pytest
 import closedform as cf
 from closedform.errors import ChoiceError, StorageError
 from closedform.pipeline import interpret_field
+from closedform.progress import Snapshot
 from closedform.search.budget import Budget
 from closedform.search.registry import get_engine
 
@@ -145,3 +146,23 @@ def test_a_hidden_neuron_is_read_in_terms_of_what_comes_before_the_network():
     )
     assert str(found.concept) == "a*b"
     assert found.faithfulness is None
+
+
+class Listener:
+    """Notes which steps it is told about, in order."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def show(self, snapshot: Snapshot) -> None:
+        if self.steps[-1:] != [snapshot.step]:
+            self.steps.append(snapshot.step)
+
+    def close(self) -> None:
+        pass
+
+
+def test_who_waits_is_told_what_is_being_done():
+    listener = Listener()
+    cf.interpret_field(field_of("x**2 + 2*v**2"), engine="terms", budget=cf.Budget(evaluations=300), rng=0, progress=listener)
+    assert listener.steps == ["search", "half 1 of the data", "half 2 of the data"]

@@ -1,6 +1,6 @@
 """Progress: an object that is passed in and told how far a long step is. The default tells nobody."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -50,3 +50,19 @@ class Silent:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Tells someone else, under another name of the step."""
+
+    progress: Progress
+    step: str
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass the news on."""
+        self.progress.show(replace(snapshot, step=self.step))
+
+    def close(self) -> None:
+        """Pass it on."""
+        self.progress.close()

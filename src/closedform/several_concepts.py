@@ -81,7 +81,8 @@ def _search(stages: Stages, request: Request, rows: Rows) -> list[Reading]:
         # What a search has not used goes to those after it.
         limit = clock.remaining().share(1 / (rank - len(found)))
         known = [*_pool(readings), *_exchanged(readings)]
-        reading = inner.read(seen, limit, stages.rule, rescored(known, seen, stages))
+        step = f"concept {len(found) + 1} of {rank}"
+        reading = inner.read(seen, limit, stages.rule, rescored(known, seen, stages), step=step)
         readings.append(reading)
         clock.evaluations += int(reading.result.statistics.get("evaluations", 0))
         if reading.chosen is None or reading.result.status == "interrupted" or not _promising(reading.chosen, seen, request):

@@ -8,7 +8,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import FrontEntry
-from closedform.progress import Progress
+from closedform.progress import Named, Progress
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import Engine, SearchResult, Status
 from closedform.search.front import Front
@@ -70,10 +70,10 @@ class Stages:
         seen, held = self.rows()
         return self.field.subset(seen), self.field.subset(held)
 
-    def read(self, field: GradientField, budget: Budget, rule: Rule, also: Front = NOTHING) -> Reading:
-        """Search some points and choose, from what is found there and from `also`."""
+    def read(self, field: GradientField, budget: Budget, rule: Rule, also: Front = NOTHING, *, step: str = "search") -> Reading:
+        """Search some points and choose, from what is found there and from `also`; `step` is shown to who waits."""
         (rng,) = self.rng.spawn(1)
-        result = self.engine.search(field, self.space, budget, rng, self.progress)
+        result = self.engine.search(field, self.space, budget, rng, Named(self.progress, step))
         return self._choose(result, result.front.merge(also), field, rule, rng)
 
     def choose(self, front: Front, field: GradientField, rule: Rule, status: Status = "finished") -> Reading:
@@ -106,10 +106,12 @@ class Stages:
         if len(order) < 2 * FEWEST_IN_HALF:
             return None
         found = []
-        for part, share in zip(np.array_split(order, 2), HALF_SHARES_OF_REST, strict=True):
+        parts = zip(np.array_split(order, 2), HALF_SHARES_OF_REST, strict=True)
+        for number, (part, share) in enumerate(parts, start=1):
             left = clock.remaining().seconds
             budget = limits.share(HALF_SHARE) if left is None else replace(limits.share(HALF_SHARE), seconds=share * left)
-            chosen = self.read(seen.subset(np.sort(part)), budget, self.rule, first.result.front).chosen
+            step = f"half {number} of the data"
+            chosen = self.read(seen.subset(np.sort(part)), budget, self.rule, first.result.front, step=step).chosen
             if chosen is not None:
                 found.append(even_forms(chosen.expression, seen))
         return compare_halves(concept, found, held)

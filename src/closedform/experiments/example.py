@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from closedform.arrays import FloatArray
+from closedform.experiments.bench.training import training_options
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.networks.siamese import SiameseOptions, TrainedSiamese, load_siamese, train_siamese
 
@@ -18,18 +19,7 @@ if TYPE_CHECKING:
 
 EXPERIMENT, SEED, N_TRIPLETS = 8, 0, 40_000
 
-OPTIONS = SiameseOptions(
-    hidden=(64, 64),
-    activation="silu",
-    learning_rate=6e-3,
-    weight_decay=0.0,
-    epochs=30,
-    schedule="cycle",
-    loss="contrast",
-    resolution=1.0,
-    final_resolution=0.03,
-    standardize=True,
-)
+OPTIONS = training_options(latents=1, epochs=30, hidden=(64, 64))
 
 _FILE = files("closedform.experiments") / "example.safetensors"
 

@@ -51,7 +51,8 @@ class SiameseOptions:
         For 'contrast', the distance at which latents count as different, in units of their spread.
     final_resolution : float or None
         The resolution goes there from epoch to epoch by equal factors: a coarse one makes all latents useful, a fine one exact.
-        The network of the last epoch is kept then, for losses of different resolutions say nothing about each other.
+        The network of the last epoch is kept then, for losses of different resolutions say nothing about each other, and
+        `stop_after` ends nothing.
     stop_after : int or None
         End after this many epochs without a better loss.
     standardize : bool
@@ -93,6 +94,11 @@ class SiameseOptions:
         for name in ("learning_rate", "margin", "resolution", "final_resolution"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise TrainingError(f"{name} is {getattr(self, name)}; it must be positive.")
+
+    @property
+    def anneals(self) -> bool:
+        """Whether each epoch has a resolution of its own."""
+        return self.loss == "contrast" and self.final_resolution is not None
 
     def resolution_in(self, epoch: int) -> float:
         """The resolution of an epoch, counted from 0.

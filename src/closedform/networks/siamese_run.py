@@ -107,8 +107,7 @@ class Run:
             )
         if self.options.schedule == "plateau":
             self.schedule.step(record.loss)
-        anneals = self.options.final_resolution is not None
-        if anneals or self.best_epoch < 0 or record.loss < self.history[self.best_epoch].loss:
+        if self.options.anneals or self.best_epoch < 0 or record.loss < self.history[self.best_epoch].loss:
             self.best_epoch = len(self.history)
             self.best = {name: tensor.clone() for name, tensor in self.module.state_dict().items()}
         self.history.append(record)

@@ -177,7 +177,7 @@ def _evidence(interpretation: Interpretation) -> list[Evidence]:
                 "Faithfulness",
                 f"{100 * faithful.explained:.1f}%",
                 f"With phi(concept) in the neuron's place the outputs change by {100 * faithful.change:.2g}% of their spread; "
-                f"with the neuron's mean there, by {100 * faithful.change_by_mean:.2g}%.",
+                f"with the neuron's mean there, by {100 * faithful.change_by_mean:.3g}%.",
             )
         )
     for need in interpretation.inputs:

@@ -26,14 +26,14 @@ from closedform.expressions.parse import parse
 from closedform.expressions.tape import TapeBatch
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
-from closedform.search.budget import Budget, Clock
-from closedform.search.engine import SearchResult
-from closedform.search.evolution import engine as engine_module
-from closedform.search.evolution.engine import Evolution
-from closedform.search.evolution.hall_of_fame import HallOfFame
-from closedform.search.front import Candidate, Front
-from closedform.search.registry import get_engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import SearchResult
+from closedform.searching.evolution import engine as engine_module
+from closedform.searching.evolution.engine import Evolution
+from closedform.searching.evolution.hall_of_fame import HallOfFame
+from closedform.searching.front import Candidate, Front
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace
 
 
 @dataclass(frozen=True)

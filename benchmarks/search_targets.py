@@ -24,11 +24,11 @@ from closedform.alignment.scores import field_misalignment
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
-from closedform.search.budget import Budget, processor_seconds
-from closedform.search.engine import Engine
-from closedform.search.front import Candidate, Front
-from closedform.search.registry import get_engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget, processor_seconds
+from closedform.searching.engine import Engine
+from closedform.searching.front import Candidate, Front
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace
 
 Sampler = Callable[[np.random.Generator, int, int], np.ndarray]
 

@@ -17,10 +17,10 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
-from closedform.search.budget import Budget
-from closedform.search.engine import SearchResult
-from closedform.search.space import SearchSpace
-from closedform.search.terms.engine import TermSearch
+from closedform.searching.budget import Budget
+from closedform.searching.engine import SearchResult
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.engine import TermSearch
 
 SEEDS = range(5)
 N_TRAIN, N_HELD_OUT = 512, 1000

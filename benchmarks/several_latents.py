@@ -19,7 +19,7 @@ from several_systems import SYSTEMS, System
 import closedform as cf
 from closedform.experiments.bench.scoring import FUNCTION, count_independent, outside
 from closedform.networks.siamese import SiameseOptions, load_siamese, train_siamese
-from closedform.search.budget import processor_seconds
+from closedform.searching.budget import processor_seconds
 
 N_PAIRS, N_POINTS = 20_000, 4000
 

@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.errors import ShapeError
 from closedform.networks.siamese import SiameseOptions
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 BUDGET = Budget(evaluations=500)
 QUICK = SiameseOptions(

@@ -13,10 +13,10 @@ from closedform.errors import ConceptError, EngineError, ShapeError, SpaceError
 from closedform.estimator import _scores
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
-from closedform.search.budget import Budget
-from closedform.search.engine import SearchResult
-from closedform.search.front import Candidate, Front
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.engine import SearchResult
+from closedform.searching.front import Candidate, Front
+from closedform.searching.space import SearchSpace
 
 BUDGET = Budget(evaluations=2000)
 

@@ -6,7 +6,7 @@ import closedform as cf
 from closedform.errors import ConceptError
 from closedform.interpretation_views import coefficients, report_data
 from closedform.pipeline import interpret_field
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 BUDGET = Budget(evaluations=800)
 

@@ -7,8 +7,8 @@ import closedform as cf
 from closedform.errors import ChoiceError, StorageError
 from closedform.pipeline import interpret_field
 from closedform.progress import Snapshot
-from closedform.search.budget import Budget
-from closedform.search.registry import get_engine
+from closedform.searching.budget import Budget
+from closedform.searching.registry import get_engine
 
 BUDGET = Budget(evaluations=1200)
 

@@ -3,10 +3,10 @@ import pytest
 
 import closedform as cf
 from closedform.progress import Silent
-from closedform.search.budget import Budget
-from closedform.search.front import Candidate
-from closedform.search.registry import get_engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.front import Candidate
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace
 from closedform.several_concepts import Rows, simplest_generators
 from closedform.stages import Stages
 

@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 from closedform.several_networks import common_field
 from closedform.verification.agreement import spreads
 

@@ -3,7 +3,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import closedform as cf
-from closedform.search.registry import get_engine
+from closedform.searching.registry import get_engine
 from closedform.threads import single_threaded
 
 

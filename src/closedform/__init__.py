@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from closedform.interpretation_storage import load_interpretation
     from closedform.networks.extract import extract_field
     from closedform.pipeline import interpret, interpret_field, interpret_fields
-    from closedform.search.budget import Budget
-    from closedform.search.space import SearchSpace
+    from closedform.searching.budget import Budget
+    from closedform.searching.space import SearchSpace
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.result import Sweep
     from closedform.sweeping.sweep import sweep
 
 _LAZY = {
-    "Budget": "closedform.search.budget",
+    "Budget": "closedform.searching.budget",
     "ConceptSearch": "closedform.estimator",
     "Discovery": "closedform.discovery",
     "Effort": "closedform.sweeping.effort",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation",
-    "SearchSpace": "closedform.search.space",
+    "SearchSpace": "closedform.searching.space",
     "Sweep": "closedform.sweeping.result",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",

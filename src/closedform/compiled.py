@@ -22,10 +22,10 @@ HOT_FILES = (
     "alignment/misalignment.py",
     "alignment/comparison.py",
     "alignment/constants.py",
-    "search/evolution/decode.py",
-    "search/evolution/structure.py",
-    "search/evolution/survival.py",
-    "search/terms/lines.py",
+    "searching/evolution/decode.py",
+    "searching/evolution/structure.py",
+    "searching/evolution/survival.py",
+    "searching/terms/lines.py",
 )
 """The files whose text decides what the machine code does."""
 

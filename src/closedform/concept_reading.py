@@ -8,7 +8,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import Directions, HypothesisResult, Interpretation, Provenance
-from closedform.search.budget import Budget, Clock
+from closedform.searching.budget import Budget, Clock
 from closedform.selection.regions import divide
 from closedform.stages import SEARCH_SHARE, Reading, Stages
 from closedform.verification.alignment import measure_alignment

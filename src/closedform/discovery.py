@@ -17,7 +17,7 @@ from closedform.interpretation import Interpretation
 from closedform.networks.extract import extract_field
 from closedform.pipeline import interpret_field
 from closedform.provenance import seed_of
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 if TYPE_CHECKING:
     from closedform.networks.siamese import SiameseOptions, TrainedSiamese

@@ -18,12 +18,12 @@ from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
 from closedform.progress import Progress, Silent
 from closedform.randomness import as_generator
-from closedform.search.budget import Budget
-from closedform.search.engine import Engine, SearchResult
-from closedform.search.front import Front
-from closedform.search.portfolio import PERFECT
-from closedform.search.registry import get_engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.engine import Engine, SearchResult
+from closedform.searching.front import Front
+from closedform.searching.portfolio import PERFECT
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace
 from closedform.selection.choice import choose
 from closedform.selection.contenders import gather, to_front
 

@@ -23,11 +23,11 @@ from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.progress import Progress, Silent
 from closedform.provenance import budget_in_words, seed_of, versions
-from closedform.search.budget import Budget
-from closedform.search.compilation import compile_engines
-from closedform.search.engine import Engine
-from closedform.search.registry import get_engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.compilation import compile_engines
+from closedform.searching.engine import Engine
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace
 from closedform.selection.choice import Rule
 from closedform.several_concepts import read_concepts
 from closedform.several_networks import common_field, judge_networks

@@ -3,7 +3,7 @@
 import numpy as np
 
 from closedform._version import __version__
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 
 def seed_of(rng: int | np.random.Generator | None) -> int:

@@ -21,10 +21,10 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import HypothesisResult, Interpretation
-from closedform.search.budget import Budget, Clock
-from closedform.search.engine import Status
-from closedform.search.exchanged import exchanged
-from closedform.search.front import Candidate, Front
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import Status
+from closedform.searching.exchanged import exchanged
+from closedform.searching.front import Candidate, Front
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import divide
 from closedform.stages import NOTHING_READ, SEARCH_SHARE, Reading, Stages

@@ -9,10 +9,10 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import FrontEntry
 from closedform.progress import Named, Progress
-from closedform.search.budget import Budget, Clock
-from closedform.search.engine import Engine, SearchResult, Status
-from closedform.search.front import Front
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import Engine, SearchResult, Status
+from closedform.searching.front import Front
+from closedform.searching.space import SearchSpace
 from closedform.selection.choice import Choice, Rule, choose
 from closedform.selection.contenders import Contender, gather
 from closedform.verification.alignment import angles_in_degrees, measure_alignment

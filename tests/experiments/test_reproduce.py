@@ -25,7 +25,7 @@ KEYS = {
 def run(tmp_path_factory: pytest.TempPathFactory):
     out = tmp_path_factory.mktemp("results")
     words = ["reproduce", "11", "--budget", "4", "--baseline", "--json", "--out", str(out)]
-    # tests/search/evolution/test_regression.py runs the regressor; scoring a whole front of it takes long.
+    # tests/searching/evolution/test_regression.py runs the regressor; scoring a whole front of it takes long.
     front = [cf.parse(text, EXPERIMENTS[11].inputs) for text in ("3*x1 - 0.2*v1", "7 - 31*(x1*v2 - 1.01*x2*v1)")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduction, "regress_latent", lambda *_, **__: front)

@@ -1,7 +1,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.search.front import Candidate, Front
+from closedform.searching.front import Candidate, Front
 from closedform.selection.contenders import count_parts, gather, to_front, without_outliers
 
 NAMES = ["x", "v"]

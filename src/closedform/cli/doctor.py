@@ -22,7 +22,7 @@ def doctor() -> None:
     typer.echo(f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     for name in PACKAGES:
         typer.echo(f"  {name:<14} {_version(name)}")
-    from closedform.search.registry import engine_names
+    from closedform.searching.registry import engine_names
 
     typer.echo(f"engines: {', '.join(engine_names())}")
     found, compiling, seconds = _self_test()

@@ -41,7 +41,7 @@ def reproduce(
     from closedform.experiments.reproduce import Settings, summary
     from closedform.experiments.reproduce import reproduce as run
     from closedform.live_progress import choose_progress
-    from closedform.search.evolution.operon import load
+    from closedform.searching.evolution.operon import load
 
     if baseline:
         load()  # an error now, not after the first experiment

@@ -2,8 +2,8 @@
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.search.evolution.regression import regress
-from closedform.search.space import SearchSpace
+from closedform.searching.evolution.regression import regress
+from closedform.searching.space import SearchSpace
 
 
 def regress_latent(

@@ -13,7 +13,7 @@ from closedform.interpretation import Interpretation
 from closedform.networks.siamese import load_siamese
 from closedform.pipeline import interpret_field
 from closedform.progress import Progress
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 if TYPE_CHECKING:
     import torch

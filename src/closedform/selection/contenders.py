@@ -18,7 +18,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
-from closedform.search.front import Candidate, Front
+from closedform.searching.front import Candidate, Front
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST, VARIANTS = 20, 3

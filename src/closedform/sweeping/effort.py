@@ -6,8 +6,8 @@ from closedform.errors import BudgetError
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import Interpretation
 from closedform.pipeline import interpret_field
-from closedform.search.budget import Budget
-from closedform.search.portfolio import NOISE_FACTOR, PERFECT
+from closedform.searching.budget import Budget
+from closedform.searching.portfolio import NOISE_FACTOR, PERFECT
 
 
 @dataclass(frozen=True, slots=True)

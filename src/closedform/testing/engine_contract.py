@@ -19,9 +19,9 @@ import pytest
 from closedform.expressions.complexity import complexity
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent, Snapshot
-from closedform.search.budget import Budget
-from closedform.search.engine import Engine, SearchResult
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.engine import Engine, SearchResult
+from closedform.searching.space import SearchSpace
 from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
 
 _WARM: set[type] = set()

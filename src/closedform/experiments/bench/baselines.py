@@ -12,8 +12,8 @@ from closedform.experiments.bench.outcome import Row, score_claims
 from closedform.experiments.bench.reading import Claims
 from closedform.experiments.bench.scoring import FUNCTION, outside
 from closedform.experiments.bench.system import System
-from closedform.search.evolution.regression import regress
-from closedform.search.space import SearchSpace
+from closedform.searching.evolution.regression import regress
+from closedform.searching.space import SearchSpace
 
 
 def read_directly(system: System, budget: float, seed: int) -> Row:

@@ -8,7 +8,7 @@ import numpy as np
 from closedform.experiments.bench.control import FieldControl
 from closedform.experiments.bench.field_track import Reader, read_with_closedform
 from closedform.experiments.bench.outcome import Row, score_claims
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 if TYPE_CHECKING:
     from closedform.experiments.bench.system import System

@@ -10,7 +10,7 @@ from closedform.experiments.bench.outcome import Row, score_claims
 from closedform.experiments.bench.reading import Claims, read_claims
 from closedform.experiments.bench.system import System
 from closedform.field.gradient_field import GradientField
-from closedform.search.budget import Budget
+from closedform.searching.budget import Budget
 
 Reader = Callable[[GradientField, float | Budget, int], Claims]
 """From a field, a budget and a seed to what is claimed: how another tool enters the benchmark."""

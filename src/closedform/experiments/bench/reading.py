@@ -6,9 +6,9 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import Interpretation
 from closedform.pipeline import interpret_field
-from closedform.search.budget import Budget
-from closedform.search.engine import Engine
-from closedform.search.space import SearchSpace
+from closedform.searching.budget import Budget
+from closedform.searching.engine import Engine
+from closedform.searching.space import SearchSpace
 
 MOST_COMPLEX = 150
 """Largest complexity of a formula: more than twice the usual, for some invariants have twelve terms."""

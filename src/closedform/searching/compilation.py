@@ -1,0 +1,15 @@
+"""Compile what the engines use, before a clock starts."""
+
+from functools import cache
+
+from closedform.searching.evolution import operon
+from closedform.searching.evolution.engine import compile_evolution
+from closedform.searching.terms.run import compile_terms
+
+
+@cache
+def compile_engines() -> None:
+    """Call every compiled function of the engines that can run here once."""
+    compile_terms()
+    if operon.why_unavailable() is None:
+        compile_evolution()

@@ -1,0 +1,242 @@
+"""The engine ``auto``: the term search first, then evolution from its front, then the terms that evolution found.
+
+The term search is exact and quick where the concept is a sum of known terms; evolution finds what no library holds. Each starts
+from what the other found. Before that the field is looked at: inputs that do not matter are left out, inputs that enter through
+one combination are taken together, and the parts of a separable concept are searched for one by one.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress
+from closedform.searching.budget import Budget
+from closedform.searching.compilation import compile_engines
+from closedform.searching.engine import SearchResult
+from closedform.searching.evolution import operon
+from closedform.searching.evolution.engine import Evolution
+from closedform.searching.front import Front
+from closedform.searching.joint_run import JointRun, View
+from closedform.searching.separable import Separation, find_separation, parts_of
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure import find_structure
+from closedform.searching.terms.engine import TermSearch
+from closedform.threads import single_threaded
+
+PERFECT = 1e-10
+"""A misalignment below this is rounding: nothing can be better, only simpler."""
+
+_SETTLE_CONFIRM, _SETTLE_PART, _WIDER = 8, 5, 4
+_LAST_OF_FRONT = 4
+"""So many of the best candidates for a part of a separable concept lend their summands to the term library."""
+
+
+NOISE_FACTOR = 1.1
+"""A misalignment within this factor of what the directions' noise causes leaves nothing to explain, only to simplify."""
+
+RESOLVED = 1.5
+"""Degrees of noise that points must be able to tell for the estimate to end a search; with fewer a curved field seems noisy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """Options of the portfolio.
+
+    Attributes
+    ----------
+    terms : TermSearch
+    evolution : Evolution
+    first : float
+        Share of the budget for the first term search.
+    small : int
+        Largest number of terms in the first search and in those for parts, which use the first library only.
+    confirm : float
+        Share for evolution after the term search has found a perfect fit: only something simpler could still come.
+    apart : float
+        Share for the parts of a separable concept together.
+    last : float
+        Share for the second term search, with evolution's parts in its library.
+    reduced : float
+        Share for the field without the inputs that do not matter, if there are such; what is left is for the whole field, and
+        only used if nothing fits perfectly.
+    parts : int
+        How many parts of evolution's expressions enter the library.
+
+    Examples
+    --------
+    >>> Portfolio().name
+    'auto'
+    """
+
+    terms: TermSearch = field(default_factory=TermSearch)
+    evolution: Evolution = field(default_factory=Evolution)
+    first: float = 0.4
+    small: int = 8
+    confirm: float = 0.1
+    apart: float = 0.4
+    last: float = 0.15
+    reduced: float = 0.8
+    parts: int = 60
+
+    @property
+    def name(self) -> str:
+        """The name under which the engine is registered."""
+        return "auto"
+
+    @single_threaded
+    def search(
+        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+    ) -> SearchResult:
+        """Run both engines within one budget."""
+        space.check_inputs(field.names)
+        missing = operon.why_unavailable()
+        compile_engines()
+        clock = budget.start()
+        run = JointRun(clock, View(field, space), rng, progress)
+        try:
+            self._search(run, can_evolve=missing is None)
+        except KeyboardInterrupt:
+            run.status = "interrupted"
+        finally:
+            run.bar.finish()
+        return run.result(None if missing is None else f"pyoperon cannot be used here ({missing}); the term search ran alone")
+
+    def _search(self, run: JointRun, *, can_evolve: bool) -> None:
+        whole = run.whole
+        structure = find_structure(whole.field)
+        run.sentences += structure.sentences
+        # A template speaks of the user's inputs.
+        if not structure.is_trivial and not whole.space.templates:
+            is_plain = all(len(group) == 1 for group in structure.groups)
+            reduced = View(structure.reduce(whole.field), structure.restrict(whole.space), structure.expand, is_plain)
+            self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
+            if whole.lowest <= PERFECT or not run.may_go_on():
+                return
+        self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
+
+    def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
+        """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
+        stage = _Stage(run, budget)
+        enough = max(PERFECT, NOISE_FACTOR * resolved_noise(view.field))
+        goal = max(enough, budget.target or 0.0)
+        first = budget.share(self.first if can_evolve else 1.0)
+        # A sum of terms that is perfect ends that search by itself, at its own pace.
+        first = replace(first, target=goal) if goal > PERFECT else first
+        run.ask(self._small_terms if can_evolve else self.terms, view, first)
+        if not can_evolve or not stage.may_go_on():
+            return
+        if view.lowest > enough:
+            self._search_parts(run, view, stage)
+            if not stage.may_go_on():
+                return
+        evolution = replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions))
+        limit = stage.left(keep=self.last)
+        if view.lowest <= enough:
+            limit = replace(_smaller(stage.left(), budget.share(self.confirm)), target=goal)
+            evolution = replace(evolution, settle=min(evolution.settle, _SETTLE_CONFIRM))
+        run.ask(evolution, view, limit)
+        if view.lowest > enough and stage.may_go_on():
+            terms = (*view.space.terms, *parts(view.front, self.parts))
+            run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))
+
+    def _search_parts(self, run: JointRun, view: View, stage: "_Stage") -> None:
+        """Search for the parts of a separable concept one by one, and give what is found to the term search."""
+        can_separate = not view.space.templates and view.space.allows_operator("add")
+        separation = find_separation(view.field) if can_separate else None
+        if separation is None:
+            return
+        run.sentences.append(separation.sentence)
+        found: dict[Expression, None] = {}
+        apart = _Stage(run, stage.budget.share(self.apart))
+        for index, block in enumerate(separation.blocks):
+            if not (apart.may_go_on() and stage.may_go_on()):
+                break
+            share = 1 / (len(separation.blocks) - index)
+            limit = _smaller(apart.left(), stage.left(keep=self.last)).share(share)
+            front = self._search_part(run, view, separation, index, limit)
+            trees = [candidate.expression.tree for candidate in front.candidates[-_LAST_OF_FRONT:]]
+            names = tuple(view.field.names[column] for column in block)
+            for tree in parts_of(trees, len(block)):
+                found.setdefault(Expression(tree, names).rename(view.field.names))
+        if found and stage.may_go_on():
+            # A library of what was found and nothing else, in which no better fit of few terms can hide the answer.
+            only = replace(self.terms, stages=(1,))
+            run.ask(only, view, stage.left(keep=self.last), replace(view.space, terms=(*view.space.terms, *found)))
+
+    def _search_part(self, run: JointRun, view: View, separation: Separation, index: int, limit: Budget) -> Front:
+        """Terms, then evolution, on one part beside an input that stands for the others."""
+        part = separation.part(view.field, index, run.rng)
+        space = view.space.over(part.names)
+        form = f"f({', '.join(f'`{name}`' for name in part.names[:-1])}) + {separation.others}"
+        # Slopes come from a fit: what is as good as the fit cannot be told from the truth.
+        goal = max(3 * separation.misalignment, 1e-12)
+        half = replace(limit.share(0.5), target=goal)
+        # The library of a part is small, so the beam may be wide.
+        wide = replace(self._small_terms, width=_WIDER * self.terms.width)
+        front = run.consult(wide, part, replace(space, templates=[form]), half).front
+        if not run.may_go_on() or (front.best is not None and front.best.misalignment <= goal):
+            return front
+        quick = replace(self.evolution, settle=min(self.evolution.settle, _SETTLE_PART))
+        return front.merge(run.consult(quick, part, space, half).front)
+
+    @property
+    def _small_terms(self) -> TermSearch:
+        return replace(self.terms, stages=self.terms.stages[:2], max_terms=min(self.terms.max_terms, self.small))
+
+
+class _Stage:
+    """A part of the run with a budget of its own."""
+
+    def __init__(self, run: JointRun, budget: Budget) -> None:
+        self.run, self.budget, self._clock = run, budget, budget.start()
+        self._before = run.clock.evaluations
+
+    def left(self, keep: float = 0.0) -> Budget:
+        """What is left, less a share that is kept for later."""
+        self._clock.evaluations = self.run.clock.evaluations - self._before
+        return _without(self._clock.remaining(), self.budget, keep)
+
+    def may_go_on(self) -> bool:
+        """Whether this budget and that of the whole run last, and nobody has interrupted."""
+        self.left()
+        return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
+
+
+def resolved_noise(field: GradientField) -> float:
+    """The misalignment that the directions' noise causes, or 0 where the points lie too far from each other to tell."""
+    resolution = field.quality.noise_resolution_degrees
+    return field.quality.noise_misalignment if resolution is not None and resolution <= RESOLVED else 0.0
+
+
+def parts(front: Front, count: int) -> tuple[Expression, ...]:
+    """Subexpressions of the front that hold an input and more than one node, those of the best candidates first."""
+    found: dict[Tree, None] = {}
+    names: tuple[str, ...] = ()
+    for candidate in reversed(front.candidates):
+        names = candidate.expression.names
+        pending = [candidate.expression.tree]
+        while pending:
+            tree = pending.pop()
+            if tree.size > 1 and not tree.is_constant:
+                found.setdefault(tree)
+                pending += tree.children
+    return tuple(Expression(tree, names) for tree in list(found)[:count])
+
+
+def _smaller(first: Budget, second: Budget) -> Budget:
+    seconds = [b.seconds for b in (first, second) if b.seconds is not None]
+    evaluations = [b.evaluations for b in (first, second) if b.evaluations is not None]
+    return Budget(min(seconds, default=None), min(evaluations, default=None), first.target)
+
+
+def _without(remaining: Budget, whole: Budget, share: float) -> Budget:
+    """What remains, less a share of the whole that is kept for later."""
+    if share == 0:
+        return remaining
+    kept = whole.share(share)
+    seconds = None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), 1e-3)
+    evaluations = None if remaining.evaluations is None else max(remaining.evaluations - (kept.evaluations or 0), 1)
+    return Budget(seconds, evaluations, remaining.target)

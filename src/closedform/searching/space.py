@@ -1,0 +1,162 @@
+"""SearchSpace: what the user knows about the answer, as limits on the expressions that are tried."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from closedform.errors import SpaceError
+from closedform.expressions.complexity import Costs
+from closedform.expressions.expression import Expression
+from closedform.expressions.operators import OPERATORS
+from closedform.expressions.tree import Constant, Tree, Variable
+from closedform.searching.template import check_inputs, read_template
+
+DEFAULT_OPERATORS = ("add", "sub", "mul", "div", "pow", "square", "sqrt", "sin", "cos", "exp", "log")
+DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Which expressions a search may return.
+
+    Attributes
+    ----------
+    operators : sequence of str
+        Operators that may occur, by name.
+    max_complexity : int
+        Largest complexity on the front.
+    max_degree : int
+        Largest total degree of the monomials in the term search.
+    nesting : mapping of str to sequence of str
+        For a function the functions that may not occur inside it; ``{"sin": ["sin", "cos"]}``.
+    inside : mapping of str to sequence of str
+        For a function the only inputs that may occur inside it; ``{"exp": ["x"]}``.
+    max_power : float
+        Largest absolute value of a constant exponent.
+    variable_exponents : bool
+        Whether inputs may stand in exponents, as in ``2**x`` or ``x**y``; ``exp`` is another matter.
+    guesses : sequence of Expression or str
+        Expressions to start from; their parts enter the term library.
+    terms : sequence of Expression or str
+        Terms to add to the term library.
+    templates : sequence of str
+        Forms of which the answer has one: unknown functions of named inputs, joined by ordinary operators and functions;
+        ``["f(x) + g(v)"]``. See `closedform.searching.template`.
+    costs : Costs
+        What each node costs.
+
+    Examples
+    --------
+    >>> SearchSpace(operators=["add", "mul"]).allows_operator("sin")
+    False
+    """
+
+    operators: Sequence[str] = DEFAULT_OPERATORS
+    max_complexity: int = 60
+    max_degree: int = 4
+    nesting: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(DEFAULT_NESTING))
+    inside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    max_power: float = 6.0
+    variable_exponents: bool = False
+    guesses: Sequence[Expression | str] = ()
+    terms: Sequence[Expression | str] = ()
+    templates: Sequence[str] = ()
+    costs: Costs = field(default_factory=Costs)
+
+    def __post_init__(self) -> None:
+        named = [*self.operators, *self.nesting, *self.inside, *(name for inner in self.nesting.values() for name in inner)]
+        for name in named:
+            if name not in OPERATORS:
+                raise SpaceError(f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}.")
+        if not self.operators:
+            raise SpaceError("A search space needs at least one operator.")
+        if isinstance(self.templates, str):
+            raise SpaceError(f"Templates are a list of texts; got one text. Write [{self.templates!r}].")
+        for template in self.templates:
+            read_template(template)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> "SearchSpace":
+        """Build a space from keyword options; a misspelt one gets a suggestion."""
+        known = [f.name for f in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise SpaceError(f"A search space has no option {name!r}{suggestion(name, known)}. Known: {', '.join(known)}.")
+        return cls(**options)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Make sure that templates and ``inside`` name inputs that exist.
+
+        Raises
+        ------
+        SpaceError
+            If one does not.
+        """
+        for template in self.templates:
+            check_inputs(read_template(template), names)
+        for function, inputs in self.inside.items():
+            for name in inputs:
+                if name not in names:
+                    hint = suggestion(name, list(names)) or "."
+                    message = f"The space lets {name!r} stand inside {function}, but there is no such input{hint}"
+                    raise SpaceError(f"{message} The inputs are {', '.join(names)}.")
+
+    def over(self, names: Sequence[str]) -> "SearchSpace":
+        """The space over other inputs: without terms, guesses and templates, and ``inside`` for the inputs that are left."""
+        inside = {function: [name for name in inputs if name in names] for function, inputs in self.inside.items()}
+        return replace(self, terms=(), guesses=(), templates=(), inside=inside)
+
+    def allows_operator(self, name: str) -> bool:
+        """Whether an operator may occur."""
+        return name in self.operators
+
+    def allows(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether an expression lies in the space, apart from its complexity.
+
+        Negation is always allowed; a square or a reciprocal is allowed where a product, quotient or power is.
+        """
+        return self.allows_inside(tree, names) and self.has_form(tree, names)
+
+    def has_form(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether an expression has the form of a template, or there are none."""
+        return not self.templates or any(read_template(template).fits(tree, names) for template in self.templates)
+
+    def allows_inside(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether an expression may be a part of one: `allows` without templates, which speak of whole expressions."""
+
+        def leaf(token: Any) -> tuple[bool, frozenset[str], frozenset[str]]:
+            used = frozenset([names[token.index]]) if isinstance(token, Variable) else frozenset()
+            return True, frozenset(), used
+
+        def node(name: str, *parts: tuple[bool, frozenset[str], frozenset[str]]) -> tuple[bool, frozenset[str], frozenset[str]]:
+            functions = frozenset().union(*(part[1] for part in parts))
+            inputs = frozenset().union(*(part[2] for part in parts))
+            fine = all(part[0] for part in parts) and self._spelled(name)
+            fine = fine and not functions & set(self.nesting.get(name, ()))
+            fine = fine and (name not in self.inside or inputs <= set(self.inside[name]))
+            fine = fine and (name != "pow" or self.variable_exponents or not parts[1][2])
+            return fine, functions | {name}, inputs
+
+        return tree.fold(leaf, node)[0] and self._powers_allowed(tree)
+
+    def _spelled(self, name: str) -> bool:
+        spellings = {
+            "neg": (), "square": ("mul", "pow"), "cube": ("mul", "pow"), "inv": ("div", "pow"), "sub": ("add",),
+            "sqrt": ("pow",), "pow": ("mul", "square"), "div": ("inv",),
+        }  # fmt: skip
+        return name == "neg" or name in self.operators or any(other in self.operators for other in spellings.get(name, ()))
+
+    def _powers_allowed(self, tree: Tree) -> bool:
+        tokens = tree.tokens
+        return all(
+            abs(tokens[i - 1].value) <= self.max_power  # type: ignore[union-attr]
+            for i, token in enumerate(tokens)
+            if token == "pow" and isinstance(tokens[i - 1], Constant)
+        )
+
+
+def suggestion(word: str, known: list[str]) -> str:
+    """A hint for a misspelt word."""
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

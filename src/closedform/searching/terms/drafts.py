@@ -1,0 +1,58 @@
+"""From fitted sums to formulas: those that may be on the front are written out, the others are not worth the work."""
+
+from collections.abc import Sequence
+
+from closedform.alignment.eigen import Fit
+from closedform.expressions.complexity import complexity
+from closedform.expressions.tree import Tree
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.beam import Beam, Support
+from closedform.searching.terms.finds import NEAR, PERFECT, Formula, Steps
+from closedform.searching.terms.formula import Sum, sums, write
+from closedform.searching.terms.library import Term
+
+
+def drafted(
+    library: Sequence[Term], beam: Beam, fits: Sequence[Fit], known: Steps, space: SearchSpace, names: Sequence[str]
+) -> dict[Tree, Formula]:
+    """Write the fits of a beam as formulas.
+
+    Parameters
+    ----------
+    library : sequence of Term
+        To which the beam's supports point.
+    beam : Beam
+    fits : sequence of Fit
+        One for each support.
+    known : Steps
+        The best misalignment of each complexity so far: what is far above it is left out.
+    space : SearchSpace
+    names : sequence of str
+        Inputs.
+
+    Returns
+    -------
+    dict of Tree to Formula
+        What the space allows, with plain and with rounded numbers.
+    """
+    number = space.costs.constant + space.costs.of("mul")
+    drafts: list[tuple[int, float, Support, Sum]] = []
+    for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
+        drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
+    own = Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
+    made: dict[Tree, Formula] = {}
+    for expected, value, support, draft in drafts:
+        if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
+            continue
+        terms = [library[k] for k in support]
+        tree = write(draft, [term.tree for term in terms])
+        size = complexity(tree, space.costs)
+        if size <= space.max_complexity and _allows(space, tree, terms, names):
+            made[tree] = Formula(frozenset(term.tree for term in terms), size)
+    return made
+
+
+def _allows(space: SearchSpace, tree: Tree, terms: Sequence[Term], names: Sequence[str]) -> bool:
+    if any(term.is_given for term in terms):
+        return space.has_form(tree, names)
+    return space.allows(tree, names)

@@ -1,0 +1,67 @@
+"""A library of terms with all that a search needs to know about it: gradients, moments, lines, costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.field.gradient_field import GradientField
+from closedform.searching.terms.beam import Support
+from closedform.searching.terms.jacobian import Jacobian, differentiate
+from closedform.searching.terms.library import Term
+from closedform.searching.terms.lines import Lines, prepare_lines
+from closedform.searching.terms.moments import Moments, compute_moments
+
+N_MOMENT_POINTS = 400
+"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A library with all that was computed about it."""
+
+    terms: list[Term]
+    jacobian: Jacobian
+    moments: Moments
+    lines: Lines
+    costs: NDArray[np.int64]
+
+    def cost(self, support: Support, join: int) -> int:
+        """What the terms of a sum cost, with `join` for each plus between them, without numbers."""
+        return int(self.costs[list(support)].sum()) + join * (len(support) - 1)
+
+    def projected(self, support: Support, sample: GradientField) -> tuple[FloatArray, FloatArray]:
+        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
+        used, gradients = self.jacobian.dense(support)
+        basis, frames = sample.tangent.basis, sample.frames
+        if basis is None:
+            # Other inputs' components of the gradients are zero.
+            return gradients, frames[:, used]
+        return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
+
+
+def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) -> Prepared | None:
+    """Differentiate a library's terms and take their moments; None if no term varies on the data.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+    sample : GradientField
+        The points that the search sees.
+    n_line_points : int
+        How many of them lines are made of.
+    """
+    jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
+    if len(finite) == 0:
+        return None
+    some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
+    moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
+    if len(kept) == 0:
+        return None
+    if len(kept) < jacobian.n_terms:
+        jacobian = jacobian.select(kept)
+    usable = [terms[i] for i in finite[kept]]
+    costs = np.array([term.cost for term in usable], dtype=np.int64)
+    return Prepared(usable, jacobian, moments, prepare_lines(jacobian, sample, n_line_points), costs)

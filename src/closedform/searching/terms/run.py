@@ -1,0 +1,309 @@
+"""One run of the term search: library, beam search over supports, fits, and what they leave over."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import variable
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.searching.budget import Clock
+from closedform.searching.engine import Status
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.beam import VANISHING, Beam, Sums, Support, Width, extend, merged, singles
+from closedform.searching.terms.drafts import drafted
+from closedform.searching.terms.exact_sums import WORST, exact_sums
+from closedform.searching.terms.families import family_libraries
+from closedform.searching.terms.finds import PERFECT, Finds, comparison
+from closedform.searching.terms.jacobian import differentiate
+from closedform.searching.terms.library import Term, build_library
+from closedform.searching.terms.lines import Lines, prepare_lines
+from closedform.searching.terms.prepared import Prepared, prepare
+from closedform.searching.terms.refinement import refine
+
+if TYPE_CHECKING:
+    from closedform.searching.terms.engine import TermSearch
+
+FEW_TERMS = 45
+"""Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
+
+GROWTH, FEWEST_GROWN = 0.5, 4
+"""Past this share of the budget sums of at least so many terms of a small library grow no further: the rest is for refining."""
+
+FIRST_EXACT, LAST_EXACT = (0.1, 0.4), 0.7
+"""Shares of the budget until which sums that fit exactly are looked for at first (less of a short one), and others later."""
+
+SHORT_BUDGET = 2.0
+
+MOST_BESIDE = 3
+"""Largest number of terms of the sums that are looked for after a perfect one was found."""
+
+MOST_TERMS = 16
+"""Largest number of terms of the sums that are taken from null spaces."""
+
+N_REFINED, N_EXCHANGES = 2, 12
+"""Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
+
+_PAUSE = 0.25
+
+
+Job = tuple[Lines | None, Sums, float]
+"""Lines, sums to be extended and the largest eigenvalue, as `extend` takes them."""
+
+
+class Run:
+    """One search and what it has found so far."""
+
+    def __init__(
+        self, options: "TermSearch", field: GradientField, space: SearchSpace, clock: Clock, rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock, self.progress = options, field, space, clock, progress
+        self.status: Status = "finished"
+        usable = np.flatnonzero(field.weights > 0)
+        if len(usable) > options.n_points:
+            usable = np.sort(rng.choice(usable, options.n_points, replace=False))
+        self.sample = field if len(usable) == field.n_points else field.subset(usable)
+        self.finds = Finds(field, self.sample, options.name)
+        self.library_sizes: list[int] = []
+        self.most_terms = 0
+        self.shown = -_PAUSE
+        self.rng = rng
+
+    def stages(self) -> None:
+        """Search one library after the other; sums that fit exactly are looked for first, for a short while."""
+        self._take_exact(only=True)
+        before = 0
+        for limit in self.options.stages:
+            library = None if self._has_no_time() else self._library(limit)
+            # A space may have no more terms than the stage before had.
+            if library is None or len(library.terms) == before:
+                return
+            good: dict[Support, float] = {}
+            is_over = self._grow(library, good)
+            if before == 0 and not is_over and self.finds.least > PERFECT:
+                self._take_exact(only=False)
+            # A sum that is good enough may have a part that is so too.
+            if self.finds.least > PERFECT:
+                self._refine(library, good)
+            if is_over or self.finds.least <= PERFECT or self._is_over():
+                return
+            before = len(library.terms)
+
+    def _take_exact(self, *, only: bool) -> None:
+        """Look for long sums in the null spaces of one library after the other, until one fits perfectly.
+
+        Parameters
+        ----------
+        only : bool
+            Whether sums that do not fit perfectly are left for later; that is quick.
+        """
+        join = self.space.costs.of("add")
+        for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale, by_half=not only):
+            if self._is_over() or self.clock.used > (self._first_look if only else LAST_EXACT):
+                return
+            library = self._prepared(terms)
+            if library is None:
+                continue
+            supports = exact_sums(library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only)
+            sizes = [library.cost(support, join) for support in supports]
+            near = [place for place, size in enumerate(sizes) if size < self._bound()]
+            supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
+            fits = self._fit(library, supports)
+            values = tuple(fit.misalignment for fit in fits)
+            self._judge(library, Beam(tuple(supports), tuple(sizes), values), fits)
+            if self.finds.least <= PERFECT:
+                return
+            good = {s: value for s, value in zip(supports, values, strict=True) if value <= WORST}
+            if not only:
+                good |= self._take_triples(library)
+            self._refine(library, good)
+
+    def _take_triples(self, library: Prepared) -> dict[Support, float]:
+        """The best sums of three terms of a small library: where nothing fits exactly its null space is empty."""
+        if len(library.terms) > self.options.triples or not self.space.allows_operator("add"):
+            return {}
+        every = np.stack(np.triu_indices(len(library.terms), 1), axis=1)
+        beam = self._extended(library, [(None, Sums(every, np.ones(every.shape)), np.inf)], [])
+        if beam is None:
+            return {}
+        fits = self._fit(library, beam.supports)
+        self._judge(library, beam, fits)
+        return {support: fit.misalignment for support, fit in zip(beam.supports, fits, strict=True)}
+
+    def _library(self, limit: int) -> Prepared | None:
+        sample = self.sample
+        concept = sample.tangent.ambient(sample.frames)
+        importance = np.einsum("n,ndk->d", sample.weights, concept**2)
+        # Rounded, so that inputs that matter equally keep the user's order.
+        importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
+        terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        return self._prepared(terms)
+
+    def _prepared(self, terms: list[Term]) -> Prepared | None:
+        library = prepare(terms, self.sample, self.options.n_line_points)
+        if library is not None:
+            self.library_sizes.append(len(library.terms))
+        return library
+
+    def _grow(self, library: Prepared, good: dict[Support, float]) -> bool:
+        """Beam search over supports, which are noted with their misalignments; whether the budget is used up."""
+        complete: list[Support] = []
+        best = np.inf
+        idle = 0
+        beam = singles(library.moments, library.costs, self._width, self._bound())
+        # Beside a perfect sum only a short one is of use: a long one would be in the same null space.
+        largest = MOST_BESIDE if self.finds.least <= PERFECT else self.options.max_terms
+        most = min(largest, self.options.max_terms) if self.space.allows_operator("add") else 1
+        for n_terms in range(1, most + 1):
+            if len(beam) == 0:
+                return False
+            self.most_terms = max(self.most_terms, n_terms)
+            fits = self._fit(library, beam.supports)
+            good.update((support, fit.misalignment) for support, fit in zip(beam.supports, fits, strict=True))
+            self._judge(library, beam, fits)
+            if self._is_over():
+                return True
+            pairs = list(zip(beam.supports, fits, strict=True))
+            complete += [support for support, fit in pairs if fit.misalignment <= PERFECT]
+            going = [(support, fit) for support, fit in pairs if fit.misalignment > PERFECT]
+            level = min((fit.misalignment for _, fit in going), default=1.0)
+            idle = 0 if level < 0.95 * best else idle + 1
+            best = min(best, level)
+            is_stuck = idle == 2 and len(library.terms) > FEW_TERMS
+            is_late = n_terms >= FEWEST_GROWN and len(library.terms) <= FEW_TERMS and self.clock.used > GROWTH
+            if is_stuck or is_late or not going or n_terms == most or (complete and not self._may_be_simpler()):
+                return False
+            grown = self._extend(library, going, complete)
+            if grown is None:
+                return True
+            beam = grown
+        return False
+
+    def _refine(self, library: Prepared, good: dict[Support, float]) -> None:
+        """Refine the best sums while the budget lasts, whether or not its target is reached."""
+        join = self.space.costs.of("add")
+
+        def extended(parts: Sequence[Support], fits: Sequence[Fit]) -> Sequence[Support]:
+            beam = self._extend(library, list(zip(parts, fits, strict=True)), [])
+            return () if beam is None else beam.supports[:N_EXCHANGES]
+
+        for start in sorted(good, key=lambda support: good[support])[:N_REFINED]:
+            if self._has_no_time():
+                return
+            for level in refine(start, lambda parts: self._fit(library, parts), extended):
+                if self._has_no_time():
+                    return
+                sizes = [library.cost(support, join) for support, _ in level]
+                beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
+                self._judge(library, beam, [fit for _, fit in level])
+
+    @property
+    def _first_look(self) -> float:
+        seconds = self.clock.budget.seconds
+        return FIRST_EXACT[0] if seconds is not None and seconds < SHORT_BUDGET else FIRST_EXACT[1]
+
+    def _may_be_simpler(self) -> bool:
+        """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""
+        perfect = [found for found in self.finds.found.values() if found.misalignment <= PERFECT]
+        simplest = min(perfect, key=lambda found: found.complexity, default=None)
+        return simplest is None or any("add" in term.tokens or "sub" in term.tokens for term in simplest.formula.terms)
+
+    @property
+    def _width(self) -> Width:
+        return Width(self.options.width, self.options.per_complexity)
+
+    def _extend(self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
+        """The supports of one term more; None when the budget is used up."""
+        sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
+        jobs: list[Job] = [(library.lines, sums_now, VANISHING)]
+        if sums_now.supports.shape[1] == 1:
+            every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
+            few = len(library.terms) <= self.options.pairs
+            jobs = [(library.lines, every, VANISHING)] if few else [*jobs, (None, every, VANISHING)]
+        return self._extended(library, jobs, complete)
+
+    def _extended(self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]) -> Beam | None:
+        """The best supports of several extensions; None when the budget is used up."""
+        parts: list[Beam] = []
+        join = self.space.costs.of("add")
+        for lines, starting, largest in jobs:
+            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound(), largest)
+            for part in steps:
+                if self._has_no_time():
+                    return None
+                if part is not None:
+                    parts.append(part)
+        return merged(parts)
+
+    def _bound(self) -> float:
+        return self.finds.bound(self.space.max_complexity)
+
+    def _fit(self, library: Prepared, supports: Sequence[Support]) -> list[Fit]:
+        fits: list[Fit] = []
+        for support in supports:
+            projected, frames = library.projected(support, self.sample)
+            fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
+            self.clock.evaluations += 1
+            if self._has_no_time():
+                # What is left counts as not fitted.
+                missing = len(supports) - len(fits)
+                return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
+        return fits
+
+    def _judge(self, library: Prepared, beam: Beam, fits: Sequence[Fit]) -> None:
+        """Turn fits into formulas, and judge those that may be on the front, on all points."""
+        made = drafted(library.terms, beam, fits, self.finds.steps(), self.space, self.field.names)
+        if made:
+            self.finds.take(made)
+            self._show()
+
+    def _is_over(self) -> bool:
+        """Whether the budget is used up, or its target reached."""
+        return self._has_stopped(self.finds.least)
+
+    def _has_no_time(self) -> bool:
+        """Whether the budget is used up."""
+        return self._has_stopped(np.inf)
+
+    def _has_stopped(self, least: float) -> bool:
+        reason = self.clock.stop_reason(least)
+        if reason is not None:
+            self.status = reason
+        return reason is not None
+
+    def _show(self) -> None:
+        used = min(self.clock.used, 1.0)
+        seconds = self.clock.seconds
+        if seconds - self.shown < _PAUSE:
+            return
+        self.shown = seconds
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.finds.front())
+        left = seconds * (1 - used) / used if used > 0 else None
+        self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))
+
+    def statistics(self) -> dict[str, Any]:
+        """What the search did."""
+        return {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "library_sizes": list(self.library_sizes),
+            "most_terms": self.most_terms,
+            "others": [str(self.finds.expression(tree)) for tree in self.finds.alike()[: self.options.n_others]],
+        }
+
+
+@cache
+def compile_terms() -> None:
+    """Compile the judge before the clock starts."""
+    field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
+    terms = [variable(0), variable(1)]
+    jacobian, _ = differentiate(terms, field.points, field.scale)
+    lines = prepare_lines(jacobian, field, 3)
+    lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
+    comparison(field).misalignments(compile_tapes(terms))

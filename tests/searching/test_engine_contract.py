@@ -1,0 +1,29 @@
+"""Our own engines keep the contract that we ship."""
+
+import pytest
+
+from closedform.searching.registry import get_engine
+from closedform.testing.engine_contract import EngineContract
+
+
+class TestTerms(EngineContract):
+    evaluations = 2000
+
+    @pytest.fixture
+    def engine(self):
+        return get_engine("terms")
+
+
+class TestEvolution(EngineContract):
+    @pytest.fixture
+    def engine(self):
+        pytest.importorskip("pyoperon")
+        return get_engine("evolution")
+
+
+class TestPortfolio(EngineContract):
+    evaluations = 6000
+
+    @pytest.fixture
+    def engine(self):
+        return get_engine("auto")

@@ -1,0 +1,239 @@
+import io
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from closedform.search import portfolio
+
+import closedform as cf
+from closedform.alignment.scores import field_misalignment
+from closedform.field.gradient_field import GradientField
+from closedform.live_progress import Live
+from closedform.progress import Silent, Snapshot
+from closedform.searching.budget import Budget
+from closedform.searching.evolution import operon
+from closedform.searching.evolution.engine import Evolution
+from closedform.searching.front import Candidate, Front
+from closedform.searching.joint_run import Bar
+from closedform.searching.portfolio import Portfolio, parts
+from closedform.searching.separable import Separation
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure import Structure
+from closedform.searching.terms.engine import TermSearch
+from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
+
+NAMES = ("x", "y", "z", "w")
+
+
+SMALL = Portfolio(TermSearch(stages=(80,), max_terms=4, width=10), Evolution(population=100, islands=1))
+
+
+def search(field, progress=None, space=None, engine=SMALL, **limits):
+    return engine.search(field, space or SearchSpace(), Budget(**limits), np.random.default_rng(0), progress or Silent())
+
+
+def test_statistics_say_which_engine_found_what():
+    result = search(KNOWN_FIELDS["determinant"].field(np.random.default_rng(0)), seconds=6.0)
+    best = result.front.best
+    assert best is not None
+    assert result.statistics["found_by"][str(best.expression)] in ("terms", "evolution")
+    assert [step["engine"] for step in result.statistics["steps"]][:1] == ["terms"]
+
+
+def test_a_concept_outside_the_library_is_left_to_evolution():
+    pytest.importorskip("pyoperon")
+    known = KnownField("x**y + x*y", ("x", "y"), 0.5, 2.0)
+    space = SearchSpace(variable_exponents=True)
+    result = search(known.field(np.random.default_rng(1)), space=space, evaluations=40_000)
+    best = result.front.best
+    assert best is not None
+    assert best.misalignment < 1e-10
+    assert result.statistics["found_by"][str(best.expression)] == "evolution"
+
+
+def test_without_pyoperon_the_terms_run_alone_and_say_so(monkeypatch):
+    monkeypatch.setattr(operon, "why_unavailable", lambda: "no wheel for this platform")
+    result = search(KNOWN_FIELDS["energy"].field(np.random.default_rng(0)), seconds=5.0)
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-9
+    assert "no wheel for this platform" in result.statistics["remark"]
+    assert "term search ran alone" in result.statistics["remark"]
+
+
+def test_parts_are_subexpressions_with_inputs():
+    front = Front.of([Candidate(cf.parse("sin(2*x)/y + 3"), 0.1, 9, "evolution")])
+    assert [str(part) for part in parts(front, 10)] == ["sin(2*x)/y + 3", "sin(2*x)/y", "sin(2*x)", "2*x"]
+    assert len(parts(front, 2)) == 2
+
+
+def test_the_answer_is_written_and_judged_in_the_users_inputs():
+    field = KnownField("sin(x - 3*y)*z", NAMES).field(np.random.default_rng(0))
+    result = search(field, evaluations=2000)
+    assert len(result.statistics["structure"]) == 2
+    assert result.statistics["steps"][0]["inputs"] == ["x", "z"]
+    assert any("x - 3*y" in text for text in result.statistics["steps"][0]["others"])
+    for candidate in result.front:
+        assert candidate.expression.names == NAMES
+        assert candidate.complexity == candidate.expression.complexity()
+        assert field_misalignment(candidate.expression, field).mean() == pytest.approx(candidate.misalignment, abs=1e-12)
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-12
+
+
+def test_one_combination_of_all_inputs_is_the_answer():
+    result = search(KnownField("exp(x - 2*y + z/3)", ("x", "y", "z")).field(np.random.default_rng(0)), evaluations=500)
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-12
+
+
+def test_a_false_structure_loses_no_answer(monkeypatch):
+    """An input that matters is left out, as noise might make it look; the whole field is searched after the reduced one."""
+    wrong = Structure(("x", "y", "z"), (((0, 1.0),), ((1, 2.0), (2, 1.0))), ("All wrong.",))
+    monkeypatch.setattr(portfolio, "find_structure", lambda field: wrong)
+    field = KnownField("x*y + z**2", ("x", "y", "z")).field(np.random.default_rng(0))
+    result = search(field, evaluations=4000)
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-12
+    assert len(result.statistics["steps"][0]["inputs"]) == 2
+
+
+def test_a_false_separation_loses_no_answer(monkeypatch):
+    pytest.importorskip("pyoperon")
+
+    def wrong(field):
+        return Separation(field.names, ((0,), (1,)), np.ones_like(field.points), 1e-9)
+
+    monkeypatch.setattr(portfolio, "find_separation", wrong)
+    # Two factors with sums inside: not in the term library.
+    field = KnownField("x*exp(x*y)", ("x", "y"), 0.5, 2.0).field(np.random.default_rng(0))
+    result = search(field, evaluations=60_000)
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-10
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+def test_noise_brings_no_structure_and_weak_inputs_stay(noise):
+    field = KnownField("x*y + 0.2*z", ("x", "y", "z")).field(np.random.default_rng(0), noise=noise)
+    result = search(field, evaluations=600)
+    assert result.statistics["structure"] == []
+    found = [candidate.expression for candidate in result.front if "z" in str(candidate.expression)]
+    clean = KnownField("x*y + 0.2*z", ("x", "y", "z")).field(np.random.default_rng(1))
+    assert min(field_misalignment(expression, clean).mean() for expression in found) < noise**2
+
+
+def test_parts_of_a_separable_concept_are_searched_one_by_one():
+    pytest.importorskip("pyoperon")
+    known = KnownField("log(f) - 0.3*f + sin(r) + 0.2*r*exp(-r)", ("r", "f"), 1.0, 10.0)
+    result = search(known.field(np.random.default_rng(100)), evaluations=4000)
+    assert "a(r) + b(f)" in result.statistics["structure"][0]
+    assert ["r", "others"] in [step["inputs"] for step in result.statistics["steps"]]
+    assert result.front.best is not None
+    assert result.front.best.misalignment < 1e-12
+
+
+def test_the_users_terms_guesses_and_limits_survive_the_reduction():
+    field = KnownField("tanh(x)*z", NAMES).field(np.random.default_rng(0))
+    space = SearchSpace(terms=["log(tanh(x)**2) + log(z**2)", "x*w"], guesses=["x*y"], inside={"sin": ["w"], "exp": ["x"]})
+    result = search(field, space=space, evaluations=500)
+    assert result.front.best is not None
+    assert "tanh" in str(result.front.best.expression)
+    assert result.front.best.misalignment < 1e-12
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        self.closed = 0
+
+    def show(self, snapshot):
+        assert self.closed == 0
+        self.seen.append(snapshot)
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.mark.parametrize("limits", [{"evaluations": 4000}, {"seconds": 6.0}])
+def test_progress_is_one_bar_over_the_whole_budget(limits):
+    pytest.importorskip("pyoperon")
+    recorder = Recorder()
+    field = KnownField("x*y/(1 + z**2) + sin(x*w)", NAMES).field(np.random.default_rng(4), noise=0.05)
+    search(field, progress=recorder, **limits)
+    shares = [snapshot.done for snapshot in recorder.seen]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    assert recorder.closed == 1
+    assert {snapshot.step for snapshot in recorder.seen} == {"auto"}
+    assert any(0.4 < share < 0.9 for share in shares)
+    for snapshot in recorder.seen:
+        numbers = [(int(size), float(text.split()[0])) for size, text in snapshot.details]
+        assert numbers == sorted(numbers, key=lambda pair: (pair[0], -pair[1]))
+
+
+def test_progress_shows_no_expression_in_other_inputs_than_the_users():
+    recorder = Recorder()
+    field = KnownField("tanh(x - 3*y)*z + tanh(z)", NAMES).field(np.random.default_rng(4))
+    result = search(field, progress=recorder, evaluations=3000)
+    shown = [text for snapshot in recorder.seen for _, text in snapshot.details]
+    assert len(result.statistics["steps"]) > 2
+    assert shown
+    assert not [text for text in shown if "others" in text or ("x" in text.replace("exp", "") and "y" not in text)]
+
+
+def test_a_live_line_stays_one_line():
+    stream = io.StringIO()
+    live = Live(stream)
+    bar = Bar(live, Budget(evaluations=100).start())
+    for engine in ("terms", "evolution"):
+        bar.begin(Budget(evaluations=40), Front())
+        bar.show(Snapshot(engine, 0.5))
+        bar.close()
+    bar.finish()
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
+    recorder = Recorder()
+    dead = GradientField.from_arrays(np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 2)))
+    search(dead, progress=recorder, evaluations=100)
+    assert recorder.closed == 1
+
+
+INTERRUPTED = """
+import numpy as np
+from closedform.live_progress import Live
+from closedform.progress import Silent, Snapshot
+from closedform.searching.budget import Budget
+from closedform.searching.portfolio import Portfolio
+from closedform.searching.space import SearchSpace
+from closedform.testing.known_fields import KnownField
+
+field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(np.random.default_rng(4), noise=0.05)
+Portfolio().search(field, SearchSpace(), Budget(evaluations=500), np.random.default_rng(0), Silent())
+for _ in range(3):
+    print("searching", flush=True)
+    result = Portfolio().search(field, SearchSpace(), Budget(seconds=12), np.random.default_rng(0), Silent())
+    print(result.status, len(result.front), flush=True)
+"""
+
+
+def test_a_real_ctrl_c_ends_the_search_within_a_second():
+    """In the term search and in evolution; the middle of three tries, for a busy machine may hold up one."""
+    delays = []
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for wait in (0.7, 2.0, 4.5):
+            assert process.stdout.readline() == "searching\n"
+            time.sleep(wait)
+            pressed = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            status, count = process.stdout.readline().split()
+            delays.append(time.perf_counter() - pressed)
+            assert status == "interrupted"
+        assert int(count) > 0
+    assert statistics.median(delays) < 1.0

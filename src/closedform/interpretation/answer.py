@@ -3,25 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
-from closedform.verification.agreement import NetworkReading, agreement
-from closedform.verification.alignment import Alignment
-from closedform.verification.faithfulness import Faithfulness
-from closedform.verification.inputs import InputNeed
-from closedform.verification.phi import Phi
-from closedform.verification.rivals import Rival
-from closedform.verification.stability import Stability
-from closedform.verification.together import JointEvidence
-from closedform.verification.verdict import Verdict
+from closedform.interpretation.abilities import perform
+from closedform.interpretation.evidence import (
+    Alignment,
+    Directions,
+    Faithfulness,
+    HypothesisResult,
+    InputNeed,
+    Phi,
+    Rival,
+    Stability,
+)
+from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
+from closedform.interpretation.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-SCHEMA = 2
-"""Version of the file format; files of the first have no parts and no networks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,40 +59,6 @@ class FrontEntry:
     engine: str = ""
     angles: tuple[float, ...] = ()
     phi: Phi | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HypothesisResult:
-    """What became of a formula that the user had in mind.
-
-    Attributes
-    ----------
-    expression : Expression
-    status : {'proved', 'numerical', 'different'}
-        Whether the concept is the same.
-    reason : str
-    misalignment : float
-        Of the hypothesis itself, on held-out points.
-    """
-
-    expression: Expression
-    status: str
-    reason: str
-    misalignment: float
-
-
-@dataclass(frozen=True, slots=True)
-class Directions:
-    """Directions at some points of two inputs, for a picture.
-
-    Attributes
-    ----------
-    points, network, concept : tuple of (float, float)
-    """
-
-    points: tuple[tuple[float, float], ...]
-    network: tuple[tuple[float, float], ...]
-    concept: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +109,13 @@ class Interpretation:
     names : tuple of str
         The inputs.
     concept : Expression or None
-        The chosen formula, whatever the verdict; None if the search found nothing.
+        The chosen formula, whatever the verdict; None if the search found nothing. For several latents the simplest.
     concepts : tuple of Expression
         All that were read, one after the other, where there are several latents.
     verdict : Verdict
         For several latents the joint one; that on each concept is in `parts`.
     front : tuple of FrontEntry
-        Simplest first.
+        Simplest first. This and the evidence for one concept below are empty for several latents: look at `parts`.
     chosen, steepest_drop : int or None
         Places on the front: the concept's, and that of the paper's rule.
     choice_reason : str
@@ -166,7 +133,7 @@ class Interpretation:
     field_quality : Quality
     provenance : Provenance
     parts : tuple of Interpretation
-        For several latents one for each concept, modulo the others; front, alignment and so on above are those of the first.
+        For several latents one for each concept, modulo the others, each with its own front and evidence.
     together : JointEvidence or None
         For several latents, how the concepts explain them.
     networks : tuple of NetworkReading
@@ -174,24 +141,24 @@ class Interpretation:
     """
 
     names: tuple[str, ...]
-    concept: Expression | None
-    concepts: tuple[Expression, ...]
     verdict: Verdict
-    front: tuple[FrontEntry, ...]
-    chosen: int | None
-    steepest_drop: int | None
-    choice_reason: str
-    floor: float
-    alignment: Alignment | None
-    phi: Phi | None
-    rivals: tuple[Rival, ...]
-    stability: Stability | None
-    inputs: tuple[InputNeed, ...]
-    faithfulness: Faithfulness | None
-    hypothesis: HypothesisResult | None
-    directions: Directions | None
     field_quality: Quality
     provenance: Provenance
+    concept: Expression | None = None
+    concepts: tuple[Expression, ...] = ()
+    front: tuple[FrontEntry, ...] = ()
+    chosen: int | None = None
+    steepest_drop: int | None = None
+    choice_reason: str = ""
+    floor: float = 1.0
+    alignment: Alignment | None = None
+    phi: Phi | None = None
+    rivals: tuple[Rival, ...] = ()
+    stability: Stability | None = None
+    inputs: tuple[InputNeed, ...] = ()
+    faithfulness: Faithfulness | None = None
+    hypothesis: HypothesisResult | None = None
+    directions: Directions | None = None
     parts: tuple["Interpretation", ...] = ()
     together: JointEvidence | None = None
     networks: tuple[NetworkReading, ...] = ()
@@ -208,57 +175,36 @@ class Interpretation:
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON; `closedform.load_interpretation` reads it."""
-        from closedform.interpretation_storage import save_interpretation
+        from closedform.interpretation.storage import save_interpretation
 
         save_interpretation(self, path)
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
-        from closedform.interpretation_views import report_data
-        from closedform.report.html import write_report
-
-        write_report(report_data(self), path)
+        perform("report", self, path)
 
     def plot_front(self, ax: "Axes | None" = None) -> "Axes":
         """The front as bars, with the choice marked."""
-        from closedform.interpretation_views import report_data
-        from closedform.report.plots import plot_front
-
-        return plot_front(report_data(self), ax=ax)
+        return perform("plot_front", self, ax=ax)
 
     def plot_phi(self, ax: "Axes | None" = None) -> "Axes":
         """Latent against concept, with the fitted phi."""
-        from closedform.interpretation_views import chosen_view
-        from closedform.report.plots import plot_phi
-
-        return plot_phi(chosen_view(self), ax=ax)
+        return perform("plot_phi", self, ax=ax)
 
     def plot_angles(self, ax: "Axes | None" = None) -> "Axes":
         """Histogram of the angles between the concept's gradient and the network's."""
-        from closedform.interpretation_views import chosen_view
-        from closedform.report.plots import plot_angles
-
-        return plot_angles(chosen_view(self), ax=ax)
+        return perform("plot_angles", self, ax=ax)
 
     def plot_directions(self, ax: "Axes | None" = None) -> "Axes":
         """Both direction fields, for two inputs."""
-        from closedform.interpretation_views import direction_view
-        from closedform.report.plots import plot_directions
-
-        return plot_directions(direction_view(self), ax=ax)
+        return perform("plot_directions", self, ax=ax)
 
     def plot_coefficients(self, ax: "Axes | None" = None) -> "Axes":
         """The fitted constants with their intervals."""
-        from closedform.interpretation_views import report_data
-        from closedform.report.plots import plot_coefficients
-
-        return plot_coefficients(report_data(self).coefficients, ax=ax)
+        return perform("plot_coefficients", self, ax=ax)
 
     def _repr_html_(self) -> str:
-        from closedform.interpretation_views import report_data
-        from closedform.report.fragment import fragment
-
-        return fragment(report_data(self))
+        return perform("notebook", self)
 
     def __repr__(self) -> str:
         formulas = ", ".join(map(repr, map(str, self.concepts or ((self.concept,) if self.concept is not None else ()))))

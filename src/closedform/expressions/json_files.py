@@ -1,0 +1,102 @@
+"""Frozen data with expressions in them as JSON files, written at once or not at all."""
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from closedform.errors import StorageError
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFormat:
+    """A kind of file.
+
+    Attributes
+    ----------
+    name : str
+        Stands in the file.
+    schema : int
+        Version of the layout; later ones are refused.
+    written_by : str
+        The method that writes such files, for messages.
+    """
+
+    name: str
+    schema: int
+    written_by: str
+
+    def plain(self, data: Any) -> Any:
+        """A dataclass as dictionaries, lists, numbers and texts."""
+        return _converter().unstructure(data)
+
+    def structured(self, content: Any, kind: type[T]) -> T:
+        """What `plain` was made from.
+
+        Raises
+        ------
+        StorageError
+            If the content does not fit.
+        """
+        try:
+            return _converter().structure(content, kind)
+        except Exception as error:  # cattrs collects errors of any kind in groups of its own
+            raise StorageError(
+                f"The {self.name} is damaged ({_first_line(error)}); write it again with {self.written_by}."
+            ) from error
+
+    def write(self, content: dict[str, Any], path: str | Path) -> None:
+        """Write plain content; an interrupted write leaves the old file."""
+        target = Path(path)
+        text = json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def read(self, path: str | Path) -> dict[str, Any]:
+        """Plain content of a file.
+
+        Raises
+        ------
+        StorageError
+            If the file is missing, something else, or of a later version.
+        """
+        hint = f"pass a file that {self.written_by} wrote"
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise StorageError(f"{path} cannot be read as JSON ({error}); {hint}.") from error
+        if not isinstance(content, dict) or content.pop("format", None) != self.name:
+            raise StorageError(f"{path} does not hold a {self.name}; {hint}.")
+        schema = content.pop("schema", None)
+        if not isinstance(schema, int) or schema > self.schema:
+            raise StorageError(
+                f"{path} has schema {schema}, and this version reads up to {self.schema}; upgrade closedform."
+            )
+        return content
+
+
+@cache
+def _converter() -> Any:
+    from cattrs.preconf.json import make_converter
+
+    converter = make_converter()
+    converter.register_unstructure_hook(Expression, lambda e: {"text": str(e), "names": list(e.names)})
+    converter.register_structure_hook(Expression, lambda value, _: parse(value["text"], names=value["names"]))
+    return converter
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

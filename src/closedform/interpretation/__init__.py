@@ -1,0 +1,1 @@
+"""The answer: the concept, its verdict and the evidence, as plain data that can be saved."""

@@ -1,0 +1,214 @@
+"""The evidence for a concept: everything that was measured, as data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+
+N_HALVES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Agreement of directions on held-out points.
+
+    Attributes
+    ----------
+    misalignment : float
+        The mean; 0 is perfect.
+    low, high : float
+        Its 95% bootstrap interval over regions.
+    trimmed, trimmed_high : float
+        The mean without the worst 5% of the points, and the upper end of its interval: a network is bad somewhere, mostly where
+        its gradient nearly vanishes, and a few such points decide the mean.
+    chance : float
+        What a random direction has.
+    paper_loss : float or None
+        The paper's loss; None for several latents.
+    angles : tuple of float
+        Median, 90% and 99% quantile of the angles, in degrees.
+    n_points : int
+        Points that count.
+    """
+
+    misalignment: float
+    low: float
+    high: float
+    trimmed: float
+    trimmed_high: float
+    chance: float
+    paper_loss: float | None
+    angles: tuple[float, ...]
+    n_points: int
+
+    @property
+    def bound(self) -> float:
+        """Upper end of the mean's interval relative to chance; 1 if every function fits."""
+        return min(self.high / self.chance, 1.0) if self.chance > 0 else 1.0
+
+    @property
+    def trimmed_bound(self) -> float:
+        """The same without the worst 5% of the points."""
+        return min(self.trimmed_high / self.chance, 1.0) if self.chance > 0 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Phi:
+    """latent = phi(concept), fitted as a monotone function.
+
+    Attributes
+    ----------
+    rank_correlation : float
+        Spearman's, of latent and concept; its sign tells whether phi grows or falls.
+    r2 : float
+        Share of the latent's variance that a monotone function of the concept explains.
+    r2_inverse : float
+        The same the other way round.
+    concept, latent : tuple of float
+        The fitted curve, in order of the concept.
+    concept_sample, latent_sample : tuple of float
+        Some of the points.
+    """
+
+    rank_correlation: float
+    r2: float
+    r2_inverse: float
+    concept: tuple[float, ...]
+    latent: tuple[float, ...]
+    concept_sample: tuple[float, ...] = ()
+    latent_sample: tuple[float, ...] = ()
+
+    def __call__(self, concept: FloatArray) -> FloatArray:
+        """phi at values of the concept, constant beyond the data."""
+        return np.interp(concept, self.concept, self.latent)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A formula that fits as well.
+
+    Attributes
+    ----------
+    expression : Expression
+    complexity : int
+    misalignment : float
+        On held-out points.
+    difference : float
+        Lower end of the interval of its misalignment less the concept's.
+    where : tuple of (str, float)
+        Inputs at which the two formulas point most differently, up to half the data's range beyond it.
+    degrees : float
+        The angle there.
+    degrees_on_data : float
+        The largest angle on the held-out points.
+    """
+
+    expression: Expression
+    complexity: int
+    misalignment: float
+    difference: float
+    where: tuple[tuple[str, float], ...]
+    degrees: float
+    degrees_on_data: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What the halves said.
+
+    Attributes
+    ----------
+    concepts : tuple of Expression
+        Chosen on each half; fewer if a search found nothing.
+    same_form : tuple of bool
+        Whether each has the form of the concept: equal but for the values of its constants.
+    distances : tuple of float
+        Misalignment of each to the concept.
+    """
+
+    concepts: tuple[Expression, ...]
+    same_form: tuple[bool, ...]
+    distances: tuple[float, ...]
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether both halves have led to a formula, and to the same form."""
+        return len(self.same_form) == N_HALVES and all(self.same_form)
+
+
+@dataclass(frozen=True, slots=True)
+class InputNeed:
+    """What one input contributes.
+
+    Attributes
+    ----------
+    name : str
+    is_used : bool
+        Whether it occurs in the concept.
+    without : float
+        Misalignment of the concept with this input held at its median.
+    network_share : float
+        Its share of the energy of the network's directions, in scaled inputs.
+    """
+
+    name: str
+    is_used: bool
+    without: float
+    network_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """Outputs with the neuron replaced, compared with those of the network as it is.
+
+    Attributes
+    ----------
+    explained : float
+        1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's mean in its place.
+    change : float
+        Root mean square change of the outputs, relative to their spread.
+    change_by_mean : float
+        The same with the neuron's mean in its place: how much the neuron matters at all.
+    n_points : int
+    """
+
+    explained: float
+    change: float
+    change_by_mean: float
+    n_points: int
+
+
+@dataclass(frozen=True, slots=True)
+class HypothesisResult:
+    """What became of a formula that the user had in mind.
+
+    Attributes
+    ----------
+    expression : Expression
+    status : {'proved', 'numerical', 'different'}
+        Whether the concept is the same.
+    reason : str
+    misalignment : float
+        Of the hypothesis itself, on held-out points.
+    """
+
+    expression: Expression
+    status: str
+    reason: str
+    misalignment: float
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """Directions at some points of two inputs, for a picture.
+
+    Attributes
+    ----------
+    points, network, concept : tuple of (float, float)
+    """
+
+    points: tuple[tuple[float, float], ...]
+    network: tuple[tuple[float, float], ...]
+    concept: tuple[tuple[float, float], ...]

@@ -1,0 +1,128 @@
+"""The evidence for several concepts together, and for one concept on several networks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.expressions.expression import Expression
+from closedform.interpretation.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JointEvidence:
+    """What several concepts say about several latents.
+
+    Attributes
+    ----------
+    rank : int
+        How many independent concepts the latents hold.
+    read : int
+        How many were read.
+    spectrum : tuple of float
+        What the rank was read off: pooled singular values of the Jacobians, relative to the largest.
+    is_rank_ambiguous : bool
+        Whether that spectrum has no clear gap.
+    outside : float
+        Share of the concepts' directions that lies outside those of the latents, without the worst 5% of the points.
+    missing : float
+        Share of the latents' directions that no concept explains, likewise.
+    chance : float
+        What random directions would leave outside.
+    r2 : tuple of float
+        For each latent the share of its held-out variance that a smooth function of the concepts explains; empty without
+        values of the latents.
+    explained : float or None
+        The same for all latents together.
+    """
+
+    rank: int
+    read: int
+    spectrum: tuple[float, ...]
+    is_rank_ambiguous: bool
+    outside: float
+    missing: float
+    chance: float
+    r2: tuple[float, ...] = ()
+    explained: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The counts in words."""
+        return f"rank {self.rank}, read {self.read}"
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkReading:
+    """A common concept on one of several networks.
+
+    Attributes
+    ----------
+    name : str
+    concepts : tuple of Expression
+        The common ones, a number before every term but one, fitted to this network alone.
+    verdicts : tuple of Verdict
+        One for each.
+    misalignments : tuple of float
+        On held-out points of this network.
+    constants : tuple of tuple of float
+        The numbers of each concept, in the order in which they are written.
+    """
+
+    name: str
+    concepts: tuple[Expression, ...]
+    verdicts: tuple[Verdict, ...]
+    misalignments: tuple[float, ...]
+    constants: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A constant over several networks.
+
+    Attributes
+    ----------
+    mean : float
+    error : float
+        Standard error of the mean: the spread over networks divided by the root of their number.
+    values : tuple of float
+    """
+
+    mean: float
+    error: float
+    values: tuple[float, ...]
+
+
+def spreads(readings: Sequence[NetworkReading], concept: int = 0) -> tuple[Spread, ...]:
+    """The constants of one concept over networks: the only honest error bar against a network's own bias.
+
+    Examples
+    --------
+    >>> readings = [NetworkReading(name, (), (), (), ((value,),)) for name, value in (("a", 0.9), ("b", 1.1))]
+    >>> spreads(readings)
+    (Spread(mean=1.0, error=0.1, values=(0.9, 1.1)),)
+    """
+    table = np.array([reading.constants[concept] for reading in readings], dtype=np.float64)
+    if len(table) < 2:
+        return ()
+    errors = table.std(axis=0, ddof=1) / np.sqrt(len(table))
+    return tuple(
+        Spread(float(f"{mean:.12g}"), float(f"{error:.12g}"), tuple(column.tolist()))
+        for mean, error, column in zip(table.mean(axis=0), errors, table.T, strict=True)
+    )
+
+
+def agreement(readings: Sequence[NetworkReading]) -> str:
+    """What all networks agree on, in a sentence."""
+    if not readings:
+        return ""
+    counts = [
+        sum(reading.verdicts[place].status == "verified" for reading in readings) for place in range(len(readings[0].verdicts))
+    ]
+    total = len(readings)
+    if all(count == total for count in counts):
+        what = "this formula" if len(counts) == 1 else f"these {len(counts)} formulas"
+        return f"All {total} networks agree on {what}: each verifies it with constants of its own."
+    parts = [f"formula {place + 1}: {count} of {total}" for place, count in enumerate(counts)]
+    said = parts[0].split(": ")[1] if len(parts) == 1 else "; ".join(parts)
+    return f"The networks do not all verify what was read together: {said} do."

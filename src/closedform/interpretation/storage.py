@@ -1,0 +1,39 @@
+"""Interpretations as JSON files."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from closedform.expressions.json_files import JsonFormat
+from closedform.interpretation.answer import Interpretation
+
+FORMAT = JsonFormat("closedform interpretation", schema=3, written_by="Interpretation.save")
+"""Files of the first schema have no parts and no networks; those before the third do not say which checks are required."""
+
+
+def save_interpretation(interpretation: Interpretation, path: str | Path) -> None:
+    """Write a file; an interrupted write leaves the old one."""
+    FORMAT.write(_plain(interpretation), path)
+
+
+def load_interpretation(path: str | Path) -> Interpretation:
+    """Read an interpretation that `Interpretation.save` wrote.
+
+    Raises
+    ------
+    StorageError
+        If the file is missing or something else.
+    """
+    return _structured(FORMAT.read(path))
+
+
+def _plain(interpretation: Interpretation) -> dict[str, Any]:
+    """As dictionaries and lists; parts are interpretations themselves."""
+    content = FORMAT.plain(replace(interpretation, parts=()))
+    return {**content, "parts": [_plain(part) for part in interpretation.parts]}
+
+
+def _structured(content: dict[str, Any]) -> Interpretation:
+    """What `_plain` was made from; files of the first version have no parts."""
+    found = FORMAT.structured({key: value for key, value in content.items() if key != "parts"}, Interpretation)
+    return replace(found, parts=tuple(_structured(part) for part in content.get("parts", ())))

@@ -1,0 +1,83 @@
+"""The verdict as data: a status, a sentence, and the outcome of every check."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["verified", "approximate", "none"]
+
+STATUSES: tuple[Status, ...] = ("verified", "approximate", "none")
+"""Best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check found.
+
+    Attributes
+    ----------
+    passed : bool or None
+        None if the check was not made, which never counts as passed.
+    text : str
+        A sentence with the figures; for a check that was not made, the reason.
+    is_required : bool
+        Whether `verified` needs this check to be made and passed. A check that was made and failed always counts.
+    name : str
+        The check's name; the judge fills it in.
+
+    Examples
+    --------
+    >>> CheckResult.not_made("There are no values of the latent.").word
+    'not made'
+    """
+
+    passed: bool | None
+    text: str
+    is_required: bool = True
+    name: str = ""
+
+    @classmethod
+    def made(cls, passed: bool, text: str) -> "CheckResult":
+        """The outcome of a check that was made."""
+        return cls(bool(passed), text)
+
+    @classmethod
+    def not_made(cls, reason: str, *, is_required: bool = True) -> "CheckResult":
+        """The outcome of a check that could not be made, or was not asked for."""
+        return cls(None, reason, is_required)
+
+    @property
+    def word(self) -> str:
+        """'passed', 'failed' or 'not made'."""
+        return {True: "passed", False: "failed", None: "not made"}[self.passed]
+
+    @property
+    def sentence(self) -> str:
+        """The text as it may stand alone: one that was not made says so."""
+        return f"Not made: {self.text}" if self.passed is None else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the concept can be defended.
+
+    Attributes
+    ----------
+    status : {'verified', 'approximate', 'none'}
+    sentence : str
+        The verdict in one sentence.
+    checks : tuple of CheckResult
+        What it rests on.
+    """
+
+    status: Status
+    sentence: str
+    checks: tuple[CheckResult, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The checks' sentences: first those that failed, then those not made, then those that passed."""
+        ordered = sorted(self.checks, key=lambda check: {False: 0, None: 1, True: 2}[check.passed])
+        return tuple(check.sentence for check in ordered)
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.sentence}"

@@ -13,6 +13,7 @@ from closedform.errors import ConceptError, EngineError, ShapeError, SpaceError
 from closedform.estimator import _scores
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
+from closedform.interpretation.answer import FrontEntry
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.front import Candidate, Front
@@ -164,7 +165,6 @@ def test_finding_nothing_is_no_error_until_the_concept_is_asked_for():
 
 def test_scores_are_drops_for_each_added_complexity():
     texts = [("x", 0.5, 1), ("x + y", 0.5 / np.e**4, 3), ("x*y + y", 1e-11, 5), ("x*y + sin(y)", 1e-12, 9)]
-    front = Front.of(Candidate(cf.parse(text, ["x", "y"]), m, c, "terms") for text, m, c in texts)
-    scores = _scores(front)
+    scores = _scores([FrontEntry(cf.parse(text, ["x", "y"]), c, m, m, m, regional=m) for text, m, c in texts])
     assert scores[:2] == [0.0, pytest.approx(2.0)]
     assert scores[3] == 0.0

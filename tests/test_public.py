@@ -8,6 +8,8 @@ import closedform as cf
 def test_public_names_are_pinned():
     assert cf.__all__ == [
         "Budget",
+        "ClosedformError",
+        "ClosedformWarning",
         "ConceptSearch",
         "Discovery",
         "Effort",
@@ -15,8 +17,12 @@ def test_public_names_are_pinned():
         "Expression",
         "GradientField",
         "Interpretation",
+        "SearchResult",
         "SearchSpace",
+        "Selection",
         "Sweep",
+        "Thresholds",
+        "Verdict",
         "__version__",
         "discover",
         "extract_field",
@@ -27,7 +33,10 @@ def test_public_names_are_pinned():
         "load_interpretation",
         "parse",
         "same_concept",
+        "search",
+        "select",
         "sweep",
+        "verify",
     ]
     assert dir(cf) == sorted(cf.__all__)
     for name in cf.__all__:

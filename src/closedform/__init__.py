@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from closedform._version import __version__
+from closedform.errors import ClosedformError, ClosedformWarning
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 
@@ -12,15 +13,23 @@ if TYPE_CHECKING:
     from closedform.estimator import ConceptSearch
     from closedform.field.gradient_field import GradientField
     from closedform.field.storage import load_field
-    from closedform.interpretation import Interpretation
-    from closedform.interpretation_storage import load_interpretation
+    from closedform.interpretation.answer import Interpretation
+    from closedform.interpretation.storage import load_interpretation
+    from closedform.interpretation.verdict import Verdict
     from closedform.networks.extract import extract_field
-    from closedform.pipeline import interpret, interpret_field, interpret_fields
+    from closedform.reading.network import interpret
+    from closedform.reading.one_field import interpret_field
+    from closedform.reading.several_networks import interpret_fields
     from closedform.searching.budget import Budget
+    from closedform.searching.result import SearchResult
+    from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
+    from closedform.selection.select_stage import Selection, select
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.result import Sweep
     from closedform.sweeping.sweep import sweep
+    from closedform.verification.thresholds import Thresholds
+    from closedform.verification.verify_stage import verify
 
 _LAZY = {
     "Budget": "closedform.searching.budget",
@@ -29,22 +38,31 @@ _LAZY = {
     "Effort": "closedform.sweeping.effort",
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
-    "Interpretation": "closedform.interpretation",
+    "Interpretation": "closedform.interpretation.answer",
+    "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
+    "Selection": "closedform.selection.select_stage",
     "Sweep": "closedform.sweeping.result",
+    "Thresholds": "closedform.verification.thresholds",
+    "Verdict": "closedform.interpretation.verdict",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
-    "interpret": "closedform.pipeline",
-    "interpret_field": "closedform.pipeline",
-    "interpret_fields": "closedform.pipeline",
+    "interpret": "closedform.reading.network",
+    "interpret_field": "closedform.reading.one_field",
+    "interpret_fields": "closedform.reading.several_networks",
     "load_field": "closedform.field.storage",
-    "load_interpretation": "closedform.interpretation_storage",
+    "load_interpretation": "closedform.interpretation.storage",
     "same_concept": "closedform.equivalence.same_concept",
+    "search": "closedform.searching.search_stage",
+    "select": "closedform.selection.select_stage",
     "sweep": "closedform.sweeping.sweep",
+    "verify": "closedform.verification.verify_stage",
 }
 
 __all__ = [
     "Budget",
+    "ClosedformError",
+    "ClosedformWarning",
     "ConceptSearch",
     "Discovery",
     "Effort",
@@ -52,8 +70,12 @@ __all__ = [
     "Expression",
     "GradientField",
     "Interpretation",
+    "SearchResult",
     "SearchSpace",
+    "Selection",
     "Sweep",
+    "Thresholds",
+    "Verdict",
     "__version__",
     "discover",
     "extract_field",
@@ -64,7 +86,10 @@ __all__ = [
     "load_interpretation",
     "parse",
     "same_concept",
+    "search",
+    "select",
     "sweep",
+    "verify",
 ]
 
 
@@ -74,6 +99,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
     from importlib import import_module
 
+    import_module("closedform.report")  # gives answers, loaded ones too, their reports and plots
     return getattr(import_module(_LAZY[name]), name)
 
 

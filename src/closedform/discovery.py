@@ -5,7 +5,8 @@ The module is not called discover.py, for a module of that name would hide the f
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,17 +14,28 @@ from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation import Interpretation
+from closedform.interpretation.answer import Interpretation
+from closedform.keywords import KeywordError, checked_keywords, suggestion
+from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
-from closedform.pipeline import interpret_field
-from closedform.provenance import seed_of
-from closedform.searching.budget import Budget
+from closedform.randomness import Randomness, as_seed
+from closedform.reading.one_field import interpret_field
+from closedform.reading.settings import Settings
+from closedform.searching.budget import Budget, as_budget
+from closedform.searching.engine import Engine
+from closedform.searching.space import SearchSpace
+from closedform.selection.rules import RuleLike
+from closedform.verification.checks import Check
+from closedform.verification.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from closedform.networks.siamese import SiameseOptions, TrainedSiamese
 
 Sampler = Callable[[int, np.random.Generator], FloatArray]
 """From a number of pairs and a generator to an array of shape (n, 2, n_inputs)."""
+
+Reader = Callable[[GradientField], Interpretation]
+"""Reads a field with all that was asked for."""
 
 NEIGHBOURS = 8
 """With concepts held fixed, a negative is one of so many samples that have nearly the anchor's values of them."""
@@ -79,6 +91,7 @@ class Discovery:
         return "\n".join([*map(str, self.concepts), self.sentence])
 
 
+@checked_keywords
 def discover(
     sampler: Sampler,
     *,
@@ -89,8 +102,13 @@ def discover(
     n_pairs: int = 20_000,
     n_points: int = 4000,
     budget: float | Budget = 60.0,
-    rng: int | np.random.Generator | None = None,
-    **options: Any,
+    rng: Randomness = None,
+    engine: str | Engine = "auto",
+    space: SearchSpace | None = None,
+    rule: RuleLike = "factor",
+    checks: Sequence[Check] | None = None,
+    thresholds: Thresholds | None = None,
+    progress: ProgressLike = None,
 ) -> Discovery:
     """Find all functions that pairs of points share.
 
@@ -113,7 +131,7 @@ def discover(
     budget : float or Budget
         Of each reading; training takes what it takes.
     rng : int, Generator or None
-    **options
+    engine, space, rule, checks, thresholds, progress
         As in `closedform.interpret_field`.
 
     Returns
@@ -127,16 +145,29 @@ def discover(
     MissingDependencyError
         Without torch.
     """
-    seed = seed_of(rng)
+    Settings.checked(engine, space, rule, checks, thresholds, progress)
+    if how not in ("grow", "hold"):
+        raise KeywordError(f"how is {how!r}; pass 'grow' or 'hold'{suggestion(str(how), ('grow', 'hold')) or '.'}")
+    seed, limits = as_seed(rng), as_budget(budget)
     pairs = _drawn(sampler, n_pairs, seed, 0)
     points = _drawn(sampler, n_points, seed, 1)[:, 0]
     largest = pairs.shape[2] if most is None else most
     trainer = _Trainer(pairs, points, names, training, seed)
-    read = {"budget": budget, "rng": seed, **options}
+    read = partial(
+        interpret_field,
+        budget=limits,
+        rng=seed,
+        engine=engine,
+        space=space,
+        rule=rule,
+        checks=checks,
+        thresholds=thresholds,
+        progress=progress,
+    )
     return _grow(trainer, largest, read) if how == "grow" else _hold(trainer, largest, read)
 
 
-def _grow(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
+def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     """More latents until two networks had some to spare and knew no more than those before."""
     rounds: list[Round] = []
     best: GradientField | None = None
@@ -152,7 +183,7 @@ def _grow(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
             break
     assert best is not None
     complete = spared > 0
-    found = interpret_field(best, **options)
+    found = read(best)
     concepts = found.concepts if found.verdict.status != "none" else ()
     count = f"Up to {rounds[-1].latents} latents have rank {best.rank}"
     why = f"{count}: no more." if complete else f"{count}; with more latents there may be more."
@@ -161,7 +192,7 @@ def _grow(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
 
-def _hold(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
+def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     """One latent after another, each on negatives that agree with the anchor in what is known."""
     rounds: list[Round] = []
     readings: list[Interpretation] = []
@@ -173,7 +204,7 @@ def _hold(trainer: "_Trainer", most: int, options: dict[str, Any]) -> Discovery:
         rounds.append(Round(1, field.rank, field.quality.spectrum, trained.seconds))
         complete = field.rank <= len(known) or field.rank >= field.tangent.rank
         if not complete:
-            found = interpret_field(field.modulo(known), **options)
+            found = read(field.modulo(known))
             complete = found.verdict.status == "none" or found.concept is None
             if not complete and found.concept is not None:
                 readings.append(found)

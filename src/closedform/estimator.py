@@ -16,16 +16,16 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
-from closedform.progress import Progress, Silent
-from closedform.randomness import as_generator
+from closedform.interpretation.answer import FrontEntry, Interpretation
+from closedform.keywords import checked_keywords
+from closedform.live_progress import ProgressLike
+from closedform.randomness import Randomness
+from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
-from closedform.searching.engine import Engine, SearchResult
-from closedform.searching.front import Front
-from closedform.searching.portfolio import PERFECT
-from closedform.searching.registry import get_engine
-from closedform.searching.space import SearchSpace
-from closedform.selection.choice import choose
-from closedform.selection.contenders import gather, to_front
+from closedform.searching.engine import Engine
+from closedform.searching.space import SearchSpace, as_space
+from closedform.selection.contenders import PERFECT
+from closedform.selection.rules import RuleLike
 
 if TYPE_CHECKING:
     import sympy
@@ -50,8 +50,10 @@ class ConceptSearch(BaseEstimator):
         The data's tangent space; see `GradientField.from_arrays`.
     constraints : sequence of str, Expression or callable
         Functions that are constant on the data, such as ``"x**2 + y**2 = 1"``.
-    progress : Progress, optional
-        Whom to tell how far the search is; nobody by default.
+    rule : optional
+        How the concept is chosen; see `closedform.select`.
+    progress : bool, str, Progress or None
+        None shows progress in a terminal or notebook, False never.
     random_state : int, Generator, RandomState or None
         Seed.
 
@@ -62,10 +64,9 @@ class ConceptSearch(BaseEstimator):
         fitted without it), score (drop of the logarithm of the misalignment for each unit of
         complexity since the row above), expression, sympy.
     concept_ : Expression or None
-        The simplest formula that no more complex one beats clearly, in canonical form; None if the search found nothing. For a
-        verdict on it, use `closedform.interpret_field`.
-    result_ : SearchResult
-        The front, why the search ended, and its statistics.
+        The formula that the rule chooses, in canonical form; None if the search found nothing.
+    interpretation_ : Interpretation
+        The answer of `closedform.interpret_field`, with the verdict on the concept and the evidence for it.
     field_ : GradientField
         What was searched, with its quality.
     n_features_in_ : int
@@ -85,6 +86,7 @@ class ConceptSearch(BaseEstimator):
     array([6.])
     """
 
+    @checked_keywords
     def __init__(
         self,
         engine: str | Engine = "auto",
@@ -95,7 +97,8 @@ class ConceptSearch(BaseEstimator):
         space: SearchSpace | None = None,
         tangent: str | TangentSpace = "auto",
         constraints: Sequence[StatedConstraint] = (),
-        progress: Progress | None = None,
+        rule: RuleLike = "factor",
+        progress: ProgressLike = None,
         random_state: Any = None,
     ) -> None:
         self.engine = engine
@@ -105,9 +108,11 @@ class ConceptSearch(BaseEstimator):
         self.space = space
         self.tangent = tangent
         self.constraints = constraints
+        self.rule = rule
         self.progress = progress
         self.random_state = random_state
 
+    @checked_keywords
     def fit(self, points: Any, gradients: ArrayLike, *, feature_names: Sequence[str] | None = None) -> Self:
         """Search.
 
@@ -134,9 +139,7 @@ class ConceptSearch(BaseEstimator):
         EngineError, SpaceError, BudgetError
             If the estimator's parameters are unusable.
         """
-        engine, space = get_engine(self.engine), self._space()
-        budget = self.budget if isinstance(self.budget, Budget) else Budget(seconds=self.budget)
-        progress = Silent() if self.progress is None else self.progress
+        space, seed = self._space(), self._seed()
         names = _column_names(points) if feature_names is None else list(feature_names)
         array = check_array(points, dtype="float64", input_name="points")
         field = GradientField.from_arrays(array, gradients, names=names, tangent=self.tangent, constraints=self.constraints)
@@ -146,9 +149,12 @@ class ConceptSearch(BaseEstimator):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.result_: SearchResult = engine.search(field, space, budget, self._generator(), progress)
-        front, self.concept_ = self._chosen(field, space)
-        self.equations_ = _table(front)
+        self.interpretation_: Interpretation = interpret_field(
+            field, engine=self.engine, budget=self.budget, rng=seed, space=space, rule=self.rule, progress=self.progress
+        )
+        self.concept_ = self.interpretation_.concept
+        parts = self.interpretation_.parts or (self.interpretation_,)
+        self.equations_ = _table([entry for part in parts for entry in part.front])
         return self
 
     def predict(self, points: Any) -> FloatArray:
@@ -194,29 +200,18 @@ class ConceptSearch(BaseEstimator):
     def _found(self) -> Expression:
         check_is_fitted(self)
         if self.concept_ is None:
-            status = self.result_.status
+            status = self.interpretation_.provenance.status
             raise ConceptError(f"The search found no concept (status {status!r}); look at field_.quality or widen the space.")
         return self.concept_
 
-    def _chosen(self, field: GradientField, space: SearchSpace) -> tuple[Front, Expression | None]:
-        """The front in canonical form, and the concept by the same rule as `closedform.interpret_field`."""
-        if not len(self.result_.front):
-            return Front(), None
-        rng = self._generator()
-        contenders, scores = gather(self.result_.front, field, rng, space.costs)
-        if not contenders:
-            return Front(), None
-        chosen = contenders[choose(contenders, scores, rng=rng).index]
-        return to_front(contenders, always=chosen), chosen.expression
-
     def _space(self) -> SearchSpace:
         given = {"operators": self.operators, "max_complexity": self.max_complexity}
-        space = SearchSpace() if self.space is None else self.space
+        space = as_space(self.space)
         return replace(space, **{name: value for name, value in given.items() if value is not None})
 
-    def _generator(self) -> np.random.Generator:
+    def _seed(self) -> Randomness:
         seed = self.random_state
-        return as_generator(int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed)
+        return int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed
 
 
 def _column_names(points: Any) -> list[str] | None:
@@ -225,20 +220,20 @@ def _column_names(points: Any) -> list[str] | None:
     return columns if columns and all(isinstance(name, str) for name in columns) else None
 
 
-def _scores(front: Front) -> list[float]:
+def _scores(entries: Sequence[FrontEntry]) -> list[float]:
     """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences of rounding are none."""
-    logs = np.log([max(candidate.misalignment, PERFECT) for candidate in front])
-    sizes = np.asarray([candidate.complexity for candidate in front])
-    return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(front) else []
+    logs = np.log([max(entry.regional, PERFECT) for entry in entries])
+    sizes = np.asarray([entry.complexity for entry in entries])
+    return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(entries) else []
 
 
-def _table(front: Front) -> pd.DataFrame:
+def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "complexity": pd.Series([candidate.complexity for candidate in front], dtype=np.int64),
-            "misalignment": pd.Series([candidate.misalignment for candidate in front], dtype=np.float64),
-            "score": pd.Series(_scores(front), dtype=np.float64),
-            "expression": pd.Series([candidate.expression for candidate in front], dtype=object),
-            "sympy": pd.Series([candidate.expression.sympy() for candidate in front], dtype=object),
+            "complexity": pd.Series([entry.complexity for entry in entries], dtype=np.int64),
+            "misalignment": pd.Series([entry.regional for entry in entries], dtype=np.float64),
+            "score": pd.Series(_scores(entries), dtype=np.float64),
+            "expression": pd.Series([entry.expression for entry in entries], dtype=object),
+            "sympy": pd.Series([entry.expression.sympy() for entry in entries], dtype=object),
         }
     )

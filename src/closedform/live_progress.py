@@ -6,11 +6,14 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, TextIO, cast
 
 from closedform.errors import ProgressError
+from closedform.keywords import suggestion
 from closedform.progress import Progress, Silent, Snapshot
+
+ProgressLike = bool | str | Progress | None
+"""What a public function takes as `progress`."""
 
 _KINDS = ("line", "table")
 _NOTEBOOK_WIDTH = 120
@@ -27,8 +30,8 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
     Parameters
     ----------
     show : bool, str, Progress or None
-        None or False shows nothing, True or ``"line"`` one live line, ``"table"`` a table in the terminal; an object with the
-        methods ``show`` and ``close`` is taken as it is.
+        True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing. None shows a line where a
+        person is watching: in a terminal or a notebook. An object with the methods ``show`` and ``close`` is taken as it is.
 
     Raises
     ------
@@ -37,23 +40,27 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
 
     Examples
     --------
-    >>> choose_progress(None)
+    >>> choose_progress(False)
     Silent()
     """
-    if show is None or show is False:
+    if show is False or (show is None and not _is_watched()):
         return Silent()
-    if show is True or show == "line":
+    if show is None or show is True or show == "line":
         return Live()
     if show == "table":
         return Table()
     if isinstance(show, str):
-        close = get_close_matches(show.lower(), _KINDS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        hint = suggestion(show.lower(), _KINDS) or "."
         raise ProgressError(f"There is no progress named {show!r}{hint} Known: {', '.join(_KINDS)}.")
     if isinstance(show, type) or not all(callable(getattr(show, name, None)) for name in ("show", "close")):
         message = f"Progress is an object with the methods show and close; got {show!r}."
         raise ProgressError(f"{message} Pass True, 'line', 'table' or such an object.")
     return cast(Progress, show)
+
+
+def _is_watched() -> bool:
+    """Whether a person sees what is written: a terminal, or a notebook's kernel."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty())
 
 
 class Live:

@@ -1,15 +1,18 @@
-"""Randomness enters through one door: a seed, a Generator or nothing becomes one NumPy Generator."""
+"""Randomness enters through one door: a seed, a Generator or nothing becomes one seed or one NumPy Generator."""
 
 import numpy as np
 
 from closedform.errors import ClosedformError
+
+Randomness = int | np.integer | np.random.SeedSequence | np.random.Generator | None
+"""What a public function takes as `rng`."""
 
 
 class SeedError(ClosedformError, TypeError):
     """A value is neither a seed, nor a Generator, nor None."""
 
 
-def as_generator(rng: int | np.integer | np.random.SeedSequence | np.random.Generator | None = None) -> np.random.Generator:
+def as_generator(rng: Randomness = None) -> np.random.Generator:
     """Make a Generator of a seed; a Generator passes through, so that its stream goes on.
 
     Parameters
@@ -38,3 +41,20 @@ def as_generator(rng: int | np.integer | np.random.SeedSequence | np.random.Gene
     if rng is None or is_seed or isinstance(rng, np.random.SeedSequence):
         return np.random.default_rng(int(rng) if isinstance(rng, np.integer) else rng)
     raise SeedError(f"rng is {rng!r}; pass a seed (an integer, 0 or larger), a numpy.random.Generator, or None.")
+
+
+def as_seed(rng: Randomness = None) -> int:
+    """A seed that can be written down: the one given, or one drawn from the generator.
+
+    Raises
+    ------
+    SeedError
+        As in `as_generator`.
+
+    Examples
+    --------
+    >>> as_seed(np.int64(3))
+    3
+    """
+    generator = as_generator(rng)
+    return int(rng) if isinstance(rng, int | np.integer) else int(generator.integers(2**31))

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.interpretation.verdict import Verdict
 from closedform.verification.together import judge_together, measure_together
-from closedform.verification.verdict import Verdict
 
 NAMES = ["x", "y", "z", "t"]
 POINTS = np.random.default_rng(0).uniform(0.3, 1.5, (600, 4))

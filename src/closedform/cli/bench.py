@@ -61,7 +61,7 @@ def bench(
     from closedform.experiments.bench.outcome import summary
     from closedform.experiments.bench.suites import Plan
     from closedform.experiments.bench.task import run_tasks
-    from closedform.pipeline import compile_all
+    from closedform.reading.one_field import compile_all
     from closedform.searching.budget import processor_seconds
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])

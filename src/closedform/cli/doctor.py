@@ -43,7 +43,7 @@ def _self_test() -> tuple[bool, float, float]:
 
     from closedform.equivalence.same_concept import same_concept
     from closedform.field.gradient_field import GradientField
-    from closedform.pipeline import interpret_field
+    from closedform.reading.one_field import interpret_field
 
     points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     field = GradientField.from_arrays(points, 2 * points, names=["x", "v"])

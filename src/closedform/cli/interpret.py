@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from closedform.interpretation import Interpretation
+    from closedform.interpretation.answer import Interpretation
 
 _COLOURS = {"verified": "green", "approximate": "yellow", "none": "red"}
 _LONG_NUMBER = re.compile(r"\d+\.\d{5,}(e[-+]?\d+)?")
@@ -41,7 +41,7 @@ def interpret(
     """
     from closedform.field.storage import load_field
     from closedform.live_progress import choose_progress
-    from closedform.pipeline import interpret_field
+    from closedform.reading.one_field import interpret_field
 
     found = interpret_field(
         load_field(field),

@@ -20,7 +20,7 @@ def report(
     Example:
       closedform report result.json --out result.html
     """
-    from closedform.interpretation_storage import load_interpretation
+    from closedform import load_interpretation
 
     load_interpretation(result).report(out)
     typer.echo(str(out))

@@ -28,6 +28,8 @@ class Box:
 
 def read_box(domain: Domain | None, names: Sequence[str]) -> Box:
     """Bounds from the forms that users write."""
+    if isinstance(domain, str):
+        raise DomainError(f"The domain is the text {domain!r}; pass (low, high), or a dictionary of such pairs by input.")
     if domain is None:
         intervals = [DEFAULT_BOX] * len(names)
     elif isinstance(domain, Mapping):

@@ -21,6 +21,8 @@ from closedform.equivalence.proof import parallel_is_proved
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
+from closedform.keywords import checked_keywords
+from closedform.randomness import as_generator
 
 Status = Literal["proved", "numerical", "different"]
 
@@ -60,6 +62,7 @@ class Equivalence:
         return self.status != "different"
 
 
+@checked_keywords
 def same_concept(
     a: str | Expression,
     b: str | Expression,
@@ -107,7 +110,7 @@ def same_concept(
     >>> bool(same_concept("v**2 + exp(x**2)", "v**2 + x**2 + x**4/2"))
     False
     """
-    return _Question(a, b, names, constraints).answer(domain, points, time_limit, np.random.default_rng(rng))
+    return _Question(a, b, names, constraints).answer(domain, points, time_limit, as_generator(rng))
 
 
 class _Question:

@@ -9,10 +9,10 @@ from closedform.experiments.extraction import extract_experiment
 from closedform.experiments.shipped import SEED, checkpoint_records, load_checkpoint
 from closedform.experiments.train import network_file, read_record, train_into
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation import Interpretation
+from closedform.interpretation.answer import Interpretation
 from closedform.networks.siamese import load_siamese
-from closedform.pipeline import interpret_field
 from closedform.progress import Progress
+from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 
 if TYPE_CHECKING:

@@ -82,9 +82,7 @@ class JsonFormat:
             raise StorageError(f"{path} does not hold a {self.name}; {hint}.")
         schema = content.pop("schema", None)
         if not isinstance(schema, int) or schema > self.schema:
-            raise StorageError(
-                f"{path} has schema {schema}, and this version reads up to {self.schema}; upgrade closedform."
-            )
+            raise StorageError(f"{path} has schema {schema}, and this version reads up to {self.schema}; upgrade closedform.")
         return content
 
 

@@ -11,6 +11,7 @@ from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import FUNCTIONS, NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
+from closedform.keywords import checked_keywords
 
 MAX_NESTING = 200
 """Deepest nesting of parentheses, signs and powers that is read."""
@@ -51,6 +52,7 @@ class _Pending:
     arguments: int = 1
 
 
+@checked_keywords
 def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     """Read an expression.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
+from closedform.keywords import checked_keywords
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +92,7 @@ class GradientField:
             raise ShapeError(f"Tangent spaces are given at {len(basis)} points; the field has {n_points}.")
 
     @classmethod
+    @checked_keywords
     def from_arrays(
         cls,
         points: ArrayLike,
@@ -211,6 +214,11 @@ class GradientField:
             quality=self.quality,
             notes=self.notes,
         )
+
+    def digest(self) -> str:
+        """A fingerprint of points, directions, weights and names: what was searched can be recognised by it."""
+        parts = [np.ascontiguousarray(array).tobytes() for array in (self.points, self.frames, self.weights, self.scale)]
+        return sha256(b"".join([*parts, "\0".join(self.names).encode()])).hexdigest()
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
         """What the field holds beside concepts that are known; see `closedform.field.residual.field_modulo`."""

@@ -16,6 +16,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.quality import Quality
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
+from closedform.keywords import checked_keywords
 
 FORMAT = "closedform-field"
 SCHEMA = 1
@@ -62,6 +63,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
+@checked_keywords
 def load_field(path: str | Path) -> GradientField:
     """Read a field that was written by `save_field`.
 

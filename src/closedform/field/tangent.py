@@ -11,6 +11,7 @@ from closedform.field.constraint_tangent import StatedConstraint, constraint_tan
 from closedform.field.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
 from closedform.field.tangent_space import TangentSpace
+from closedform.keywords import suggestion
 
 __all__ = [
     "StatedConstraint",
@@ -84,6 +85,23 @@ def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = 
     return TangentSpace("linear", rank, frozen(basis), frozen(spectrum))
 
 
+KINDS = ("auto", "none", "linear", "local", "constraints")
+"""How a tangent space may be asked for."""
+
+
+def check_tangent(tangent: object) -> None:
+    """Refuse what is neither a kind nor a tangent space.
+
+    Raises
+    ------
+    FieldError
+        With the nearest kind.
+    """
+    if not isinstance(tangent, TangentSpace) and tangent not in KINDS:
+        hint = suggestion(str(tangent), KINDS) or ";"
+        raise FieldError(f"There is no tangent {tangent!r}{hint} Use {', '.join(map(repr, KINDS))}, or a TangentSpace.")
+
+
 def choose_tangent(
     points: FloatArray,
     scale: FloatArray,
@@ -136,8 +154,7 @@ def choose_tangent(
         return linear_tangent(points, scale)
     if tangent == "local":
         return local_tangent(points, scale)
-    if tangent != "auto":
-        raise FieldError(f"There is no tangent {tangent!r}; use 'auto', 'none', 'linear', 'local' or 'constraints'.")
+    check_tangent(tangent)
     return _automatic(points, scale) if n_points > n_inputs else TangentSpace("none", n_inputs)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
+from closedform.keywords import checked_keywords
 
 FORMAT = JsonFormat("closedform interpretation", schema=3, written_by="Interpretation.save")
 """Files of the first schema have no parts and no networks; those before the third do not say which checks are required."""
@@ -16,6 +17,7 @@ def save_interpretation(interpretation: Interpretation, path: str | Path) -> Non
     FORMAT.write(_plain(interpretation), path)
 
 
+@checked_keywords
 def load_interpretation(path: str | Path) -> Interpretation:
     """Read an interpretation that `Interpretation.save` wrote.
 

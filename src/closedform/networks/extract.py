@@ -9,7 +9,8 @@ import numpy as np
 
 from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
-from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.keywords import checked_keywords
 from closedform.networks.errors import NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
@@ -18,6 +19,7 @@ from closedform.networks.sources import MAX_POINTS, open_source
 from closedform.randomness import as_generator
 
 
+@checked_keywords
 def extract_field(
     model: Any,
     inputs: Any,
@@ -82,6 +84,7 @@ def extract_field(
     True
     """
     generator = as_generator(rng)
+    check_tangent(tangent)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
+
+from closedform.keywords import KeywordError, suggestion
 
 Kind = Literal["auto", "torch", "jax", "function"]
 Precision = Literal["auto", "double", "native"]
@@ -75,7 +76,8 @@ class Options:
         for name, known in (("precision", ("auto", "double", "native")), ("kind", ("auto", "torch", "jax", "function"))):
             value = getattr(self, name)
             if value not in known:
-                raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}.")
+                hint = suggestion(str(value), known) or ""
+                raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}{hint}")
 
 
 def make_options(keywords: Mapping[str, Any]) -> Options:
@@ -83,7 +85,7 @@ def make_options(keywords: Mapping[str, Any]) -> Options:
 
     Raises
     ------
-    TypeError
+    KeywordError
         If there is no such option.
 
     Examples
@@ -94,7 +96,5 @@ def make_options(keywords: Mapping[str, Any]) -> Options:
     known = list(OptionKeywords.__annotations__)
     for name in keywords:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise TypeError(f"There is no option {name!r}{hint}. Options: {', '.join(known)}.")
+            raise KeywordError(f"There is no option {name!r}{suggestion(name, known)} Options: {', '.join(known)}.")
     return Options(**keywords)

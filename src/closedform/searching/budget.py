@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal
 
 from closedform.errors import BudgetError
+from closedform.keywords import checked_constructor
 
 StopReason = Literal["time", "evaluations", "target"]
 
@@ -33,6 +35,7 @@ def processor_seconds() -> Iterator[None]:
         _now.reset(token)
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Limits of a search; whichever is met first ends it.
@@ -64,6 +67,11 @@ class Budget:
         if self.seconds is None and self.evaluations is None:
             raise BudgetError("A budget needs a limit: pass seconds or evaluations.")
 
+    def __str__(self) -> str:
+        """The limits in words."""
+        parts = [f"{self.seconds:g} s"] if self.seconds is not None else []
+        return " or ".join([*parts, *([f"{self.evaluations} evaluations"] if self.evaluations is not None else [])])
+
     def start(self) -> "Clock":
         """Begin to count."""
         return Clock(self)
@@ -73,6 +81,21 @@ class Budget:
         seconds = None if self.seconds is None else self.seconds * fraction
         evaluations = None if self.evaluations is None else max(1, round(self.evaluations * fraction))
         return Budget(seconds, evaluations, self.target)
+
+
+def as_budget(budget: float | Budget) -> Budget:
+    """A budget from seconds, or the budget itself.
+
+    Raises
+    ------
+    BudgetError
+        If it is something else, or not positive.
+    """
+    if isinstance(budget, Budget):
+        return budget
+    if isinstance(budget, bool) or not isinstance(budget, Real):
+        raise BudgetError(f"The budget is {budget!r:.60}; pass seconds, or closedform.Budget(evaluations=...).")
+    return Budget(seconds=float(budget))
 
 
 @dataclass(slots=True)

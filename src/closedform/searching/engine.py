@@ -1,36 +1,16 @@
 """The interface that every search engine keeps; closedform.testing ships the contract that checks it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
 from closedform.searching.budget import Budget
-from closedform.searching.front import Front
+from closedform.searching.result import SearchResult, Status
 from closedform.searching.space import SearchSpace
 
-Status = Literal["finished", "target", "time", "evaluations", "interrupted"]
-"""Why a search ended: it was done, met its target, ran out of time or evaluations, or was stopped by Ctrl-C."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What a search found.
-
-    Attributes
-    ----------
-    front : Front
-    status : str
-    statistics : mapping
-        Plain numbers and texts; at least ``engine``, ``seconds`` and ``evaluations``.
-    """
-
-    front: Front
-    status: Status
-    statistics: Mapping[str, Any] = field(default_factory=dict)
+__all__ = ["Engine", "SearchResult", "Status"]
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from closedform.errors import EngineError
+from closedform.keywords import suggestion
 from closedform.searching.engine import Engine
-from closedform.searching.space import suggestion
 
 ENTRY_POINT = "closedform.engines"
 
@@ -39,8 +39,10 @@ def get_engine(engine: "str | Engine", **options: Any) -> Engine:
     EngineError
         If there is no engine of that name, or it does not know an option.
     """
-    if not isinstance(engine, str):
+    if isinstance(engine, Engine) and not isinstance(engine, type):
         return engine
+    if not isinstance(engine, str):
+        raise EngineError(f"The engine is {engine!r:.60}; pass a name ({', '.join(engine_names())}) or an engine.")
     if engine not in engine_names():
         hint = suggestion(engine, engine_names())
         raise EngineError(f"There is no engine named {engine!r}{hint}. Known: {', '.join(engine_names())}.")

@@ -1,8 +1,7 @@
 """SearchSpace: what the user knows about the answer, as limits on the expressions that are tried."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from closedform.errors import SpaceError
@@ -10,12 +9,14 @@ from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tree import Constant, Tree, Variable
+from closedform.keywords import checked_constructor, suggestion
 from closedform.searching.template import check_inputs, read_template
 
 DEFAULT_OPERATORS = ("add", "sub", "mul", "div", "pow", "square", "sqrt", "sin", "cos", "exp", "log")
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
 
 
+@checked_constructor
 @dataclass(frozen=True)
 class SearchSpace:
     """Which expressions a search may return.
@@ -75,15 +76,6 @@ class SearchSpace:
             raise SpaceError(f"Templates are a list of texts; got one text. Write [{self.templates!r}].")
         for template in self.templates:
             read_template(template)
-
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> "SearchSpace":
-        """Build a space from keyword options; a misspelt one gets a suggestion."""
-        known = [f.name for f in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise SpaceError(f"A search space has no option {name!r}{suggestion(name, known)}. Known: {', '.join(known)}.")
-        return cls(**options)
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Make sure that templates and ``inside`` name inputs that exist.
@@ -156,7 +148,16 @@ class SearchSpace:
         )
 
 
-def suggestion(word: str, known: list[str]) -> str:
-    """A hint for a misspelt word."""
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def as_space(space: SearchSpace | None) -> SearchSpace:
+    """The space itself, or the usual one.
+
+    Raises
+    ------
+    SpaceError
+        If it is something else.
+    """
+    if space is None:
+        return SearchSpace()
+    if not isinstance(space, SearchSpace):
+        raise SpaceError(f"space is {space!r:.60}; pass a closedform.SearchSpace, such as SearchSpace(operators=[...]).")
+    return space

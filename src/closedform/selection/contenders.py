@@ -1,8 +1,9 @@
 """Contenders: the candidates of a search in canonical form, with snapped and shortened forms beside them, judged by region."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,14 +19,11 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
-from closedform.searching.front import Candidate, Front
+from closedform.searching.front import Front
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST, VARIANTS = 20, 3
 """Contenders that are judged by region, in all and of one form; each costs a fit for every region."""
-
-PROGRESS = 0.9
-"""A candidate of the front matters if its misalignment is at most this share of the last simpler one that does."""
 
 SHORT = 24
 """Variants of at most so many nodes get a canonical form of their own; longer ones are as tidy as what they come from."""
@@ -35,14 +33,12 @@ HELPS = 0.9
 
 PERFECT = 1e-10
 
-FACTOR = 2.0
-"""How much each added term or constant must lower the misalignment for the choice (calibrated, see docs/verdict.md)."""
-
-BEYOND = 2
-"""So many contenders beyond the first that none beats get canonical forms and variants too."""
-
 NEAR = 3.0
-"""A form stays in the running while its misalignment is within this factor of the best that is not more complex."""
+"""A form stays in the running while its misalignment is within this factor of the best before it in the rule's order: no rule
+prefers what fits three times worse and comes later."""
+
+Order = tuple[Any, ...]
+"""What contenders are sorted by; smaller comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +76,20 @@ class Contender:
         return self.complexity, self.n_parts, str(self.expression)
 
 
+class Ranking(Protocol):
+    """What the gathering of contenders asks a rule of choice."""
+
+    def order(self, contender: Contender) -> Order:
+        """Who comes first."""
+        ...
+
+    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
+        """Which of them, in order, may still become the choice."""
+        ...
+
+
 def gather(
-    front: Front, field: GradientField, rng: np.random.Generator, costs: Costs | None = None
+    front: Front, field: GradientField, ranking: Ranking, rng: np.random.Generator, costs: Costs | None = None
 ) -> tuple[tuple[Contender, ...], RegionalScores]:
     """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by region.
 
@@ -90,6 +98,9 @@ def gather(
     front : Front
     field : GradientField
         The points that the choice sees.
+    ranking : Ranking
+        The rule that will choose: its order decides who is compared with whom. Those that it cannot choose stand by to beat
+        others, and get no canonical forms and variants, which cost most.
     rng : Generator
         Divides the points into regions.
     costs : Costs, optional
@@ -98,33 +109,38 @@ def gather(
     Returns
     -------
     contenders : tuple of Contender
-        Simplest first; none if every candidate is constant.
+        In the rule's order; none if every candidate is constant.
     scores : RegionalScores
         In the same order.
     """
     sample = field.points[field.weights > 0]
     field = without_outliers(field, front)
     labels = divide(field, rng)
-    candidates = _telling(front)
-    n_prospects = _prospects([(c.misalignment, count_parts(c.expression.tree)) for c in candidates])
-    forms = [
-        (canonical_form(c.expression, sample) if place < n_prospects else c.expression, c.engine)
-        for place, c in enumerate(candidates)
+    found = [
+        Contender(c.expression, c.complexity, count_parts(c.expression.tree), c.misalignment, engine=c.engine) for c in front
     ]
-    first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)])
+    found.sort(key=ranking.order)
+    promising = ranking.prospects(found, [contender.misalignment for contender in found])
+    forms = [
+        (canonical_form(c.expression, sample) if may_win else c.expression, c.engine)
+        for c, may_win in zip(found, promising, strict=True)
+    ]
+    first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)], ranking)
     if not first:
         return (), RegionalScores(np.empty((0, 1)), np.ones(1), ())
     scores = score_regions([contender.expression for contender in first], field, labels)
-    n_prospects = _prospects([(mean, c.n_parts) for mean, c in zip(scores.means().tolist(), first, strict=True)])
+    promising = ranking.prospects(first, scores.means().tolist())
     proposals: list[tuple[Expression, str]] = []
-    for contender, errors in zip(first[:n_prospects], scores.errors, strict=False):
+    for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
+        if not may_win:
+            continue
         made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
         proposals += [(form, contender.engine) for form in made]
-    near = [c for c in _thinned([*first, *_fitted(proposals, field, costs)]) if c not in first]
+    near = [c for c in _thinned([*first, *_fitted(proposals, field, costs)], ranking) if c not in first]
     written = [
         (canonical_form(c.expression, sample) if c.expression.tree.size <= SHORT else c.expression, c.engine) for c in near
     ]
-    kept = _thinned([*first, *_fitted(written, field, costs)])
+    kept = _thinned([*first, *_fitted(written, field, costs)], ranking)
     final = score_regions([contender.expression for contender in kept], field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
@@ -144,17 +160,6 @@ def without_outliers(field: GradientField, front: Front) -> GradientField:
     values = field_misalignment(front.best.expression, field)
     limit = np.quantile(values[field.weights > 0], 1 - TRIM)
     return field.subset((values <= limit) & (field.weights > 0)) if limit > 0 else field
-
-
-def to_front(contenders: Iterable[Contender], *, always: Contender | None = None) -> Front:
-    """Contenders by their regional misalignment: those that no simpler one matches, and `always` one of them."""
-    kept: list[Contender] = []
-    best = np.inf
-    for contender in sorted(contenders, key=lambda c: (c.complexity, c.regional, c.order)):
-        if contender is always or contender.regional < best:
-            kept.append(contender)
-        best = min(best, contender.regional)
-    return Front(tuple(Candidate(c.expression, c.regional, c.complexity, c.engine) for c in kept))
 
 
 def count_parts(tree: Tree) -> int:
@@ -181,29 +186,6 @@ def count_parts(tree: Tree) -> int:
         ),
     )[1]
     return n_terms + len(fitted_positions(tree)) + computed
-
-
-def _prospects(figures: Sequence[tuple[float, int]]) -> int:
-    """How many of the simplest may become the choice, given misalignments and parts: up to the first that none beats, and more.
-
-    Longer ones are left as they are. They only stand by to beat shorter ones, and their canonical forms and variants cost most.
-    """
-    values = [(max(value, PERFECT), parts) for value, parts in figures]
-    for place, (value, parts) in enumerate(values):
-        if not any(value >= other * FACTOR ** max(more - parts, 1) for other, more in values[place + 1 :]):
-            return place + 1 + BEYOND
-    return len(values)
-
-
-def _telling(front: Front) -> list[Candidate]:
-    """The candidates that are clearly better than simpler ones, and the best; what differs by a hair is left out."""
-    kept: list[Candidate] = []
-    for candidate in front:
-        if not kept or max(candidate.misalignment, PERFECT) <= PROGRESS * max(kept[-1].misalignment, PERFECT):
-            kept.append(candidate)
-    if front.best is not None and front.best not in kept and front.best.misalignment > PERFECT:
-        kept.append(front.best)
-    return kept
 
 
 def _fitted(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:
@@ -242,9 +224,9 @@ def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression
     return snapped_forms(expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)])
 
 
-def _thinned(contenders: Sequence[Contender]) -> list[Contender]:
+def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contender]:
     """Those near the front, at most `MOST`, and few of each form: the plainest variants that do not fit much worse."""
-    ordered = sorted(contenders, key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))
+    ordered = sorted(contenders, key=lambda c: (ranking.order(c), c.misalignment))
     best, kept = np.inf, []
     variants: Counter[object] = Counter()
     for contender in ordered:
@@ -253,9 +235,10 @@ def _thinned(contenders: Sequence[Contender]) -> list[Contender]:
             kept.append(contender)
             variants[form] += 1
         best = min(best, contender.misalignment)
-    if len(kept) > MOST:
-        kept = sorted(_most_telling(kept), key=lambda c: (c.complexity, c.n_parts, c.misalignment, str(c.expression)))
-    return kept
+    if len(kept) <= MOST:
+        return kept
+    chosen = _most_telling(kept)
+    return [contender for contender in kept if contender in chosen]
 
 
 def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:

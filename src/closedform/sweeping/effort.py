@@ -4,12 +4,14 @@ from dataclasses import dataclass, replace
 
 from closedform.errors import BudgetError
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation import Interpretation
-from closedform.pipeline import interpret_field
+from closedform.interpretation.answer import Interpretation
+from closedform.keywords import checked_constructor
+from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import NOISE_FACTOR, PERFECT
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True)
 class Effort:
     """Limits of the reading of one neuron, in evaluations, so that the answer does not depend on the machine or its load.

@@ -7,12 +7,12 @@ from closedform.errors import StorageError
 from closedform.execution.keys import content_key
 from closedform.execution.shared_folder import SharedFolder
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation import Interpretation
-from closedform.provenance import versions
+from closedform.interpretation.answer import Interpretation
 from closedform.sweeping.effort import Effort, read_with
 from closedform.sweeping.extraction import FieldReference
 from closedform.sweeping.inputs_file import load_inputs
 from closedform.sweeping.likeness import Likeness
+from closedform.versions import versions
 
 FUNCTION = "closedform.sweeping.reading:read_neuron"
 NOT_COMPARED = ("seconds", "versions", "digest")

@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
 from closedform.errors import StorageError
 from closedform.execution.coordinator import FAILED, Coordinator
 from closedform.execution.store import ROWS_PER_PART, ResultStore
 from closedform.execution.tally import Tally, Watcher
 from closedform.execution.task import Limits
 from closedform.execution.workers import WorkersLostError, open_workers
-from closedform.field.tangent import StatedConstraint, TangentSpace
-from closedform.networks.options import OptionKeywords
-from closedform.provenance import seed_of
+from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.keywords import checked_keywords
+from closedform.networks.options import OptionKeywords, make_options
+from closedform.randomness import Randomness, as_seed
 from closedform.sweeping.effort import Effort
 from closedform.sweeping.extraction import LayerExtraction
 from closedform.sweeping.planning import Planner, Request
@@ -26,6 +25,7 @@ MAX_POINTS = 2000
 """Points that are taken by default: fewer than for one neuron, for there are many."""
 
 
+@checked_keywords
 def sweep(
     model: Any,
     inputs: Any,
@@ -44,7 +44,7 @@ def sweep(
     limits: Limits | None = None,
     retry_failed: bool = False,
     keep_fields: bool = True,
-    rng: int | np.random.Generator | None = 0,
+    rng: Randomness = 0,
     watcher: Watcher | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Sweep:
@@ -105,7 +105,9 @@ def sweep(
     >>> found.table("status = dead")["neuron"].tolist()
     ['output:2']
     """
-    began, seed = time.perf_counter(), seed_of(rng)
+    began, seed = time.perf_counter(), as_seed(rng)
+    check_tangent(tangent)
+    make_options(options)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
     done = _done_before(kept, resume=resume, retry_failed=retry_failed)
     extraction = LayerExtraction(

@@ -1,7 +1,5 @@
 """How well a concept's directions agree with the network's on held-out points."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,54 +8,11 @@ from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Alignment
 
 N_RESAMPLES = 1000
 CONFIDENCE = 0.95
 QUANTILES = (0.5, 0.9, 0.99)
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """Agreement of directions on held-out points.
-
-    Attributes
-    ----------
-    misalignment : float
-        The mean; 0 is perfect.
-    low, high : float
-        Its 95% bootstrap interval over regions.
-    trimmed, trimmed_high : float
-        The mean without the worst 5% of the points, and the upper end of its interval: a network is bad somewhere, mostly where
-        its gradient nearly vanishes, and a few such points decide the mean.
-    chance : float
-        What a random direction has.
-    paper_loss : float or None
-        The paper's loss; None for several latents.
-    angles : tuple of float
-        Median, 90% and 99% quantile of the angles, in degrees.
-    n_points : int
-        Points that count.
-    """
-
-    misalignment: float
-    low: float
-    high: float
-    trimmed: float
-    trimmed_high: float
-    chance: float
-    paper_loss: float | None
-    angles: tuple[float, ...]
-    n_points: int
-
-    @property
-    def bound(self) -> float:
-        """Upper end of the mean's interval relative to chance; 1 if every function fits."""
-        return min(self.high / self.chance, 1.0) if self.chance > 0 else 1.0
-
-    @property
-    def trimmed_bound(self) -> float:
-        """The same without the worst 5% of the points."""
-        return min(self.trimmed_high / self.chance, 1.0) if self.chance > 0 else 1.0
 
 
 def measure_alignment(

@@ -1,31 +1,9 @@
 """Faithfulness: what happens to the network's outputs when phi(concept) takes the neuron's place."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from closedform.arrays import FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class Faithfulness:
-    """Outputs with the neuron replaced, compared with those of the network as it is.
-
-    Attributes
-    ----------
-    explained : float
-        1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's mean in its place.
-    change : float
-        Root mean square change of the outputs, relative to their spread.
-    change_by_mean : float
-        The same with the neuron's mean in its place: how much the neuron matters at all.
-    n_points : int
-    """
-
-    explained: float
-    change: float
-    change_by_mean: float
-    n_points: int
+from closedform.interpretation.evidence import Faithfulness
 
 
 def compare_outputs(original: FloatArray, replaced: FloatArray, by_mean: FloatArray) -> Faithfulness | None:

@@ -1,7 +1,5 @@
 """Leave one input out: does the concept need it, and does the network?"""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from closedform.alignment.misalignment import weighted_mean
@@ -9,27 +7,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree, Variable, apply, constant
 from closedform.field.gradient_field import GradientField
-
-
-@dataclass(frozen=True, slots=True)
-class InputNeed:
-    """What one input contributes.
-
-    Attributes
-    ----------
-    name : str
-    is_used : bool
-        Whether it occurs in the concept.
-    without : float
-        Misalignment of the concept with this input held at its median.
-    network_share : float
-        Its share of the energy of the network's directions, in scaled inputs.
-    """
-
-    name: str
-    is_used: bool
-    without: float
-    network_share: float
+from closedform.interpretation.evidence import InputNeed
 
 
 def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNeed, ...]:

@@ -1,7 +1,5 @@
 """phi: the distortion through which the network stores the concept, by isotonic regression on held-out points."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 
@@ -9,42 +7,12 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import apply
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Phi
 
 MONOTONE = 0.98
 """Rank correlation from which phi counts as invertible."""
 
 N_CURVE, N_SAMPLE = 60, 300
-
-
-@dataclass(frozen=True, slots=True)
-class Phi:
-    """latent = phi(concept), fitted as a monotone function.
-
-    Attributes
-    ----------
-    rank_correlation : float
-        Spearman's, of latent and concept; its sign tells whether phi grows or falls.
-    r2 : float
-        Share of the latent's variance that a monotone function of the concept explains.
-    r2_inverse : float
-        The same the other way round.
-    concept, latent : tuple of float
-        The fitted curve, in order of the concept.
-    concept_sample, latent_sample : tuple of float
-        Some of the points.
-    """
-
-    rank_correlation: float
-    r2: float
-    r2_inverse: float
-    concept: tuple[float, ...]
-    latent: tuple[float, ...]
-    concept_sample: tuple[float, ...] = ()
-    latent_sample: tuple[float, ...] = ()
-
-    def __call__(self, concept: FloatArray) -> FloatArray:
-        """phi at values of the concept, constant beyond the data."""
-        return np.interp(concept, self.concept, self.latent)
 
 
 def fit_phi(expression: Expression, field: GradientField) -> Phi | None:

@@ -1,7 +1,6 @@
 """Rivals: other formulas that the held-out points cannot tell from the concept, and where one would have to look to tell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Rival
 from closedform.verification.alignment import interval
 from closedform.verification.stability import have_same_form
 
@@ -21,35 +21,6 @@ N_PROBES = 4000
 
 ALIKE = 1.1
 """A misalignment within this factor of the concept's is no difference: a network's bias makes larger ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A formula that fits as well.
-
-    Attributes
-    ----------
-    expression : Expression
-    complexity : int
-    misalignment : float
-        On held-out points.
-    difference : float
-        Lower end of the interval of its misalignment less the concept's.
-    where : tuple of (str, float)
-        Inputs at which the two formulas point most differently, up to half the data's range beyond it.
-    degrees : float
-        The angle there.
-    degrees_on_data : float
-        The largest angle on the held-out points.
-    """
-
-    expression: Expression
-    complexity: int
-    misalignment: float
-    difference: float
-    where: tuple[tuple[str, float], ...]
-    degrees: float
-    degrees_on_data: float
 
 
 def find_rivals(

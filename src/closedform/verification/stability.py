@@ -1,7 +1,7 @@
 """Stability: do two halves of the data, searched with other seeds, lead to the same form?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,35 +11,10 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.field.gradient_field import GradientField
-
-N_HALVES = 2
+from closedform.interpretation.evidence import Stability
 
 SAME = 1e-8
 """Two concepts with a smaller misalignment to each other are one, however they are written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stability:
-    """What the halves said.
-
-    Attributes
-    ----------
-    concepts : tuple of Expression
-        Chosen on each half; fewer if a search found nothing.
-    same_form : tuple of bool
-        Whether each has the form of the concept: equal but for the values of its constants.
-    distances : tuple of float
-        Misalignment of each to the concept.
-    """
-
-    concepts: tuple[Expression, ...]
-    same_form: tuple[bool, ...]
-    distances: tuple[float, ...]
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether both halves have led to a formula, and to the same form."""
-        return len(self.same_form) == N_HALVES and all(self.same_form)
 
 
 def compare_halves(concept: Expression, halves: Sequence[Expression], field: GradientField) -> Stability:

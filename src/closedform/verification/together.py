@@ -1,7 +1,7 @@
 """Several concepts together: do they span what the latents span, and do they determine the latents?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,56 +9,15 @@ from closedform.alignment.misalignment import chance_level, trimmed_mean
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.verification.verdict import Check, Thresholds, Verdict
+from closedform.interpretation.several import JointEvidence
+from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.verification.thresholds import Thresholds
 
 EXPLAINED = 0.95
 """Least share of the latents' variance that the concepts must explain."""
 
 MOST_IN_REGRESSION = 1500
 _DEPENDENT = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class JointEvidence:
-    """What several concepts say about several latents.
-
-    Attributes
-    ----------
-    rank : int
-        How many independent concepts the latents hold.
-    read : int
-        How many were read.
-    spectrum : tuple of float
-        What the rank was read off: pooled singular values of the Jacobians, relative to the largest.
-    is_rank_ambiguous : bool
-        Whether that spectrum has no clear gap.
-    outside : float
-        Share of the concepts' directions that lies outside those of the latents, without the worst 5% of the points.
-    missing : float
-        Share of the latents' directions that no concept explains, likewise.
-    chance : float
-        What random directions would leave outside.
-    r2 : tuple of float
-        For each latent the share of its held-out variance that a smooth function of the concepts explains; empty without
-        values of the latents.
-    explained : float or None
-        The same for all latents together.
-    """
-
-    rank: int
-    read: int
-    spectrum: tuple[float, ...]
-    is_rank_ambiguous: bool
-    outside: float
-    missing: float
-    chance: float
-    r2: tuple[float, ...] = ()
-    explained: float | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The counts in words."""
-        return f"rank {self.rank}, read {self.read}"
 
 
 def measure_together(concepts: Sequence[Expression], seen: GradientField, held: GradientField) -> JointEvidence:
@@ -106,17 +65,18 @@ def measure_together(concepts: Sequence[Expression], seen: GradientField, held: 
 def judge_together(joint: JointEvidence, parts: Sequence[Verdict], thresholds: Thresholds | None = None) -> Verdict:
     """The verdict on all concepts at once; that on each of them is its own."""
     lines = Thresholds() if thresholds is None else thresholds
-    checks = (_rank(joint), _parts(parts), _span(joint, lines), _explained(joint))
+    results = {"rank": _rank(joint), "parts": _parts(parts), "span": _span(joint, lines), "regression": _explained(joint)}
+    checks = tuple(replace(result, name=name) for name, result in results.items())
     if joint.read == 0:
         return Verdict("none", f"No closed form was found that the latents follow here ({joint.sentence}).", checks)
-    if not any(check.passed is False for check in checks):
+    why = [_FAILURES[check.name] for check in checks if check.passed is False]
+    if not why:
         text = f"Together the latents are an invertible function of these {joint.read} formulas ({joint.sentence})."
         return Verdict("verified", text, checks)
-    why = " and ".join(_WEAKNESS[check.name] for check in checks if check.passed is False)
-    return Verdict("approximate", f"The latents follow these formulas in part ({joint.sentence}): {why}.", checks)
+    return Verdict("approximate", f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}.", checks)
 
 
-_WEAKNESS = {
+_FAILURES = {
     "rank": "the latents hold more than was read",
     "parts": "not every formula is verified by itself",
     "span": "directions of formulas and latents differ",
@@ -124,38 +84,38 @@ _WEAKNESS = {
 }
 
 
-def _rank(joint: JointEvidence) -> Check:
+def _rank(joint: JointEvidence) -> CheckResult:
     values = ", ".join(f"{value:.2g}" for value in joint.spectrum)
     text = f"The latents' Jacobians have rank {joint.rank} (singular values {values}); {joint.read} concepts were read."
     if joint.is_rank_ambiguous:
         text += " The spectrum has no clear gap, so the rank is uncertain."
-    return Check("rank", joint.read == joint.rank, text)
+    return CheckResult.made(joint.read == joint.rank, text)
 
 
-def _parts(parts: Sequence[Verdict]) -> Check:
+def _parts(parts: Sequence[Verdict]) -> CheckResult:
     count = sum(part.status == "verified" for part in parts)
     text = f"{count} of {len(parts)} concepts are verified, each modulo the others."
-    return Check("parts", count == len(parts) and count > 0, text)
+    return CheckResult.made(count == len(parts) and count > 0, text)
 
 
-def _span(joint: JointEvidence, lines: Thresholds) -> Check:
+def _span(joint: JointEvidence, lines: Thresholds) -> CheckResult:
     allowed = lines.verified * joint.chance
     text = (
         f"Of the concepts' directions {joint.outside:.2g} lie outside those of the latents, and of the latents' directions "
         f"{joint.missing:.2g} are explained by no concept; {allowed:.2g} are allowed, and chance leaves {joint.chance:.2g}."
     )
-    return Check("span", max(joint.outside, joint.missing) <= allowed, text)
+    return CheckResult.made(max(joint.outside, joint.missing) <= allowed, text)
 
 
-def _explained(joint: JointEvidence) -> Check:
+def _explained(joint: JointEvidence) -> CheckResult:
     if joint.explained is None:
-        return Check("regression", None, "Without the latents' values no regression on the concepts can be made.")
+        return CheckResult.not_made("Without the latents' values no regression on the concepts can be made.", is_required=False)
     each = ", ".join(f"{100 * value:.1f}%" for value in joint.r2)
     text = (
         f"A smooth function of the concepts explains {100 * joint.explained:.1f}% of the latents' variance on held-out points "
         f"(each: {each}); {100 * EXPLAINED:g}% are needed."
     )
-    return Check("regression", joint.explained >= EXPLAINED, text)
+    return CheckResult.made(joint.explained >= EXPLAINED, text)
 
 
 def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatArray, np.ndarray]:

@@ -9,7 +9,7 @@ from closedform.experiments.bench.dynamics_many import MANY_SYSTEMS
 from closedform.experiments.bench.dynamics_plane import PLANE_SYSTEMS
 from closedform.experiments.bench.dynamics_space import SPACE_SYSTEMS
 from closedform.experiments.bench.system import System
-from closedform.searching.space import suggestion
+from closedform.keywords import suggestion
 
 Entry = TypeVar("Entry")
 

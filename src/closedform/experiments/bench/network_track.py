@@ -19,7 +19,7 @@ from closedform.experiments.bench.system import System
 from closedform.experiments.bench.training import N_POINTS, N_TEST, latent_field, train_on_pairs, training_options
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget
-from closedform.verification.verdict import Thresholds
+from closedform.verification.thresholds import Thresholds
 
 Cause = Literal["", "network did not learn it", "field too noisy", "search missed it", "verdict refused it"]
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation import Interpretation
-from closedform.pipeline import interpret_field
+from closedform.interpretation.answer import Interpretation
+from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace

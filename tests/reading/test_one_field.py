@@ -5,8 +5,8 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ChoiceError, StorageError
-from closedform.pipeline import interpret_field
 from closedform.progress import Snapshot
+from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.registry import get_engine
 
@@ -125,7 +125,7 @@ def test_a_network_is_read_and_its_outputs_are_kept():
 def test_the_json_of_a_front_is_plain(found, tmp_path):
     found.save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text())
-    assert content["schema"] == 2
+    assert content["schema"] == 3
     assert content["verdict"]["status"] == "verified"
 
 
@@ -162,7 +162,7 @@ class Listener:
         pass
 
 
-def test_who_waits_is_told_what_is_being_done():
+def test_the_person_waiting_is_told_what_is_being_done():
     listener = Listener()
     cf.interpret_field(field_of("x**2 + 2*v**2"), engine="terms", budget=cf.Budget(evaluations=300), rng=0, progress=listener)
     assert listener.steps == ["search", "half 1 of the data", "half 2 of the data"]

@@ -3,9 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ChoiceError
-from closedform.selection.choice import choose, steepest_drop
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import RegionalScores
+from closedform.selection.rules import Scene, as_rule, choose, steepest_drop
 
 RNG = np.random.default_rng
 
@@ -22,6 +22,10 @@ def case(*rows, spread=0.05, seed=0):
     return contenders, RegionalScores(table, np.full(24, 1 / 24), tuple(np.empty(0) for _ in rows))
 
 
+def chosen(contenders, scores, *, rule="factor", noise=0.0):
+    return choose(as_rule(rule), Scene(contenders, scores, noise, RNG(0)))
+
+
 QUARTIC = case(
     ("x + v", 3, 2, 0.4),
     ("x**2 + v**2", 7, 2, 0.03),
@@ -32,7 +36,7 @@ QUARTIC = case(
 
 
 def test_the_rule_stops_where_further_terms_gain_little():
-    choice = choose(*QUARTIC, rng=RNG(0))
+    choice = chosen(*QUARTIC)
     assert choice.index == 2
     assert choice.better == (3, 4)
     assert "candidate of 2 beats" in choice.reason
@@ -40,8 +44,8 @@ def test_the_rule_stops_where_further_terms_gain_little():
 
 
 def test_the_very_best_fit_is_another_rule():
-    assert choose(*QUARTIC, rule="accuracy", rng=RNG(0)).index == 4
-    assert choose(*QUARTIC, rule=10, rng=RNG(0)).index == 1
+    assert chosen(*QUARTIC, rule="accuracy").index == 4
+    assert chosen(*QUARTIC, rule=10).index == 1
 
 
 def test_a_gain_that_regions_do_not_confirm_is_none():
@@ -50,18 +54,18 @@ def test_a_gain_that_regions_do_not_confirm_is_none():
     rng = RNG(1)
     scores.misalignments[0, 0] += 24 * 0.02  # one bad region makes the simple one worse on average
     scores.misalignments[0, 1:] = scores.misalignments[1, 1:] * np.exp(0.3 * rng.normal(size=23))
-    assert choose(contenders, scores, rng=RNG(0)).index == 0
+    assert chosen(contenders, scores).index == 0
 
 
 def test_perfect_fits_are_alike():
     contenders, scores = case(("x**2", 3, 1, 1e-16), ("x**2 + v", 5, 2, 1e-19))
-    assert choose(contenders, scores, rng=RNG(0)).index == 0
+    assert chosen(contenders, scores).index == 0
 
 
 def test_known_noise_sharpens_the_choice():
     rows = [("x + 2*v", 6, 2, 4.6e-4), ("x + 2.1*v", 6, 3, 3.1e-4)]
-    assert choose(*case(*rows), rng=RNG(0)).index == 0
-    assert choose(*case(*rows), noise=3.0e-4, rng=RNG(0)).index == 1
+    assert chosen(*case(*rows)).index == 0
+    assert chosen(*case(*rows), noise=3.0e-4).index == 1
 
 
 def test_the_steepest_drop_is_the_papers():
@@ -72,5 +76,33 @@ def test_the_steepest_drop_is_the_papers():
 
 @pytest.mark.parametrize("rule", ["best", 0])
 def test_impossible_rules(rule):
-    with pytest.raises(ChoiceError, match=r"use 'factor'|Ask for that"):
-        choose(*QUARTIC, rule=rule, rng=RNG(0))
+    with pytest.raises(ChoiceError, match=r"Use 'factor'"):
+        chosen(*QUARTIC, rule=rule)
+
+
+def test_a_misspelt_rule_gets_a_suggestion():
+    with pytest.raises(ChoiceError, match="did you mean 'steepest_drop'"):
+        as_rule("steepest_dorp")
+
+
+def test_no_candidate_is_simple_enough():
+    with pytest.raises(ChoiceError, match="the simplest has 3"):
+        chosen(*QUARTIC, rule=2)
+
+
+class NoQuartics:
+    """A prior in four lines."""
+
+    def penalty(self, formula):
+        return 20.0 if "x**4" in str(formula) else float(formula.complexity())
+
+
+def test_a_prior_decides_about_order_and_price():
+    # In the prior's order: the quartics are last, and must be exp(13) times better than the square.
+    contenders, scores = QUARTIC
+    rule = as_rule(NoQuartics())
+    places = sorted(range(5), key=lambda i: rule.order(contenders[i]))
+    table = RegionalScores(scores.misalignments[places], scores.weights, scores.errors)
+    found = choose(rule, Scene([contenders[i] for i in places], table, 0.0, RNG(0)))
+    assert str(contenders[places[found.index]].expression) in ("x + v", "x**2 + v**2")
+    assert found.rule == "NoQuartics"

@@ -3,9 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
+from closedform.interpretation.several import spreads
+from closedform.reading.several_networks import common_field
 from closedform.searching.budget import Budget
-from closedform.several_networks import common_field
-from closedform.verification.agreement import spreads
 
 BUDGET = Budget(evaluations=800)
 NAMES = ["x", "v"]
@@ -79,10 +79,10 @@ def test_a_network_that_holds_something_else_is_named():
     points = network(0).points
     other = cf.GradientField.from_arrays(points, np.stack([np.cos(3 * points[:, 1]), points[:, 0]], axis=1), names=NAMES)
     interpretation = cf.interpret_fields(
-        [network(0, 0.0), network(1, 0.0), other], engine="terms", budget=BUDGET, rng=0, network_names=["a", "b", "c"]
+        [*(network(seed, 0.0) for seed in range(3)), other], engine="terms", budget=BUDGET, rng=0, network_names=list("abcd")
     )
-    assert [reading.verdicts[0].status for reading in interpretation.networks] == ["verified", "verified", "none"]
-    assert "2 of 3" in interpretation.agreement
+    assert [reading.verdicts[0].status for reading in interpretation.networks] == [*["verified"] * 3, "none"]
+    assert "3 of 4" in interpretation.agreement
 
 
 def test_fields_at_other_points_are_put_together():

@@ -2,13 +2,11 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.progress import Silent
+from closedform.reading.settings import Settings
+from closedform.reading.several_latents import LatentsReader
 from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate
-from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace
-from closedform.several_concepts import Rows, simplest_generators
-from closedform.stages import Stages
 
 NAMES = ["x", "y", "p", "q"]
 SMALL = SearchSpace(operators=["add", "sub", "mul", "square"], max_degree=2)
@@ -51,6 +49,8 @@ def test_both_invariants_are_read_from_three_mixed_latents(electromagnetic):
     assert [part.verdict.status for part in found.parts] == ["verified", "verified"]
     assert found.concept == found.concepts[0] == found.parts[0].concept
     assert found.together is not None
+    assert (found.front, found.alignment, found.entry) == ((), None, None)
+    assert all(part.front and part.alignment for part in found.parts)
     assert found.together.sentence == "rank 2, read 2"
     assert max(found.together.outside, found.together.missing) < 1e-10
     assert found.together.explained is not None
@@ -112,7 +112,8 @@ def test_of_a_pool_the_simplest_independent_formulas_are_taken():
     points = np.random.default_rng(1).uniform(-1.5, 1.5, (300, 4))
     pool = ["x**2 + p**2", "(x**2 + p**2)**2", "x**2 + p**2 + y**2 + q**2", "(x**2 + p**2)*(y**2 + q**2)", "y**2 + q**2", "x*y"]
     field = mixed_field(pool[2:4], NAMES, points)
-    stages = Stages(field, get_engine("terms"), SMALL, "factor", np.random.default_rng(0), Silent())
+    settings = Settings.checked("terms", SMALL, "factor", None, None, False)
+    reader = LatentsReader(field, settings, np.random.default_rng(0), np.arange(200), np.arange(200, 300))
     candidates = [Candidate(cf.parse(text, names=NAMES), 1.0, 1, "") for text in pool]
-    chosen = simplest_generators(stages, candidates, 2, Rows(np.arange(200), np.arange(200, 300)))
+    chosen = reader.simplest_generators(candidates, 2)
     assert sorted(str(contender.expression) for contender in chosen) == ["p**2 + x**2", "q**2 + y**2"]

@@ -15,19 +15,94 @@ from closedform.arrays import FloatArray, frozen
 from closedform.canonical.coefficients import with_coefficients
 from closedform.canonical.constants import free_constants
 from closedform.errors import ShapeError
-from closedform.expressions.fitted_constants import constant_values
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
-from closedform.interpretation import Interpretation
-from closedform.selection.regions import divide
-from closedform.stages import HELD_OUT, MOST_HELD_OUT, MOST_SEEN
-from closedform.verification.agreement import NetworkReading
-from closedform.verification.alignment import measure_alignment
-from closedform.verification.phi import fit_phi
-from closedform.verification.verdict import Evidence, Thresholds, judge
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.several import NetworkReading
+from closedform.keywords import KeywordError, checked_keywords
+from closedform.live_progress import ProgressLike
+from closedform.randomness import Randomness, as_seed
+from closedform.reading.one_field import interpret_field
+from closedform.searching.budget import Budget
+from closedform.searching.engine import Engine
+from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
+from closedform.searching.space import SearchSpace
+from closedform.selection.rules import RuleLike
+from closedform.verification.checks import Check
+from closedform.verification.thresholds import Thresholds
+from closedform.verification.verify_stage import verify
 
 _ROUNDING = 1e-10
+
+
+@checked_keywords
+def interpret_fields(
+    fields: Sequence[GradientField],
+    *,
+    network_names: Sequence[str] | None = None,
+    engine: str | Engine = "auto",
+    budget: float | Budget = 60.0,
+    rng: Randomness = None,
+    space: SearchSpace | None = None,
+    rule: RuleLike = "factor",
+    hypothesis: str | Expression | None = None,
+    checks: Sequence[Check] | None = None,
+    thresholds: Thresholds | None = None,
+    progress: ProgressLike = None,
+    title: str = "",
+    command: str = "",
+) -> Interpretation:
+    """Read what the fields of several networks have in common, and judge it on each of them.
+
+    Parameters
+    ----------
+    fields : sequence of GradientField
+        Of the same inputs. At points that all share the directions are averaged, which lowers noise and bias.
+    network_names : sequence of str, optional
+        For tables; 'network 1' and so on by default.
+    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
+
+    Returns
+    -------
+    Interpretation
+        `networks` has the verdict and the constants of each network, and `agreement` says what they agree on.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    >>> fields = [
+    ...     cf.GradientField.from_arrays(points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"])
+    ...     for error in (-0.1, 0.1)
+    ... ]
+    >>> found = cf.interpret_fields(fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0)
+    >>> print(found.concept)
+    2*v**2 + x**2
+    """
+    labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else list(network_names)
+    if not fields or len(labels) != len(fields):
+        raise KeywordError(f"There are {len(fields)} fields and {len(labels)} names; pass at least one field, and a name each.")
+    seed = as_seed(rng)
+    found = interpret_field(
+        common_field(fields),
+        engine=engine,
+        budget=budget,
+        rng=seed,
+        space=space,
+        rule=rule,
+        hypothesis=hypothesis,
+        checks=checks,
+        thresholds=thresholds,
+        progress=progress,
+        title=title,
+        command=command,
+    )
+    generator = np.random.default_rng([seed, len(fields)])
+    return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
 
 
 def common_field(fields: Sequence[GradientField]) -> GradientField:
@@ -57,6 +132,8 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     >>> bool(error[1] < error[0] / 5)
     True
     """
+    if len(fields) == 1:
+        return fields[0]
     if len({field.names for field in fields}) != 1:
         raise ShapeError(
             f"The networks have other inputs: {[field.names for field in fields]}; pass fields of the same inputs."
@@ -77,7 +154,7 @@ def judge_networks(
     rng: np.random.Generator,
     thresholds: Thresholds | None = None,
 ) -> tuple[NetworkReading, ...]:
-    """Fit the constants of the common concepts to each network, and judge them there on held-out points.
+    """Fit the constants of the common concepts to each network, and verify them there on points that were not fitted.
 
     For several concepts each is taken modulo the others, as they are in common.
     """
@@ -91,26 +168,24 @@ def _judged(
     rng: np.random.Generator,
     thresholds: Thresholds | None,
 ) -> NetworkReading:
-    order = rng.permutation(field.n_points)
-    count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
+    seen = choose_points(field, rng)
     concepts = found.concepts
     own, verdicts, misalignments, constants = [], [], [], []
     for place, concept in enumerate(concepts):
         left = field.modulo([*concepts[:place], *concepts[place + 1 :]][: max(field.rank - 1, 0)])
-        held, seen = (left.subset(np.sort(rows)) for rows in (order[:count], order[count : count + MOST_SEEN]))
+        held = left.subset(np.setdiff1d(np.arange(field.n_points), seen)[:MOST_HELD_OUT])
         free = with_coefficients(concept)
         positions = [constant.position for constant in free_constants(free)]
-        (fitted,), _ = refit([free], seen, positions=[positions])
         part = found.parts[place] if found.parts else found
-        labels = divide(held, rng)
-        alignment = measure_alignment(fitted, held, labels, rng)
-        size = concept.complexity() if part.entry is None else part.entry.complexity
-        simpler = [entry.expression for entry in part.front if entry.complexity <= size / 2]
-        values = [measure_alignment(expression, held, labels, rng).misalignment for expression in simpler]
-        evidence = Evidence(fitted, size, alignment, fit_phi(fitted, held), None, simpler=tuple(values))
+        # More complex ones fit one network's bias better, and several networks are read because of that.
+        rivals = [entry.expression for entry in part.front if part.entry and entry.complexity < part.entry.complexity]
+        places = [positions, *(fitted_positions(rival.tree) for rival in rivals)]
+        (fitted, *others), _ = refit([free, *rivals], left.subset(seen), positions=places)
+        answer = verify(fitted, held, rivals=others, thresholds=thresholds, rng=rng, progress=False)
+        assert answer.alignment is not None
         own.append(fitted)
-        verdicts.append(judge(evidence, thresholds))
-        misalignments.append(alignment.misalignment)
+        verdicts.append(answer.verdict)
+        misalignments.append(answer.alignment.misalignment)
         constants.append(tuple(constant_values(fitted.tree, positions)))
     return NetworkReading(name, tuple(own), tuple(verdicts), tuple(misalignments), tuple(constants))
 

@@ -1,0 +1,1 @@
+"""From a network to an answer: compositions of search, select and verify."""

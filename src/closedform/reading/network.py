@@ -1,0 +1,157 @@
+"""From a network to an answer: extract its field, read it, and put the formula back to see what that costs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.interpretation.answer import Interpretation
+from closedform.keywords import checked_keywords
+from closedform.live_progress import ProgressLike
+from closedform.networks.extract import extract_field
+from closedform.networks.intervention import run_with
+from closedform.networks.options import OptionKeywords, make_options
+from closedform.networks.sources import MAX_POINTS
+from closedform.randomness import Randomness, as_seed
+from closedform.reading.one_field import interpret_field
+from closedform.reading.settings import Settings
+from closedform.reading.several_networks import interpret_fields
+from closedform.searching.budget import Budget, as_budget
+from closedform.searching.engine import Engine
+from closedform.searching.search_stage import MOST_HELD_OUT
+from closedform.searching.space import SearchSpace
+from closedform.selection.rules import RuleLike
+from closedform.verification.checks import Check
+from closedform.verification.faithfulness import compare_outputs
+from closedform.verification.phi import phi_between
+from closedform.verification.thresholds import Thresholds
+
+
+@checked_keywords
+def interpret(
+    model: Any,
+    inputs: Any,
+    neuron: Any,
+    *,
+    names: Sequence[str] | None = None,
+    tangent: str | TangentSpace = "auto",
+    constraints: Sequence[StatedConstraint] = (),
+    engine: str | Engine = "auto",
+    budget: float | Budget = 60.0,
+    rng: Randomness = None,
+    space: SearchSpace | None = None,
+    rule: RuleLike = "factor",
+    hypothesis: str | Expression | None = None,
+    checks: Sequence[Check] | None = None,
+    thresholds: Thresholds | None = None,
+    progress: ProgressLike = None,
+    title: str | None = None,
+    command: str = "",
+    max_points: int | None = MAX_POINTS,
+    smoothing: float = 0.0,
+    **options: Unpack[OptionKeywords],
+) -> Interpretation:
+    """Read the closed-form concept that a neuron encodes, or the concepts of several.
+
+    Parameters
+    ----------
+    model
+        As in `closedform.extract_field`, or a list of networks that were trained for the same thing: what they have in common
+        is read, and judged on each of them.
+    neuron
+        As in `closedform.extract_field`: a list is several latents of one network. For several networks it holds for each, or
+        is a list of such lists, one for each network.
+    inputs, names, tangent, constraints, max_points, smoothing, **options
+        As in `closedform.extract_field`.
+    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
+
+    Returns
+    -------
+    Interpretation
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    >>> network = lambda x: np.tanh(x[:, 0] ** 2 + 2 * x[:, 1])
+    >>> print(cf.interpret(network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0).concept)
+    2*v + x**2
+    """
+    # Everything is looked at before the network is: an extraction can take minutes.
+    Settings.checked(engine, space, rule, checks, thresholds, progress)
+    make_options(options)
+    seed, limits = as_seed(rng), as_budget(budget)
+    networks = list(model) if isinstance(model, list | tuple) else [model]
+    neurons = _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]
+    fields = [
+        extract_field(
+            network,
+            inputs,
+            which,
+            names=names,
+            tangent=tangent,
+            constraints=constraints,
+            max_points=max_points,
+            smoothing=smoothing,
+            rng=seed,
+            **options,
+        )
+        for network, which in zip(networks, neurons, strict=True)
+    ]
+    label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
+    read = interpret_fields if isinstance(model, list | tuple) else _read_first
+    found = read(
+        fields,
+        engine=engine,
+        budget=limits,
+        rng=seed,
+        space=space,
+        rule=rule,
+        hypothesis=hypothesis,
+        checks=checks,
+        thresholds=thresholds,
+        progress=progress,
+        title=label,
+        command=command,
+    )
+    # With any of these the field's points are not what the network takes.
+    if found.networks or any(options.get(name) is not None for name in ("transform", "wrt", "fixed", "prepare", "batched")):
+        return found
+    return _with_faithfulness(found, model, neuron, fields[0])
+
+
+def _read_first(fields: Sequence[GradientField], **asked: Any) -> Interpretation:
+    """The one field of one network."""
+    return interpret_field(fields[0], **asked)
+
+
+def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: GradientField) -> Interpretation:
+    """Put phi(concept) in the neuron's place, where the network is at hand.
+
+    The field may hold the value before a squashing function, so phi is fitted to the neuron's own values on every second point,
+    and the outputs are compared on the others.
+    """
+    points = field.points[field.weights > 0][:MOST_HELD_OUT]
+    fitted, others = points[::2], points[1::2]
+    own = None if found.concept is None or field.rank > 1 else run_with(model, fitted, neuron, None)
+    phi = None if found.concept is None or own is None else phi_between(found.concept(fitted), own.values)
+    if found.concept is None or own is None or phi is None:
+        return found
+    replacements = (None, phi(found.concept(others)), np.full(len(others), own.values.mean()))
+    passes = [run_with(model, others, neuron, values) for values in replacements]
+    original, by_concept, by_mean = (None if one is None else one.outputs for one in passes)
+    if original is None or by_concept is None or by_mean is None:
+        return found
+    return replace(found, faithfulness=compare_outputs(original, by_concept, by_mean))
+
+
+def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
+    """The neurons to read in each network."""
+    if isinstance(neuron, list) and len(neuron) == count and all(isinstance(one, list) for one in neuron):
+        return neuron
+    return [neuron] * count

@@ -1,0 +1,142 @@
+"""From a field to an answer: search, select, verify."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from closedform.alignment.refit import refit
+from closedform.alignment.scores import field_misalignment
+from closedform.canonical.form import canonical_form
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.answer import Interpretation
+from closedform.keywords import checked_keywords, required_kind
+from closedform.live_progress import ProgressLike
+from closedform.progress import Named
+from closedform.randomness import Randomness, as_seed
+from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
+from closedform.reading.several_latents import read_latents
+from closedform.searching.budget import Budget, Clock, as_budget
+from closedform.searching.compilation import compile_engines
+from closedform.searching.engine import Engine
+from closedform.searching.search_stage import search
+from closedform.searching.space import SearchSpace
+from closedform.selection.rules import RuleLike
+from closedform.selection.select_stage import select
+from closedform.threads import single_threaded
+from closedform.verification.checks import Check
+from closedform.verification.thresholds import Thresholds
+from closedform.verification.verify_stage import as_formula, verify
+
+
+@single_threaded
+@checked_keywords
+def interpret_field(
+    field: GradientField,
+    *,
+    engine: str | Engine = "auto",
+    budget: float | Budget = 60.0,
+    rng: Randomness = None,
+    space: SearchSpace | None = None,
+    rule: RuleLike = "factor",
+    hypothesis: str | Expression | None = None,
+    checks: Sequence[Check] | None = None,
+    thresholds: Thresholds | None = None,
+    progress: ProgressLike = None,
+    title: str = "",
+    command: str = "",
+) -> Interpretation:
+    """Read the closed-form concept of a gradient field, or one after another those of a field of several latents.
+
+    It is `closedform.search`, `closedform.select` and `closedform.verify` in a row. The search gets 36% of the budget, and the
+    verdict what is left.
+
+    Parameters
+    ----------
+    field : GradientField
+    engine : str or Engine
+        'auto', 'terms', 'evolution', or another.
+    budget : float or Budget
+        Seconds for the whole call after compilation, or a `closedform.Budget`; one of evaluations gives the same answer for
+        the same seed, bit for bit.
+    rng : int, Generator or None
+        Seed; it is recorded in the answer.
+    space : SearchSpace, optional
+        What is known about the formula.
+    rule : optional
+        How the concept is chosen; see `closedform.select`.
+    hypothesis : str or Expression, optional
+        A formula to compare the concept with; search and choice do not see it.
+    checks, thresholds : optional
+        Further checks, and where the verdict's lines are; see `closedform.verify`.
+    progress : bool, str, Progress or None
+        None shows progress in a terminal or notebook, False never.
+    title, command : str
+        What was read, and the command that did it, for the report.
+
+    Returns
+    -------
+    Interpretation
+    """
+    required_kind(field, GradientField, "field", "pass what closedform.extract_field or GradientField.from_arrays returned")
+    settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
+    settings.space.check_inputs(field.names)
+    limits, seed = as_budget(budget), as_seed(rng)
+    guess = None if hypothesis is None else as_formula(hypothesis, field)
+    compile_all()
+    clock, generator = limits.start(), np.random.default_rng(seed)
+    if 1 < field.rank < field.tangent.rank:
+        found = read_latents(field, settings, limits, clock, guess, generator)
+    else:
+        found = _read_one(field, settings, limits, clock, guess, generator)
+    told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits), title=title, command=command)
+    return replace(found, provenance=told)
+
+
+def _read_one(
+    field: GradientField,
+    settings: Settings,
+    limits: Budget,
+    clock: Clock,
+    guess: Expression | None,
+    generator: np.random.Generator,
+) -> Interpretation:
+    """The one concept of a field: the three steps."""
+    first, second, third = generator.spawn(3)
+    result = search(
+        field,
+        space=settings.space,
+        engine=settings.engine,
+        budget=limits.share(SEARCH_SHARE),
+        rng=first,
+        progress=Named(settings.progress, "search"),
+    )
+    selection = select(result, field, rule=settings.rule, rng=second)
+    return verify(
+        selection,
+        field,
+        checks=settings.checks,
+        thresholds=settings.thresholds,
+        budget=rest_of(limits, clock),
+        rng=third,
+        engine=settings.engine,
+        space=settings.space,
+        rule=settings.rule,
+        hypothesis=guess,
+        progress=settings.progress,
+    )
+
+
+@cache
+def compile_all() -> None:
+    """Compile and load what the stages use, so that a budget of seconds is spent on the work."""
+    compile_engines()
+    points = np.random.default_rng(0).uniform(-1, 1, (8, 2))
+    field = GradientField.from_arrays(points, points, tangent="none")
+    form = canonical_form(parse("x0**2 + 0.7*x1**2", names=["x0", "x1"]), points)
+    refit([form], field, iterations=1)
+    form.gradient(points)
+    field_misalignment(form, field)

@@ -1,0 +1,66 @@
+"""What a reading is asked to do, checked before any work begins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from closedform.live_progress import ProgressLike, choose_progress
+from closedform.progress import Progress
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import Engine
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace, as_space
+from closedform.selection.rules import Rule, RuleLike, as_rule
+from closedform.verification.checks import Check, all_checks
+from closedform.verification.thresholds import Thresholds, as_thresholds
+
+SEARCH_SHARE = 0.36
+"""Of the budget, for the search. The verdict gets the rest, which its two searches of half the data share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What search, select and verify are called with.
+
+    Attributes
+    ----------
+    engine : Engine
+    space : SearchSpace
+    rule : Rule
+    checks : sequence of Check
+        Beside the built-in ones.
+    thresholds : Thresholds
+    progress : Progress
+    """
+
+    engine: Engine
+    space: SearchSpace
+    rule: Rule
+    checks: Sequence[Check]
+    thresholds: Thresholds
+    progress: Progress
+
+    @classmethod
+    def checked(
+        cls,
+        engine: str | Engine,
+        space: SearchSpace | None,
+        rule: RuleLike,
+        checks: Sequence[Check] | None,
+        thresholds: Thresholds | None,
+        progress: ProgressLike,
+    ) -> "Settings":
+        """From what a user passes; each wrong value is refused with a hint."""
+        all_checks(checks)
+        return cls(
+            get_engine(engine),
+            as_space(space),
+            as_rule(rule),
+            tuple(checks or ()),
+            as_thresholds(thresholds),
+            choose_progress(progress),
+        )
+
+
+def rest_of(limits: Budget, clock: Clock) -> Budget:
+    """What the verdict may use: the evaluations that are not the search's, and the seconds that are left now."""
+    return replace(limits.share(1 - SEARCH_SHARE), seconds=clock.remaining().seconds)

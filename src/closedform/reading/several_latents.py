@@ -1,0 +1,284 @@
+"""The reading of several concepts: one after another, each on what those before it leave over.
+
+Three passes. The first searches: the field, then the field modulo the concept found, and so on. The second puts all that
+was found into one pool and takes the simplest that fits, then the simplest that fits modulo that one, and so on. Independence
+of functions is a matroid, so that this greedy choice has the lowest total complexity: E1 and E2 rather than E1 + E2 and E1*E2.
+The third gives the evidence for each concept modulo all others, where it stands alone: there nothing independent of it fits,
+and what differs from it by a function of the others is the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.misalignment import chance_level
+from closedform.alignment.scores import comparison_of
+from closedform.canonical.partial_sums import partial_sums
+from closedform.expressions.complexity import Costs
+from closedform.expressions.expression import Expression
+from closedform.expressions.tape import compile_tapes
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import HypothesisResult
+from closedform.progress import Named
+from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.exchanged import exchanged
+from closedform.searching.front import Candidate, Front
+from closedform.searching.result import SearchResult, Status
+from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
+from closedform.selection.contenders import Contender
+from closedform.selection.regions import divide
+from closedform.selection.select_stage import Selection, select
+from closedform.verification.alignment import measure_alignment
+from closedform.verification.checks import FollowsLatents
+from closedform.verification.measurement import compare_hypothesis
+from closedform.verification.together import judge_together, measure_together
+from closedform.verification.verify_stage import verify
+
+
+@dataclass(frozen=True, slots=True)
+class LatentsReader:
+    """The field of several latents, what it is read with, and the points that search and choice see."""
+
+    field: GradientField
+    settings: Settings
+    rng: np.random.Generator
+    seen: NDArray[np.int64]
+    held: NDArray[np.int64]
+
+    @property
+    def costs(self) -> Costs:
+        """What nodes cost."""
+        return self.settings.space.costs
+
+    def search_all(self, budget: Budget) -> list[Selection]:
+        """Search and choose on the field, on what the first concept leaves over, and so on; the last may find nothing."""
+        rank, clock = self.field.rank, budget.start()
+        selections: list[Selection] = []
+        found: list[Expression] = []
+        while len(found) < rank:
+            inner = self.field.modulo(found)
+            seen = _usable(inner, self.seen)
+            if not len(seen):
+                break
+            # What a search has not used goes to those after it.
+            limit = clock.remaining().share(1 / (rank - len(found)))
+            (child,) = self.rng.spawn(1)
+            result = search(
+                inner,
+                space=self.settings.space,
+                engine=self.settings.engine,
+                budget=limit,
+                rng=child,
+                progress=Named(self.settings.progress, f"concept {len(found) + 1} of {rank}"),
+                points=seen,
+            )
+            clock.evaluations += result.evaluations
+            known = [*_pool(selections), *_exchanged(selections)]
+            both = replace(result, front=result.front.merge(rescored(known, inner.subset(seen), self.costs)))
+            selections.append(select(both, inner, rule=self.settings.rule, rng=child))
+            chosen = selections[-1].chosen
+            if chosen is None or result.status == "interrupted" or not self._promising(chosen, inner):
+                break
+            found.append(chosen.expression)
+        return selections
+
+    def fitting(self, selections: Sequence[Selection]) -> list[Contender]:
+        """What was chosen, as long as it follows the field on held-out points, modulo what was chosen before it."""
+        fitting: list[Contender] = []
+        for selection in selections:
+            inner = self.field.modulo([contender.expression for contender in fitting])
+            held = inner.subset(_usable(inner, self.held))
+            if selection.chosen is None or not held.n_points:
+                break
+            alignment = measure_alignment(selection.chosen.expression, held, divide(held, self.rng), self.rng)
+            if alignment.bound > self.settings.thresholds.approximate:
+                break
+            fitting.append(selection.chosen)
+        return fitting
+
+    def simplest_generators(self, pool: Sequence[Candidate], count: int) -> list[Contender]:
+        """Choose the simplest of all that was found, then the simplest modulo that one, and so on."""
+        chosen: list[Contender] = []
+        for _ in range(count):
+            best = self.choose(pool, [contender.expression for contender in chosen]).chosen
+            if best is None:
+                break
+            chosen.append(best)
+        return chosen
+
+    def choose(self, pool: Sequence[Candidate], others: Sequence[Expression], status: Status = "finished") -> Selection:
+        """Choose from what is known already, modulo other concepts, without a search."""
+        inner = self.field.modulo(others)
+        seen = _usable(inner, self.seen)
+        front = rescored(pool, inner.subset(seen), self.costs) if len(seen) else Front()
+        result = SearchResult(
+            front, status, engine=self.settings.engine.name, digest=inner.digest(), seen=tuple(seen.tolist()), costs=self.costs
+        )
+        return select(result, inner, rule=self.settings.rule, rng=self.rng.spawn(1)[0])
+
+    def judge(self, selection: Selection, others: Sequence[Expression], budget: Budget) -> Interpretation:
+        """The evidence for one concept modulo the others."""
+        further = [FollowsLatents(self.field)] if others else []
+        return verify(
+            selection,
+            self.field.modulo(others),
+            checks=[*self.settings.checks, *further],
+            thresholds=self.settings.thresholds,
+            budget=budget,
+            rng=self.rng.spawn(1)[0],
+            engine=self.settings.engine,
+            space=self.settings.space,
+            rule=self.settings.rule,
+            progress=self.settings.progress,
+        )
+
+    def _promising(self, chosen: Contender, inner: GradientField) -> bool:
+        return chosen.misalignment <= self.settings.thresholds.approximate * chance_level(inner.rank, inner.tangent.rank)
+
+
+def read_latents(
+    field: GradientField,
+    settings: Settings,
+    limits: Budget,
+    clock: Clock,
+    hypothesis: Expression | None,
+    rng: np.random.Generator,
+) -> Interpretation:
+    """Read the concepts of a field of rank 2 or more.
+
+    Parameters
+    ----------
+    field : GradientField
+    settings : Settings
+    limits : Budget
+        Of the whole reading.
+    clock : Clock
+        That counts it.
+    hypothesis : Expression or None
+    rng : Generator
+    """
+    seen = choose_points(field, rng)
+    held = np.sort(rng.permutation(np.setdiff1d(np.flatnonzero(field.weights > 0), seen))[:MOST_HELD_OUT])
+    reader = LatentsReader(field, settings, rng, seen, held)
+    selections = reader.search_all(limits.share(SEARCH_SHARE))
+    chosen = reader.fitting(selections)
+    if not chosen:
+        return _nothing_read(reader, selections[0], rest_of(limits, clock))
+    pool = [*_pool(selections), *_partial(selections, reader.costs)]
+    if any(later.complexity < earlier.complexity for earlier, later in pairwise(chosen)):
+        chosen = reader.simplest_generators(pool, len(chosen))
+    concepts = [contender.expression for contender in chosen]
+    parts: list[Interpretation] = []
+    for place, concept in enumerate(concepts):
+        others = [other for number, other in enumerate(concepts) if number != place]
+        own = Candidate(concept, 1.0, concept.complexity(reader.costs), "")
+        selection = reader.choose([*pool, own], others, selections[-1].result.status)
+        rest = rest_of(limits, clock)
+        seconds = None if rest.seconds is None else rest.seconds / (len(concepts) - place)
+        part = reader.judge(selection, others, replace(rest.share(1 / field.rank), seconds=seconds))
+        if part.concept is not None:
+            concepts[place] = part.concept
+        parts.append(part)
+    kept = [part for part in parts if part.verdict.status != "none"]
+    if not kept:
+        return _nothing_read(reader, selections[0], rest_of(limits, clock))
+    return _joined(reader, selections, kept, hypothesis)
+
+
+def _joined(
+    reader: LatentsReader,
+    selections: Sequence[Selection],
+    parts: Sequence[Interpretation],
+    hypothesis: Expression | None,
+) -> Interpretation:
+    """One answer of all: the joint verdict and the parts. It has no front and no alignment of its own."""
+    ordered = sorted(parts, key=lambda part: 0 if part.entry is None else part.entry.complexity)
+    concepts = tuple(part.concept for part in ordered if part.concept is not None)
+    seen, held = reader.field.subset(reader.seen), reader.field.subset(reader.held)
+    joint = measure_together(concepts, seen, held)
+    verdict = judge_together(joint, [part.verdict for part in ordered], reader.settings.thresholds)
+    return Interpretation(
+        names=reader.field.names,
+        verdict=verdict,
+        field_quality=reader.field.quality,
+        provenance=replace(
+            ordered[0].provenance,
+            evaluations=sum(selection.result.evaluations for selection in selections),
+            status=selections[-1].result.status,
+            structure=selections[0].result.structure,
+        ),
+        concept=concepts[0],
+        concepts=concepts,
+        hypothesis=None if hypothesis is None else _closest(concepts, hypothesis, held),
+        parts=tuple(ordered),
+        together=joint,
+    )
+
+
+def _closest(concepts: Sequence[Expression], guess: Expression, held: GradientField) -> HypothesisResult:
+    """The comparison with the concept that is the guess, or with the first."""
+    results = [compare_hypothesis(concept, guess, held) for concept in concepts]
+    return next((result for result in results if result.status != "different"), results[0])
+
+
+def _nothing_read(reader: LatentsReader, first: Selection, budget: Budget) -> Interpretation:
+    """The joint verdict that nothing was read, with the first search's choice and its evidence as the only part."""
+    found = reader.judge(first, (), budget)
+    joint = measure_together((), reader.field.subset(reader.seen), reader.field.subset(reader.held))
+    verdict = judge_together(joint, [found.verdict], reader.settings.thresholds)
+    return Interpretation(
+        names=found.names,
+        verdict=verdict,
+        field_quality=found.field_quality,
+        provenance=found.provenance,
+        concept=found.concept,
+        parts=(found,) if found.concept is not None else (),
+        together=joint,
+    )
+
+
+def _pool(selections: Iterable[Selection]) -> list[Candidate]:
+    """All that the searches have found, and what was made of it for the choice."""
+    found: dict[Expression, Candidate] = {}
+    for selection in selections:
+        for candidate in selection.result.front:
+            found.setdefault(candidate.expression, candidate)
+        for one in selection.contenders:
+            found.setdefault(one.expression, Candidate(one.expression, 1.0, one.complexity, one.engine))
+    return list(found.values())
+
+
+def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
+    """What was chosen, with its inputs exchanged: where one component of a vector is conserved the others often are."""
+    chosen = [selection.chosen for selection in selections if selection.chosen is not None]
+    return [Candidate(image, 1.0, one.complexity, one.engine) for one in chosen for image in exchanged(one.expression)]
+
+
+def _partial(selections: Iterable[Selection], costs: Costs) -> list[Candidate]:
+    """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is left over beside it."""
+    chosen = [selection.chosen for selection in selections if selection.chosen is not None]
+    parts = [(part, one.engine) for one in chosen for part in partial_sums(one.expression)]
+    return [Candidate(part, 1.0, part.complexity(costs), engine) for part, engine in parts]
+
+
+def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs) -> Front:
+    """The front of candidates that were found on another field."""
+    if not candidates:
+        return Front()
+    trees = [candidate.expression.rename(field.names).tree for candidate in candidates]
+    values, _ = comparison_of(field).misalignments(compile_tapes(trees))
+    return Front.of(
+        Candidate(candidate.expression, value, candidate.expression.complexity(costs), candidate.engine)
+        for candidate, value in zip(candidates, values.tolist(), strict=True)
+        if value < 1
+    )
+
+
+def _usable(field: GradientField, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of some points that count."""
+    return rows[field.weights[rows] > 0]

@@ -1,0 +1,71 @@
+"""SearchResult: what a search found, on which points, and why it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from closedform.expressions.complexity import Costs
+from closedform.expressions.json_files import JsonFormat
+from closedform.searching.front import Front
+
+Status = Literal["finished", "target", "time", "evaluations", "interrupted"]
+"""Why a search ended: it was done, met its target, ran out of time or evaluations, or was stopped by Ctrl-C."""
+
+_FORMAT = JsonFormat("closedform search result", schema=1, written_by="SearchResult.save")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found.
+
+    An engine fills in the first three. `closedform.search` adds where it looked, so that later steps use the same points.
+
+    Attributes
+    ----------
+    front : Front
+    status : str
+    statistics : mapping
+        Plain numbers and texts; at least ``engine``, ``seconds`` and ``evaluations``.
+    engine : str
+        Which engine was asked for.
+    digest : str
+        Of the field that was searched, from `GradientField.digest`.
+    seen : tuple of int
+        The field's points that the search saw; a verdict is made on the others.
+    costs : Costs
+        What complexities on the front were counted with.
+    """
+
+    front: Front
+    status: Status
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    engine: str = ""
+    digest: str = ""
+    seen: tuple[int, ...] = ()
+    costs: Costs = field(default_factory=Costs)
+
+    @property
+    def structure(self) -> tuple[str, ...]:
+        """What the search saw in the field before it began, in words."""
+        return tuple(self.statistics.get("structure", ()))
+
+    @property
+    def evaluations(self) -> int:
+        """Candidates that were judged."""
+        return int(self.statistics.get("evaluations", 0))
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as JSON; `SearchResult.load` reads it."""
+        _FORMAT.write(_FORMAT.plain(self), path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SearchResult":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        StorageError
+            If the file is missing or something else.
+        """
+        return _FORMAT.structured(_FORMAT.read(path), cls)

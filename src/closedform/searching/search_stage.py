@@ -1,0 +1,97 @@
+"""The first step from a field to an answer: search most of its points, and leave the others for the verdict."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.errors import ShapeError
+from closedform.field.gradient_field import GradientField
+from closedform.keywords import checked_keywords
+from closedform.live_progress import ProgressLike, choose_progress
+from closedform.randomness import Randomness, as_generator
+from closedform.searching.budget import Budget, as_budget
+from closedform.searching.compilation import compile_engines
+from closedform.searching.engine import Engine, SearchResult
+from closedform.searching.front import Front
+from closedform.searching.registry import get_engine
+from closedform.searching.space import SearchSpace, as_space
+from closedform.threads import single_threaded
+
+HELD_OUT, MOST_HELD_OUT = 0.3, 1500
+"""Share of the points that the verdict is made on, and their number beyond which more change no verdict."""
+
+MOST_SEEN = 4000
+"""Points that a search sees at most: a few thousand directions decide a concept."""
+
+
+@single_threaded
+@checked_keywords
+def search(
+    field: GradientField,
+    *,
+    space: SearchSpace | None = None,
+    engine: str | Engine = "auto",
+    budget: float | Budget = 60.0,
+    rng: Randomness = None,
+    progress: ProgressLike = None,
+    points: Sequence[int] | NDArray[np.integer] | None = None,
+) -> SearchResult:
+    """Look for formulas whose gradients point as the field's do.
+
+    Parameters
+    ----------
+    field : GradientField
+    space : SearchSpace, optional
+        What is known about the formula.
+    engine : str or Engine
+        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its options.
+    budget : float or Budget
+        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the same seed, bit for bit.
+    rng : int, Generator or None
+        Seed.
+    progress : bool, str, Progress or None
+        None shows progress in a terminal or notebook, False never.
+    points : sequence of int, optional
+        Which of the field's points the search may see; 70% of them, chosen by `rng` and at most 4,000, by default.
+
+    Returns
+    -------
+    SearchResult
+        The front, and which points were seen. `closedform.select` chooses from it.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (300, 2))
+    >>> field = cf.GradientField.from_arrays(points, points[:, ::-1], names=["x", "y"])
+    >>> result = cf.search(field, engine="terms", budget=cf.Budget(evaluations=500), rng=0)
+    >>> print(result.front.best.expression, len(result.seen))
+    x*y 210
+    """
+    asked, allowed, limits = get_engine(engine), as_space(space), as_budget(budget)
+    allowed.check_inputs(field.names)
+    generator, told = as_generator(rng), choose_progress(progress)
+    seen = choose_points(field, generator) if points is None else _given(field, points)
+    if field.rank >= field.tangent.rank or not len(seen):  # every function fits, or there is nothing to fit
+        found = SearchResult(Front(), "finished")
+    else:
+        compile_engines()
+        found = asked.search(field.subset(seen), allowed, limits, generator, told)
+    rows = tuple(seen.tolist())
+    return replace(found, engine=asked.name, digest=field.digest(), seen=rows, costs=allowed.costs)
+
+
+def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The points that a search sees: most of the usable ones, at random, in their order."""
+    order = rng.permutation(np.flatnonzero(field.weights > 0))
+    count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
+    return np.sort(order[count : count + MOST_SEEN])
+
+
+def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    rows = np.asarray(points)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or (len(rows) and not 0 <= rows.min() <= rows.max() < field.n_points):
+        raise ShapeError(f"points must be indices of the field's {field.n_points} points, each an integer from 0 on.")
+    return np.unique(rows)

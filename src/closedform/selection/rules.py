@@ -1,0 +1,298 @@
+"""Rules of choice: which contender is the concept, and why.
+
+The very best fit always beats the truth, because a trained network is biased and a richer formula fits its bias. So a rule
+asks for more than significance: whoever is further down its order must be better by as much as the rule's penalty grows.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.errors import ChoiceError
+from closedform.expressions.expression import Expression
+from closedform.keywords import suggestion
+from closedform.selection.contenders import PERFECT, Contender, Order, count_parts
+from closedform.selection.regions import RegionalScores
+
+FACTOR = 2.0
+"""How much each added term or constant must lower the misalignment (calibrated, see docs/verdict.md)."""
+
+NOISE_SHARE = 0.7
+"""Share of the estimated independent noise that no formula can explain, and that is taken off before ratios are formed."""
+
+STEP, BEYOND = 0.9, 2
+"""A clear step lowers the misalignment to this share of the best before. So many steps beyond the first contender that none
+beats get canonical forms and variants too, for a variant may turn the choice."""
+
+N_RESAMPLES = 400
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The contender that was chosen.
+
+    Attributes
+    ----------
+    index : int
+        Which contender.
+    reason : str
+        Why, in words.
+    rule : str
+        The rule's name.
+    floor : float
+        The lowest regional misalignment of any contender.
+    steepest_drop : int
+        What the paper's rule would have chosen.
+    better : tuple of int
+        Contenders further down the rule's order that are significantly better, though not by enough.
+    """
+
+    index: int
+    reason: str
+    rule: str
+    floor: float
+    steepest_drop: int
+    better: tuple[int, ...] = ()
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """What a user passes to prefer some formulas: an object with a penalty for each.
+
+    The penalty is the natural logarithm of a factor. A formula is chosen over one of lower penalty only if its misalignment
+    is lower by the factor between the two, significantly, and never by less than 2.
+    """
+
+    def penalty(self, formula: Expression) -> float:
+        """How unlikely the formula is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a rule chooses from.
+
+    Attributes
+    ----------
+    contenders : sequence of Contender
+        In the rule's order.
+    scores : RegionalScores
+        In the same order.
+    noise : float
+        Misalignment that independent noise of the directions causes (an estimate, 0 if unknown).
+    rng : Generator
+        For the bootstrap.
+    """
+
+    contenders: Sequence[Contender]
+    scores: RegionalScores
+    noise: float
+    rng: np.random.Generator
+
+
+class Rule(ABC):
+    """A rule of choice."""
+
+    name: str = ""
+
+    def order(self, contender: Contender) -> Order:
+        """Who comes first: the simplest, unless the rule has another idea."""
+        return contender.order
+
+    def penalty(self, formula: Expression) -> float:
+        """How much better a formula must be, as the logarithm of a factor, than one of penalty 0."""
+        return np.log(FACTOR) * count_parts(formula.tree)
+
+    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
+        """Which of them, in order, may still become the choice: all, unless the rule knows better."""
+        return [True] * len(contenders)
+
+    @abstractmethod
+    def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
+        """Which contender, why, and which others are significantly better though not by enough."""
+
+
+@dataclass(frozen=True)
+class ByFactor(Rule):
+    """The first in order that no later one beats by the difference of their penalties, with an interval that excludes a tie."""
+
+    name: str = "factor"
+
+    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
+        """The clear steps up to the first that none beats, and a few more; the rest only stand by to beat others."""
+        penalties = [self.penalty(contender.expression) for contender in contenders]
+        logs = np.log(np.maximum(misalignments, PERFECT))
+        best = np.minimum.accumulate([np.inf, *logs])[:-1]
+        is_step = logs <= best + np.log(STEP)
+        unbeaten = next(
+            i
+            for i in range(len(contenders))
+            if not any(logs[i] - logs[j] >= self._needed(penalties, i, j) for j in range(i + 1, len(contenders)))
+        )
+        further = np.cumsum(is_step[unbeaten + 1 :]) if unbeaten + 1 < len(contenders) else np.empty(0)
+        within = np.concatenate([np.ones(unbeaten + 1), further <= BEYOND]).astype(bool)
+        return (within & (is_step | (np.arange(len(contenders)) == unbeaten))).tolist()
+
+    def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
+        """Go through the contenders in order; the first that is not beaten is the choice."""
+        means = explainable(scene.scores.means(), scene.noise)
+        drawn = explainable(scene.scores.resampled(scene.rng, N_RESAMPLES), scene.noise)
+        penalties = [self.penalty(contender.expression) for contender in scene.contenders]
+        low = (1 - CONFIDENCE) / 2
+        for i in range(len(scene.contenders)):
+            better, shares = [], [0.0]
+            for j in range(i + 1, len(scene.contenders)):
+                gain = float(np.log(means[i] / means[j]))
+                if gain <= 0 or np.quantile(drawn[:, i] / drawn[:, j], low) <= 1:
+                    continue
+                better.append(j)
+                shares.append(gain / self._needed(penalties, i, j))
+            if max(shares) < 1:
+                return i, self._reason(max(shares), len(scene.contenders) - 1 - i), tuple(better)
+        raise AssertionError("The last contender is never beaten.")
+
+    def _needed(self, penalties: Sequence[float], i: int, j: int) -> float:
+        """The log ratio by which j, later in order, must be better than i."""
+        return max(penalties[j] - penalties[i], np.log(FACTOR))
+
+    def _reason(self, share: float, others: int) -> str:
+        if not others:
+            return "It is the most complex candidate, and each simpler one is clearly worse."
+        nearest = (
+            f"the best of them by {FACTOR**share:.2g} times for each added term or constant, and {FACTOR:g} times are needed"
+            if share
+            else "none of them significantly"
+        )
+        return f"It is the simplest that no more complex candidate of {others} beats clearly: {nearest}."
+
+
+@dataclass(frozen=True)
+class ByPrior(ByFactor):
+    """The same with a user's penalty, which decides about the order too."""
+
+    prior: Any = None
+    name: str = "prior"
+
+    def order(self, contender: Contender) -> Order:
+        """The likeliest first; among equals the simplest."""
+        return (self.penalty(contender.expression), *contender.order)
+
+    def penalty(self, formula: Expression) -> float:
+        """The user's."""
+        return float(self.prior.penalty(formula))
+
+    def _reason(self, share: float, others: int) -> str:
+        return f"No candidate of {others} that the prior finds less likely is better by as much as the prior asks for."
+
+
+@dataclass(frozen=True)
+class SteepestDrop(Rule):
+    """The paper's rule."""
+
+    name: str = "steepest_drop"
+
+    def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
+        """Where the front's log misalignment falls most for each unit of complexity."""
+        index = steepest_drop(scene.contenders, scene.scores.means())
+        return index, "The misalignment falls most steeply here for each unit of complexity.", ()
+
+
+@dataclass(frozen=True)
+class MostAccurate(Rule):
+    """The lowest misalignment, whatever the complexity."""
+
+    name: str = "accuracy"
+
+    def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
+        """The lowest regional misalignment."""
+        return int(scene.scores.means().argmin()), "It has the lowest misalignment of all.", ()
+
+
+@dataclass(frozen=True)
+class AtMost(Rule):
+    """The best of at most some complexity."""
+
+    name: str = ""
+    complexity: int = 0
+
+    def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
+        """The lowest regional misalignment among those that are simple enough."""
+        means = scene.scores.means()
+        allowed = [i for i, contender in enumerate(scene.contenders) if contender.complexity <= self.complexity]
+        if not allowed:
+            least = min(contender.complexity for contender in scene.contenders)
+            raise ChoiceError(
+                f"No candidate has a complexity of at most {self.complexity}; the simplest has {least}. Ask for that or more."
+            )
+        index = min(allowed, key=lambda i: (means[i], scene.contenders[i].order))
+        return index, f"It is the best of complexity {self.complexity} or less, as asked for.", ()
+
+
+RuleLike = str | int | Rule | Prior
+"""What a public function takes as `rule`."""
+
+_RULES: dict[str, Rule] = {rule.name: rule for rule in (ByFactor(), SteepestDrop(), MostAccurate())}
+
+
+def as_rule(rule: RuleLike) -> Rule:
+    """A rule from its name, from a complexity, or from a prior.
+
+    Raises
+    ------
+    ChoiceError
+        If there is no such rule.
+
+    Examples
+    --------
+    >>> as_rule("accuracy").name, as_rule(12).name
+    ('accuracy', 'complexity 12')
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str) and rule in _RULES:
+        return _RULES[rule]
+    if isinstance(rule, int | np.integer) and not isinstance(rule, bool) and rule > 0:
+        return AtMost(name=f"complexity {int(rule)}", complexity=int(rule))
+    if isinstance(rule, Prior) and not isinstance(rule, type):
+        return ByPrior(prior=rule, name=getattr(rule, "name", type(rule).__name__))
+    hint = suggestion(rule, _RULES) if isinstance(rule, str) else ""
+    raise ChoiceError(
+        f"There is no rule {rule!r:.60}{hint or ';'} Use {', '.join(map(repr, _RULES))}, a complexity, or an object with "
+        "penalty(formula)."
+    )
+
+
+def choose(rule: Rule, scene: Scene) -> Choice:
+    """Let a rule choose.
+
+    Raises
+    ------
+    ChoiceError
+        If no contender meets the rule.
+    """
+    index, reason, better = rule.pick(scene)
+    means = scene.scores.means()
+    return Choice(index, reason, rule.name, float(means.min()), steepest_drop(scene.contenders, means), better)
+
+
+def steepest_drop(contenders: Sequence[Contender], means: FloatArray) -> int:
+    """The paper's rule: where the front's log misalignment falls most for each unit of complexity."""
+    front: list[int] = []
+    for i in sorted(range(len(contenders)), key=lambda i: (contenders[i].complexity, means[i])):
+        if not front or (means[i] < means[front[-1]] and contenders[i].complexity > contenders[front[-1]].complexity):
+            front.append(i)
+    if len(front) < 2:
+        return front[0]
+    logs = np.log(np.maximum(means[front], PERFECT))
+    slopes = -np.diff(logs) / np.diff([contenders[i].complexity for i in front])
+    return front[int(slopes.argmax()) + 1]
+
+
+def explainable(misalignments: FloatArray, noise: float) -> FloatArray:
+    """Misalignments less what is surely noise, never below a tenth of themselves."""
+    return np.maximum(np.maximum(misalignments - NOISE_SHARE * noise, 0.1 * misalignments), PERFECT)

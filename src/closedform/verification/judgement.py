@@ -1,0 +1,49 @@
+"""The judgement: from the results of all checks to one verdict."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.verification.checks import Check
+from closedform.verification.evidence import Evidence
+
+
+def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
+    """Make all checks and weigh them: `verified` needs every required one made, and none failed."""
+    results = tuple(replace(check.measure(evidence), name=check.name) for check in checks)
+    failed = [check.failure for check, result in zip(checks, results, strict=True) if result.passed is False]
+    missing = [result.name for result in results if result.passed is None and result.is_required]
+    if not failed and not missing:
+        return Verdict("verified", _claim(evidence), results)
+    if evidence.alignment.bound > evidence.thresholds.approximate:
+        found = "No closed form was found that the network follows here."
+        return Verdict("none", found if evidence.choice else "The network does not follow this formula here.", results)
+    why = failed or [f"these checks could not be made: {', '.join(missing)}"]
+    return Verdict("approximate", f"The network follows this formula approximately: {' and '.join(why)}.", results)
+
+
+def undecided(field: GradientField) -> Verdict | None:
+    """The verdict where directions cannot decide anything; None where they can."""
+    if not (field.weights > 0).any():
+        return nothing_found("No point of the field has a usable direction.")
+    if field.rank < field.tangent.rank:
+        return None
+    text = (
+        f"The field has {field.rank} independent direction(s) in a tangent space of {field.tangent.rank}: there every function "
+        "fits, so directions cannot tell one concept from another. Use data with more degrees of freedom, or fewer latents "
+        "at once."
+    )
+    check = CheckResult(False, text, name="rank")
+    return Verdict("none", "Directions say nothing here, because every function fits.", (check,))
+
+
+def nothing_found(sentence: str) -> Verdict:
+    """The verdict when there is nothing to judge."""
+    return Verdict("none", sentence, (CheckResult(False, sentence, name="alignment"),))
+
+
+def _claim(evidence: Evidence) -> str:
+    """What `verified` says: less where no other formula was looked for."""
+    claim = "What the network computes here is an invertible function of this formula"
+    return f"{claim}; no other was looked for." if isinstance(evidence.others, CheckResult) else f"{claim}."

@@ -1,0 +1,123 @@
+"""Everything that an answer shows of a formula, measured on the points that judge it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.alignment.scores import field_misalignment
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
+from closedform.interpretation.evidence import Directions, HypothesisResult, Stability
+from closedform.selection.contenders import Contender
+from closedform.selection.regions import divide
+from closedform.verification.alignment import angles_in_degrees, measure_alignment
+from closedform.verification.case import Case
+from closedform.verification.checks import Check
+from closedform.verification.evidence import Evidence
+from closedform.verification.inputs import leave_one_out
+from closedform.verification.judgement import judge
+from closedform.verification.phi import fit_phi
+from closedform.verification.rivals import find_rivals
+from closedform.verification.thresholds import Thresholds
+
+N_ARROWS, N_ANGLES = 150, 400
+"""Directions and angles that an answer keeps for its pictures."""
+
+
+def measure(
+    case: Case,
+    field: GradientField,
+    tests: tuple[Check, ...],
+    lines: Thresholds,
+    guess: Expression | None,
+    provenance: Provenance,
+    rng: np.random.Generator,
+) -> Interpretation:
+    """Measure everything, and judge."""
+    concept, judged, labels = case.concept, case.judged, divide(case.judged, rng)
+    own = _entry(replace(case.chosen, expression=concept, complexity=case.complexity), judged, labels, rng)
+    found = case.others if isinstance(case.others, tuple) else ()
+    others = [(contender, _entry(contender, judged, labels, rng)) for contender in found]
+    alignment = measure_alignment(concept, judged, labels, rng)
+    rivals = find_rivals(concept, [(entry.expression, entry.complexity) for _, entry in others], judged, labels, rng)
+    evidence = Evidence(
+        concept=concept,
+        complexity=case.complexity,
+        field=judged,
+        rows=case.rows,
+        labels=labels,
+        n_points=case.n_points,
+        rng=rng,
+        thresholds=lines,
+        alignment=alignment,
+        phi=fit_phi(concept, judged),
+        stability=case.stability,
+        others=tuple(entry for _, entry in others) if isinstance(case.others, tuple) else case.others,
+        rivals=rivals,
+        noise=field.quality.noise_misalignment,
+        choice=case.choice,
+    )
+    front = sorted([(case.chosen, own), *others], key=lambda pair: (pair[1].complexity, pair[1].regional))
+    sources = [contender for contender, _ in front]
+    return Interpretation(
+        names=field.names,
+        verdict=judge(tests, evidence),
+        field_quality=field.quality,
+        provenance=provenance,
+        concept=concept,
+        concepts=(concept,),
+        front=tuple(entry for _, entry in front),
+        chosen=sources.index(case.chosen),
+        steepest_drop=sources.index(case.drop) if case.drop in sources else None,
+        choice_reason=case.choice,
+        floor=min(entry.misalignment for _, entry in front),
+        alignment=alignment,
+        phi=evidence.phi,
+        rivals=rivals,
+        stability=case.stability if isinstance(case.stability, Stability) else None,
+        inputs=leave_one_out(concept, judged),
+        hypothesis=None if guess is None else compare_hypothesis(concept, guess, judged),
+        directions=_directions(concept, judged),
+    )
+
+
+def compare_hypothesis(concept: Expression, hypothesis: Expression, judged: GradientField) -> HypothesisResult:
+    """Compare the concept with a formula that the user has in mind, on the data."""
+    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+
+    answer = same_concept(str(concept), str(hypothesis), list(judged.names), points=judged.points)
+    values = field_misalignment(hypothesis, judged)
+    return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=judged.weights)))
+
+
+def _entry(contender: Contender, judged: GradientField, labels: np.ndarray, rng: np.random.Generator) -> FrontEntry:
+    """A contender as the answer shows it, measured on the points that judge."""
+    expression = contender.expression
+    alignment = measure_alignment(expression, judged, labels, rng)
+    angles = angles_in_degrees(field_misalignment(expression, judged)[judged.weights > 0])
+    kept = angles if len(angles) <= N_ANGLES else angles[np.sort(rng.choice(len(angles), N_ANGLES, replace=False))]
+    return FrontEntry(
+        expression=expression,
+        complexity=contender.complexity,
+        misalignment=alignment.misalignment,
+        low=alignment.low,
+        high=alignment.high,
+        # Formulas that were stated or given have not been judged by region.
+        regional=contender.regional if contender.regional < 1 else alignment.misalignment,
+        errors=contender.errors,
+        engine=contender.engine,
+        angles=tuple(float(f"{angle:.4g}") for angle in kept),
+        phi=fit_phi(expression, judged),
+    )
+
+
+def _directions(concept: Expression, judged: GradientField) -> Directions | None:
+    if len(judged.names) != 2 or judged.rank != 1:
+        return None
+    points = judged.points[:N_ARROWS]
+    with np.errstate(all="ignore"):
+        gradients = concept.gradient(points)
+        units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
+    pairs = [tuple((float(a), float(b)) for a, b in array) for array in (points, judged.directions[:N_ARROWS, :, 0], units)]
+    return Directions(*pairs)

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.errors import ChoiceError, ExpressionError
+from closedform.keywords import KeywordError
+
+NAMES = ["x", "v"]
+EVALUATIONS = cf.Budget(evaluations=1000)
+
+
+def field_of(text, noise=0.0, n_points=600, seed=0):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-1.5, 1.5, (n_points, 2))
+    gradients = cf.parse(text, names=NAMES).gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES)
+
+
+ENERGY = field_of("v**2/2 + sin(x)", noise=0.01)
+
+
+def test_a_hypothesis_is_judged_without_any_search():
+    right = cf.verify("v**2/2 + sin(x)", ENERGY, rivals=None, rng=0)
+    assert right.verdict.status == "verified"
+    assert right.provenance.evaluations == 0
+    assert right.alignment is not None
+    assert right.alignment.n_points == ENERGY.n_points
+    wrong = cf.verify("v**2 + sin(x)", ENERGY, rivals=None, rng=0)
+    assert wrong.verdict.status != "verified"
+    assert str(wrong.concept) == "v**2 + sin(x)"
+
+
+def test_a_hypothesis_is_compared_with_what_a_search_finds():
+    right = cf.verify("v**2/2 + sin(x)", ENERGY, engine="terms", budget=EVALUATIONS, rng=0)
+    assert right.verdict.status == "verified"
+    assert len(right.front) > 1
+    cubic = cf.verify("v**2/2 + x - x**3/7", ENERGY, engine="terms", budget=EVALUATIONS, rng=0)
+    assert cubic.verdict.status != "verified"
+
+
+def test_given_rivals_are_compared_as_they_are():
+    rough = cf.verify("v**2/2 + x - x**3/7", ENERGY, rivals=["v**2/2 + sin(x)"], rng=0)
+    (choice,) = (check for check in rough.verdict.checks if check.name == "choice")
+    assert choice.passed is False
+    assert "v**2/2 + sin(x) is" in choice.text
+
+
+def test_the_steps_make_the_whole_and_each_is_saved(tmp_path):
+    result = cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1)
+    result.save(tmp_path / "result.json")
+    assert cf.SearchResult.load(tmp_path / "result.json") == result
+    selection = cf.select(result, ENERGY, rng=2)
+    selection.save(tmp_path / "selection.json")
+    assert cf.Selection.load(tmp_path / "selection.json") == selection
+    answer = cf.verify(cf.Selection.load(tmp_path / "selection.json"), ENERGY, budget=EVALUATIONS, rng=3)
+    assert answer.verdict.status == "verified"
+    assert answer.concept == selection.contenders[selection.choice.index].expression  # type: ignore[union-attr]
+    assert answer.alignment is not None
+    assert answer.alignment.n_points + len(result.seen) == ENERGY.n_points
+
+
+def test_search_select_and_verify_leave_their_arguments_alone():
+    before = ENERGY.digest()
+    result = cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1)
+    first, second = (cf.select(result, ENERGY, rng=2) for _ in range(2))
+    assert first == second
+    assert cf.verify(first, ENERGY, rivals=None, rng=3) is not cf.verify(first, ENERGY, rivals=None, rng=3)
+    assert ENERGY.digest() == before
+
+
+def test_a_result_of_another_field_is_refused():
+    result = cf.search(ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1)
+    with pytest.raises(ChoiceError, match="another field"):
+        cf.select(result, field_of("x*v"))
+    selection = cf.select(result, ENERGY, rng=0)
+    with pytest.raises(ChoiceError, match="another field"):
+        cf.verify(selection, field_of("x*v"))
+
+
+def test_the_points_of_a_search_can_be_stated():
+    result = cf.search(ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1, points=range(0, 600, 2))
+    assert result.seen == tuple(range(0, 600, 2))
+    with pytest.raises(cf.ClosedformError, match="indices of the field's 600 points"):
+        cf.search(ENERGY, points=[600])
+
+
+@pytest.mark.parametrize(
+    ("formula", "error"),
+    [("x/0", ExpressionError | KeywordError), ("3", KeywordError), ("y", ExpressionError), ("log(-x**2)", KeywordError)],
+)
+def test_formulas_without_a_gradient_are_refused_before_any_search(formula, error):
+    with pytest.raises(error.__args__ if hasattr(error, "__args__") else error):
+        cf.verify(formula, ENERGY)
+    with pytest.raises(error.__args__ if hasattr(error, "__args__") else error):
+        cf.interpret_field(ENERGY, hypothesis=formula)
+
+
+def test_few_points_verify_nothing():
+    """Three points with random directions were once verified from one of them."""
+    rng = np.random.default_rng(0)
+    for count in (3, 30, 99):
+        points = rng.uniform(-1, 1, (count, 2))
+        field = cf.GradientField.from_arrays(points, points, names=NAMES, tangent="none")
+        answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
+        assert answer.verdict.status == "approximate"
+        assert f"{count} usable points" in " ".join(answer.verdict.reasons)
+
+
+def test_an_interrupted_search_is_not_verified():
+    from dataclasses import replace
+
+    result = replace(cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1), status="interrupted")
+    answer = cf.verify(cf.select(result, ENERGY, rng=2), ENERGY, rng=3)
+    assert answer.verdict.status == "approximate"
+    assert "halves" in answer.verdict.sentence

@@ -16,6 +16,7 @@ from closedform.cli.report import report
 from closedform.cli.reproduce import reproduce
 from closedform.cli.same import same
 from closedform.cli.sweep import results, sweep
+from closedform.cli.verify import verify
 from closedform.errors import ClosedformError
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
@@ -23,7 +24,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=No
 for command in (layers, extract, interpret, report):
     app.command()(command)
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
-app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(same)
+for command in (verify, same):
+    app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
 for command in (sweep, results, reproduce, bench, doctor):
     app.command()(command)
 

@@ -40,7 +40,6 @@ def interpret(
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
     from closedform.field.storage import load_field
-    from closedform.live_progress import choose_progress
     from closedform.reading.one_field import interpret_field
 
     found = interpret_field(
@@ -50,7 +49,7 @@ def interpret(
         rng=seed,
         rule=int(rule) if rule.isdigit() else rule,
         hypothesis=hypothesis,
-        progress=None if as_json else choose_progress(True),
+        progress=False if as_json else None,
         title=field.stem,
         command=shlex.join(["closedform", *sys.argv[1:]]),
     )
@@ -58,7 +57,7 @@ def interpret(
         found.save(out)
     if report is not None:
         found.report(report)
-    typer.echo(json.dumps(summary(found)) if as_json else _text(found))
+    typer.echo(json.dumps(summary(found)) if as_json else show(found))
     raise typer.Exit(0 if found.verdict.status == "verified" else 1)
 
 
@@ -70,7 +69,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "concepts": [str(concept) for concept in found.concepts],
         "verdict": found.verdict.status,
         "reasons": list(found.verdict.reasons),
-        "misalignment": None if found.alignment is None else found.alignment.misalignment,
+        "misalignment": _misalignment(found),
         "interval": None if found.alignment is None else [found.alignment.low, found.alignment.high],
         "floor": found.floor,
         "complexity": None if entry is None else entry.complexity,
@@ -84,7 +83,15 @@ def summary(found: "Interpretation") -> dict[str, Any]:
     }
 
 
-def _text(found: "Interpretation") -> str:
+def _misalignment(found: "Interpretation") -> float | None:
+    """The concept's; of several concepts the share of their directions outside the latents'."""
+    if found.together is not None:
+        return found.together.outside
+    return None if found.alignment is None else found.alignment.misalignment
+
+
+def show(found: "Interpretation") -> str:
+    """An answer for the terminal."""
     formulas = found.concepts or (() if found.concept is None else (found.concept,))
     lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
     status, _, sentence = str(found.verdict).partition(":")

@@ -37,9 +37,14 @@ class Check(Protocol):
         What it means if the answer is no, as a clause: 'its directions deviate'.
     """
 
-    name: str
-    asks: str
-    failure: str
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def asks(self) -> str: ...  # noqa: D102
+
+    @property
+    def failure(self) -> str: ...  # noqa: D102
 
     def measure(self, evidence: Evidence) -> CheckResult:
         """Answer with `CheckResult.made`, or with `CheckResult.not_made` and the reason."""

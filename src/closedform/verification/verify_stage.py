@@ -112,8 +112,7 @@ def verify(
     )
     given = _given_rivals(rivals, field)
     lines, tests = as_thresholds(thresholds), all_checks(checks)
-    if not isinstance(formula, Selection):
-        formula = as_formula(formula, field)
+    stated = None if isinstance(formula, Selection) else as_formula(formula, field)
     guess = None if hypothesis is None else as_formula(hypothesis, field)
     compile_engines()
     clock = limits.start()
@@ -124,11 +123,11 @@ def verify(
     if hopeless is not None:
         return Interpretation(field.names, hopeless, field.quality, provenance)
     generator = np.random.default_rng(seed)
-    case = (
-        chosen_case(selection, field, given, how, generator)
-        if selection is not None
-        else stated_case(formula, field, given, how, generator)
-    )
+    if selection is not None:
+        case = chosen_case(selection, field, given, how, generator)
+    else:
+        assert stated is not None
+        case = stated_case(stated, field, given, how, generator)
     found = measure(case, field, tests, lines, guess, provenance, generator)
     return replace(found, provenance=replace(provenance, seconds=clock.seconds))
 

@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from closedform.report.html import write_report
-from closedform.testing.example_report import example_report
+from closedform.testing.example_interpretation import example_interpretation
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -24,7 +24,7 @@ def main(images: Path = IMAGES) -> None:
     """Draw the page at two widths in two colour schemes."""
     images.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page_file = write_report(example_report(), Path(folder) / "report.html")
+        page_file = write_report(example_interpretation(), Path(folder) / "report.html")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for width, height in ((1280, 2080), (390, 2000)):
             for scheme in SCHEMES:

@@ -16,8 +16,7 @@ SMALL = "small files"
 # Files that do one thing together stand as one room.
 FAMILIES = {
     "concept_reading": "pipeline", "several_concepts": "pipeline", "several_networks": "pipeline", "stages": "pipeline",
-    "provenance": "pipeline", "interpretation_storage": "interpretation", "interpretation_several": "interpretation",
-    "interpretation_views": "interpretation",
+    "provenance": "pipeline",
 }  # fmt: skip
 FLOW = ("networks", "field", "search", "selection", "verification", "interpretation", "report")
 """The way of the data, drawn as such."""

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
-from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.report.figure_data import Reason
 from closedform.report.html import write_report
-from closedform.report.several_view import NetworkView, PartView, SeveralView, SpreadView
+from closedform.report.looks import LOOKS, Look
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -21,7 +19,8 @@ FLAGS = [
 PAGES = [
     ("example", 1280, "light"), ("example", 1280, "dark"), ("example", 390, "light"), ("example", 390, "dark"),
     ("evil", 1280, "light"), ("evil", 390, "dark"), ("wide", 390, "light"),
-    ("several", 1280, "light"), ("several", 390, "dark"),
+    ("several", 1280, "light"), ("several", 390, "dark"), ("networks", 1280, "dark"),
+    ("networks", 390, "light"), ("nothing", 1280, "dark"), ("nothing", 390, "light"),
 ]  # fmt: skip
 
 
@@ -53,31 +52,34 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-def several(long_sum: Expression) -> SeveralView:
-    """Two concepts, one of them long, and five networks with six constants each."""
-    reasons = (Reason("It fits.", True), Reason("It is not stable.", False))
-    parts = (
-        PartView(parse("x*v"), "verified", "Fine.", 3, 1e-4, reasons, ((parse("x"), 1, 0.3),)),
-        PartView(long_sum, "approximate", "The network follows this formula approximately.", 99, 0.01, reasons),
-    )
-    networks = tuple(
-        NetworkView(f"network {n}", ("verified", "none"), (1e-3, 0.2), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)) for n in range(5)
-    )
-    spreads = tuple(SpreadView(f"term_{n}*x**{n}", 0.1 * n, 0.01) for n in range(1, 7))
-    return SeveralView(parts, networks, "The networks agree.", spreads)
-
-
 @pytest.fixture(scope="module")
-def files(tmp_path_factory, example, evil) -> dict[str, Path]:
+def files(tmp_path_factory, example, evil, several, networks, nothing) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    many = [replace(c, complexity=c.complexity + 60 * copy) for copy in range(4) for c in example.candidates]
+    front = [(entry, copy) for copy in range(4) for entry in example.front]
+    many = [replace(entry, complexity=entry.complexity + 60 * copy) for entry, copy in front]
     long_name = "the_" + "very_" * 30 + "long_name"
-    long_sum = parse(" + ".join(f"0.12345*{letter}**3" for letter in "abcdfghjklm") + f" + {long_name}*sin({long_name})")
+    powers = " + ".join(f"0.12345*{letter}**3" for letter in "abcdfghjklm")
+    long_sum = parse(f"{powers} + {long_name}*sin({long_name})")
     wide = replace(
-        example, candidates=(*many, replace(many[-1], complexity=999, expression=long_sum)), chosen=len(many), title=long_name
+        example,
+        concept=long_sum,
+        front=(*many, replace(many[-1], complexity=999, expression=long_sum)),
+        chosen=len(many),
+        provenance=replace(example.provenance, title=long_name),
     )
-    reports = {"example": example, "evil": evil, "wide": wide, "several": replace(example, several=several(long_sum))}
-    return {name: write_report(data, folder / f"{name}.html") for name, data in reports.items()}
+    constants = (tuple(range(11)),)
+    narrow = networks.networks[0]
+    network = replace(narrow, name=long_name, concepts=(long_sum,), constants=constants)
+    answers = {
+        "example": example,
+        "evil": evil,
+        "wide": wide,
+        "several": replace(several, parts=(*several.parts, wide)),
+        "networks": replace(networks, concepts=(long_sum,), networks=(network,) * 5),
+        "nothing": nothing,
+        "fraction": replace(example, concept=parse("v**2/2 + sin(x)")),
+    }
+    return {name: write_report(found, folder / f"{name}.html") for name, found in answers.items()}
 
 
 @pytest.fixture
@@ -107,7 +109,7 @@ def shown_index(page: Page) -> int:
 def test_the_page_is_quiet_asks_for_nothing_and_fits(name, width, scheme, opened, files):
     watch = opened(name, width=width, scheme=scheme)
     page = watch.page
-    for summary in page.locator("summary").all():
+    for summary in page.locator("summary:visible").all():
         summary.click()
     page.keyboard.press("End")
     assert watch.complaints == []
@@ -118,7 +120,7 @@ def test_the_page_is_quiet_asks_for_nothing_and_fits(name, width, scheme, opened
 
 
 def test_the_formula_is_typeset(opened):
-    box = opened().page.locator("header math").first.bounding_box()
+    box = opened("fraction").page.locator("header math").first.bounding_box()
     assert box["height"] > 50  # a fraction is taller than a line of text
 
 
@@ -129,7 +131,7 @@ def test_a_click_on_a_bar_shows_its_candidate(opened, example):
     page.locator("label.bar").nth(7).click()
     assert shown_index(page) == 7
     assert page.locator(".pictures.panel:visible").inner_html() != before
-    expect(page.locator("article.panel:visible")).to_contain_text(str(example.candidates[7].complexity))
+    expect(page.locator("article.panel:visible")).to_contain_text(str(example.front[7].complexity))
 
 
 def test_arrow_keys_walk_over_the_bars(opened, example):
@@ -160,6 +162,41 @@ def test_a_row_of_the_table_shows_its_candidate(opened):
     assert page.locator("input[name=candidate]:checked").get_attribute("value") == "2"
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_status_has_its_colours(scheme, opened):
+    """Of the page in light and dark, and of a part whose status is another than the page's."""
+    page = opened("several", scheme=scheme).page
+    pills = page.locator(".pill")
+    looks: dict[str, Look] = {**LOOKS}
+    for pill in (pills.nth(0), pills.nth(1)):
+        status = (pill.get_attribute("class") or "").removeprefix("pill ")
+        colour = getattr(looks[status], scheme)[0]
+        expected = ", ".join(str(int(colour[start : start + 2], 16)) for start in (1, 3, 5))
+        assert pill.evaluate("e => getComputedStyle(e).color") == f"rgb({expected})"
+    assert pills.nth(0).inner_text() != pills.nth(1).inner_text()
+
+
+def test_each_of_several_concepts_has_candidates_of_its_own(opened, several):
+    page = opened("several").page
+    concepts = page.locator("details.part")
+    for place in range(2):
+        concepts.nth(place).locator("> summary").click()
+    concepts.nth(0).locator("label.bar").nth(5).click()
+    shown = [concepts.nth(place).locator("article.panel:visible") for place in range(2)]
+    second = str(several.parts[1].chosen)
+    assert [panel.get_attribute("data-index") for panel in shown] == ["5", second]
+    concepts.nth(1).locator("label.bar").nth(1).click()
+    assert [panel.get_attribute("data-index") for panel in shown] == ["5", "1"]
+
+
+def test_a_check_that_was_not_made_says_so_in_words(opened):
+    page = opened("several").page
+    page.locator("details.part > summary").nth(1).click()
+    check = page.locator("details.part").nth(1).locator("li.not-made")
+    expect(check).to_be_visible()
+    expect(check).to_contain_text("Not made: There are no values <i>of</i> the latent.")
+
+
 def test_a_phone_is_touched_the_same_way(opened):
     page = opened(width=390).page
     page.locator("label.bar").nth(0).click()
@@ -172,7 +209,7 @@ def test_without_script_everything_can_be_read(opened, example):
     assert shown_index(page) == example.chosen
     expect(page.locator("button").first).to_be_hidden()
     page.locator("summary").click()
-    expect(page.locator("tbody tr")).to_have_count(len(example.candidates))
+    expect(page.locator("tbody tr")).to_have_count(len(example.front))
     assert page.locator("tbody tr").last.is_visible()
 
 
@@ -189,4 +226,4 @@ def test_the_command_can_be_copied(opened, example):
     watch.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     watch.page.locator("button[data-copy=command]").click()
     expect(watch.page.locator("button[data-copy=command]")).to_have_text("Copied")
-    assert watch.page.evaluate("navigator.clipboard.readText()") == example.command
+    assert watch.page.evaluate("navigator.clipboard.readText()") == example.provenance.command

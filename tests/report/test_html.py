@@ -4,13 +4,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from closedform.expressions.parse import parse
-from closedform.report.figure_data import CandidateView, Reason, ReportData
+from closedform.interpretation.answer import FrontEntry
+from closedform.interpretation.verdict import STATUSES, Verdict
+from closedform.report.figures import evidence_rows, hypothesis_sentence
 from closedform.report.fragment import fragment
 from closedform.report.html import render_report, write_report
-from closedform.report.several_view import NetworkView, PartView, SeveralView, SpreadView
 
-EMPTY = ReportData("Neuron fc:0", "none", "No closed form was found.")
 VOID = {"meta", "link", "input", "img", "br"}
 
 
@@ -34,12 +33,13 @@ class Outline(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
+        self.text += " " if tag in ("td", "th", "span") else ""
 
     def handle_data(self, data):
         self.text += data
 
 
-@pytest.fixture(params=["example", "evil"])
+@pytest.fixture(params=["example", "evil", "several", "networks", "nothing"])
 def page(request) -> Outline:
     return Outline(render_report(request.getfixturevalue(request.param)))
 
@@ -69,75 +69,115 @@ def test_the_evil_name_is_shown(evil):
 def test_every_part_is_on_the_page(example):
     text = " ".join(Outline(render_report(example)).text.split())
     for words in (
-        example.sentence,
+        example.verdict.sentence,
         example.choice_reason,
-        *(reason.text for reason in example.reasons),
-        *(row.explanation for row in example.evidence),
-        *(f.text for f in example.findings),
-        example.rivals[0].difference,
-        example.hypothesis.sentence,
-        example.command,
-        *example.versions.values(),
+        *(check.sentence for check in example.verdict.checks),
+        *(words for row in evidence_rows(example) for words in row),
+        *(finding.message for finding in example.field_quality.findings),
+        "The gradients differ by 2.9 degrees at x = 2.97 , v = 0.02 ; on the data by at most 1.4.",
+        hypothesis_sentence(example.hypothesis),
+        example.provenance.title,
+        example.provenance.command,
+        *example.provenance.versions.values(),
     ):
         assert words in text
+
+
+def test_without_rivals_the_page_claims_nothing(example):
+    """It said that no other candidate fits as well even where rivals had not been looked for."""
+    page = render_report(replace(example, rivals=()))
+    assert "Rivals" not in page
+    assert "explains the held-out points as well" not in page
 
 
 def test_without_script_the_choice_is_shown(example):
     outline = Outline(render_report(example))
     panels = [attributes for _, attributes in outline.elements if "panel" in (attributes.get("class") or "").split()]
-    assert {attributes["data-index"] for attributes in panels if "hidden" not in attributes} == {str(example.chosen)}
-    assert len(panels) == 2 * len(example.candidates)
+    assert {a["data-index"] for a in panels if "hidden" not in a} == {str(example.chosen)}
+    assert len(panels) == 2 * len(example.front)
 
 
 def test_bar_heights_follow_the_misalignment(example):
     styles = [a["style"] for _, a in Outline(render_report(example)).elements if a.get("class") == "column"]
     heights = [float((style or "").removeprefix("height:").removesuffix("%")) for style in styles]
-    order = np.argsort([candidate.misalignment for candidate in example.candidates])
+    order = np.argsort([entry.misalignment for entry in example.front])
     assert (np.diff(np.array(heights)[order]) >= 0).all()
     assert 0 < min(heights) < max(heights) <= 100
 
 
-@pytest.mark.parametrize("status", ["verified", "approximate", "none"])
-def test_little_data_is_enough(status):
-    bare = CandidateView(parse("x*y"), 3, 0.0, "terms")
-    for data in (EMPTY, replace(EMPTY, candidates=(bare,)), replace(EMPTY, candidates=(bare,), chosen=0, status=status)):
-        assert Outline(render_report(data)).open == []
-        assert Outline(fragment(data)).open == []
-
-
-def test_several_concepts_are_all_shown(example):
-    data = replace(example, concepts=(parse("alpha*beta"), parse("gamma - delta")))
-    for text in (render_report(data), fragment(data)):
-        assert "β" in text
-        assert "δ" in text
+@pytest.mark.parametrize("status", STATUSES)
+def test_little_data_is_enough(status, nothing, example):
+    bare = FrontEntry(example.concept, 3, 0.0, 0.0, 0.0, 0.0)
+    verdict = Verdict(status, "A sentence.")
+    for found in (
+        replace(nothing, verdict=verdict),
+        replace(nothing, verdict=verdict, front=(bare,)),
+        replace(nothing, verdict=verdict, front=(bare,), chosen=0, concept=bare.expression),
+    ):
+        for text in (render_report(found), fragment(found)):
+            assert Outline(text).open == []
+            assert "A sentence." in text
 
 
 def test_the_file_is_what_was_rendered(example, tmp_path):
+    example.report(tmp_path / "page.html")
     target = write_report(example, tmp_path / "report.html")
     assert target.read_text(encoding="utf-8") == render_report(example)
+    assert (tmp_path / "page.html").read_bytes() == target.read_bytes()
     assert target.stat().st_size < 400_000
 
 
-def test_the_fragment_is_small_and_has_no_script(example, evil):
-    for data in (example, evil):
-        outline = Outline(fragment(data))
-        tags = {tag for tag, _ in outline.elements}
-        assert outline.open == []
-        assert not tags & {"script", "style", "img", "link"}
-        assert data.sentence in outline.text
-        assert len(fragment(data)) < 6000
+@pytest.mark.parametrize("name", ["example", "evil", "several", "networks", "nothing"])
+def test_the_fragment_is_small_and_has_no_script(name, request):
+    found = request.getfixturevalue(name)
+    outline = Outline(found._repr_html_())
+    tags = {tag for tag, _ in outline.elements}
+    assert outline.open == []
+    assert not tags & {"script", "style", "img", "link"}
+    assert found.verdict.sentence in outline.text
+    assert len(fragment(found)) < 9000
 
 
-def test_several_concepts_and_networks_have_their_tables():
-    part = PartView(parse("x*v"), "verified", "It is <b>fine</b>.", 3, 1e-4, (Reason("It fits.", True),))
-    network = NetworkView("<i>seed 0</i>", ("approximate",), (0.01,), (0.51,))
-    view = SeveralView((part,), (network,), "All agree.", (SpreadView("x**4", 0.5, 0.01),))
-    page = Outline(render_report(replace(EMPTY, several=view)))
-    assert "It is <b>fine</b>." in page.text
-    assert "<i>seed 0</i>" in page.text
-    assert "0.5 ± 0.01" in page.text
-    assert [attributes["id"] for tag, attributes in page.elements if tag == "section" and "id" in attributes] == [
-        "concepts",
-        "networks",
-    ]
-    assert "concepts" not in {attributes.get("id") for _, attributes in Outline(render_report(EMPTY)).elements}
+def test_several_concepts_have_the_whole_and_each_part(several):
+    page = Outline(render_report(several))
+    text = " ".join(page.text.split())
+    for part in several.parts:
+        assert part.verdict.sentence in text
+        assert str(part.concept) in text
+        assert all(words in text for row in evidence_rows(part) for words in row)
+    assert "Evidence for all together" in text
+    assert "for the first concept" not in text
+    columns = [attributes for _, attributes in page.elements if attributes.get("class") == "column"]
+    assert len(columns) == sum(len(part.front) for part in several.parts)
+    names = {a["name"] for tag, a in page.elements if tag == "input"}
+    assert names == {"candidate1", "candidate2"}
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_several_concepts_are_all_in_the_notebook(several):
+    text = fragment(several)
+    for part in several.parts:
+        assert all(check.text in text or check.passed is None for check in part.verdict.checks)
+    assert text.count("<math") >= 2
+    assert text.count("Approximate.") == 2
+    assert text.count("Verified.") == 1
+
+
+def test_every_network_has_its_verdict_and_its_constants(networks):
+    text = " ".join(Outline(render_report(networks)).text.split())
+    assert networks.agreement in text
+    assert "network verdict and checks misalignment v**2" in text
+    assert "network 0 Verified 2 passed 0.001 0.5" in text
+    assert "network 3 Approximate 1 passed, 1 not made 0.001 0.53" in text
+    assert "mean ± standard error 0.515 ± 0.0065" in text
+    shown = " ".join(Outline(fragment(networks)).text.split())
+    assert "network 3: Approximate. 1 passed, 1 not made" in shown
+    assert networks.agreement in shown
+
+
+def test_one_network_has_a_name_for_every_column(networks):
+    page = Outline(render_report(replace(networks, networks=networks.networks[:1])))
+    text = " ".join(page.text.split())
+    assert "misalignment v**2 network 0 Verified 2 passed 0.001 0.5" in text
+    assert "standard error" not in text

@@ -10,16 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
+from closedform.errors import ConceptError
+from closedform.interpretation.evidence import Directions
 from closedform.report.errors import ReportError
-from closedform.report.figure_data import CandidateView, Coefficient, DirectionField, ReportData
 from closedform.report.plots import GREEN, plot_angles, plot_coefficients, plot_directions, plot_front, plot_phi
+from closedform.testing.example_interpretation import example_interpretation
 
 PLOTS = {
-    "front": (plot_front, lambda data: data),
-    "phi": (plot_phi, lambda data: data.choice),
-    "angles": (plot_angles, lambda data: data.choice),
-    "directions": (plot_directions, lambda data: data.directions),
-    "coefficients": (plot_coefficients, lambda data: data.coefficients),
+    "front": plot_front,
+    "phi": plot_phi,
+    "angles": plot_angles,
+    "directions": plot_directions,
+    "coefficients": plot_coefficients,
 }
 
 
@@ -35,22 +37,38 @@ def drawn(ax: Axes) -> None:
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_axes_in_axes_out(name, example, pyplot):
-    plot, part = PLOTS[name]
     settings = dict(pyplot.rcParams)
     _, ax = pyplot.subplots()
-    assert plot(part(example), ax=ax) is ax
+    assert PLOTS[name](example, ax=ax) is ax
     assert len(pyplot.get_fignums()) == 1
-    own = plot(part(example))
+    own = getattr(example, f"plot_{name}")()
     assert len(pyplot.get_fignums()) == 2
+    assert own.has_data()
     drawn(own)
     assert dict(pyplot.rcParams) == settings
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_several_concepts_are_drawn_one_by_one(name, several, pyplot):
+    """The whole drew the first concept's picture as its own."""
+    with pytest.raises(ReportError, match=rf"2 concepts.*answer\.parts\[0\]\.plot_{name}"):
+        PLOTS[name](several)
+    if name != "coefficients":
+        assert PLOTS[name](several.parts[0]).has_data()
+
+
+def test_coefficients_over_networks_are_drawn_with_their_spread(networks, pyplot):
+    ax = plot_coefficients(networks)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["v**2"]
+    assert ax.lines[-1].get_xdata() == pytest.approx([0.515])
 
 
 def test_the_front_has_a_bar_for_each_candidate_and_marks_the_choice(example, pyplot):
     ax = plot_front(replace(example, steepest_drop=1))
     assert ax.get_yscale() == "log"
-    assert np.allclose(bar_tops(ax), [candidate.misalignment for candidate in example.candidates])
-    assert [label.get_text() for label in ax.get_xticklabels()] == [str(c.complexity) for c in example.candidates]
+    assert np.allclose(bar_tops(ax), [entry.misalignment for entry in example.front])
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert labels == [str(entry.complexity) for entry in example.front]
     greens = [index for index, bar in enumerate(ax.patches) if bar.get_facecolor() == pyplot.matplotlib.colors.to_rgba(GREEN)]
     assert greens == [example.chosen]
     assert {text.get_text(): int(text.xy[0]) for text in ax.texts if isinstance(text, Annotation)} == {
@@ -60,29 +78,32 @@ def test_the_front_has_a_bar_for_each_candidate_and_marks_the_choice(example, py
 
 
 def test_a_perfect_candidate_has_a_bar(example, pyplot):
-    perfect = replace(example.candidates[-1], misalignment=0.0, interval=(0.0, 0.0))
-    ax = plot_front(replace(example, candidates=(*example.candidates[:-1], perfect)))
+    perfect = replace(example.front[-1], misalignment=0.0, low=0.0, high=0.0)
+    ax = plot_front(replace(example, front=(*example.front[:-1], perfect)))
     assert ax.get_ylim()[0] < bar_tops(ax)[-1]
 
 
 def test_names_with_dollars_are_no_mathematics(pyplot):
-    points = np.random.default_rng(0).normal(size=(50, 2))
-    ax = plot_directions(DirectionField(("$x_", "$\\bad$"), points, points, points))
-    drawn(ax)
-    ax = plot_coefficients([Coefficient("$price", 1.0, 0.5, 1.5)])
-    drawn(ax)
+    found = example_interpretation(("$x_", "$\\bad$"))
+    drawn(plot_directions(found))
+    drawn(plot_coefficients(found))
 
 
-def test_nothing_to_draw_says_so(example):
-    bare = CandidateView(example.choice.expression, 3, 0.1, "terms")
-    nowhere = replace(example.directions, network=0 * example.directions.network)
-    cases = (
-        lambda: plot_front(ReportData("t", "none", "s")),
-        lambda: plot_phi(bare),
-        lambda: plot_angles(bare),
-        lambda: plot_directions(nowhere),
-        lambda: plot_coefficients(()),
-    )
-    for case in cases:
+def test_nothing_to_draw_says_so(example, nothing):
+    pairs = ((0.0, 0.0), (1.0, 1.0))
+    bare = replace(example.entry, angles=(), phi=None, errors=())
+    nowhere = Directions(pairs, ((0.0, 0.0),) * 2, pairs)
+    empty = replace(example, front=(bare,), chosen=0, directions=nowhere)
+    for plot in (plot_phi, plot_angles, plot_directions, plot_coefficients):
         with pytest.raises(ReportError, match="draw"):
-            case()
+            plot(empty)
+    with pytest.raises(ReportError, match="draw"):
+        plot_front(nothing)
+
+
+def test_without_a_formula_pictures_of_it_say_why(nothing):
+    for plot in (plot_phi, plot_angles):
+        with pytest.raises(ConceptError, match=r"no formula to show: No closed form was found\."):
+            plot(nothing)
+    with pytest.raises(ConceptError, match="two inputs"):
+        plot_directions(nothing)

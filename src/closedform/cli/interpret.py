@@ -12,7 +12,6 @@ import typer
 if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
 
-_COLOURS = {"verified": "green", "approximate": "yellow", "none": "red"}
 _LONG_NUMBER = re.compile(r"\d+\.\d{5,}(e[-+]?\d+)?")
 
 
@@ -92,15 +91,17 @@ def _misalignment(found: "Interpretation") -> float | None:
 
 def show(found: "Interpretation") -> str:
     """An answer for the terminal."""
+    from closedform.report.looks import LOOKS
+
     formulas = found.concepts or (() if found.concept is None else (found.concept,))
     lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
     status, _, sentence = str(found.verdict).partition(":")
-    lines.append(typer.style(status, fg=_COLOURS[found.verdict.status], bold=True) + f":{sentence}")
+    lines.append(typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}")
     lines += [f"  {reason}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
         row = f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  {few_digits(str(entry.expression))}"
-        lines.append(typer.style(f"> {row}", fg=_COLOURS["verified"]) if place == found.chosen else f"  {row}")
+        lines.append(typer.style(f"> {row}", fg=LOOKS["verified"].terminal) if place == found.chosen else f"  {row}")
     return "\n".join(lines)
 
 

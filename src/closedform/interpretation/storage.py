@@ -37,5 +37,12 @@ def _plain(interpretation: Interpretation) -> dict[str, Any]:
 
 def _structured(content: dict[str, Any]) -> Interpretation:
     """What `_plain` was made from; files of the first version have no parts."""
-    found = FORMAT.structured({key: value for key, value in content.items() if key != "parts"}, Interpretation)
-    return replace(found, parts=tuple(_structured(part) for part in content.get("parts", ())))
+    parts = tuple(_structured(part) for part in content.pop("parts", ()))
+    found = FORMAT.structured(content, Interpretation)
+    if not parts:
+        return found
+    # Before the third schema the whole carried the front and the evidence of its first concept.
+    return replace(
+        found, parts=parts, front=(), chosen=None, steepest_drop=None, choice_reason="", floor=1.0, alignment=None, phi=None,
+        rivals=(), stability=None, inputs=(), directions=None,
+    )  # fmt: skip

@@ -1,1 +1,5 @@
-"""Pictures and the report page, made of plain data."""
+"""Pictures, page and notebook display of an answer, which gets these abilities by the import."""
+
+from closedform.report import fragment, html, plots
+
+__all__ = ["fragment", "html", "plots"]

@@ -1,7 +1,7 @@
-"""What can be wrong with the data of a report."""
+"""What can be wrong with an answer that is to be shown."""
 
 from closedform.errors import ClosedformError
 
 
 class ReportError(ClosedformError, ValueError):
-    """The data of a report do not fit each other."""
+    """There is nothing to draw, or the parts of an answer do not fit each other."""

@@ -1,14 +1,17 @@
 """The numbers that pictures draw, worked out without any drawing library."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 
 import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.report.figure_data import CandidateView, Curve, DirectionField
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import Directions, Phi
+from closedform.report.errors import ReportError
 
 SMALLEST = 1e-10
 """Misalignments below this are drawn as this: they differ by rounding alone."""
@@ -50,11 +53,39 @@ class LogAxis:
         place = (log10(max(value, SMALLEST)) - self.low) / (self.high - self.low)
         return min(max(place, 0.0), 1.0)
 
+    def percent(self, value: float) -> float:
+        """The same in percent, for a style sheet."""
+        return round(100 * self.share(value), 2)
+
     @property
     def exponents(self) -> tuple[int, ...]:
         """Exponents of ten to label: all, or every second of many."""
         step = 1 if self.high - self.low <= 6 else 2
         return tuple(range(self.high, self.low - 1, -step))
+
+
+def front_axis(interpretation: Interpretation) -> LogAxis:
+    """The axis on which the front's misalignments and the floor lie.
+
+    Raises
+    ------
+    ReportError
+        If the front is not in order of complexity, a misalignment is not finite, or a place that
+        the answer names is not on it.
+    """
+    front = interpretation.front
+    sizes = [entry.complexity for entry in front]
+    if sizes != sorted(sizes):
+        raise ReportError(f"The front has complexities {sizes}; pass it in order of complexity.")
+    values = [interpretation.floor, *(entry.misalignment for entry in front)] if front else []
+    for value in values:
+        if not isfinite(value):
+            raise ReportError(f"A misalignment of the front is {value}; pass a finite number.")
+    for name in ("chosen", "steepest_drop"):
+        place = getattr(interpretation, name)
+        if place is not None and not 0 <= place < len(front):
+            raise ReportError(f"The answer's {name} is {place}, and its front has {len(front)}.")
+    return LogAxis.around(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,15 +108,16 @@ class AngleHistogram:
     upper: float
 
 
-def angle_histogram(angles: FloatArray, n_bins: int = 24) -> AngleHistogram | None:
+def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram | None:
     """Count angles in equal bins up to where all but the last hundredth lie; None if there are none.
 
     Examples
     --------
-    >>> angle_histogram(np.array([1.0, 2.0, 3.0])).median
+    >>> angle_histogram([1.0, 2.0, 3.0]).median
     2.0
     """
-    finite = angles[np.isfinite(angles)]
+    given = np.asarray(angles, dtype=np.float64)
+    finite = given[np.isfinite(given)]
     if len(finite) == 0:
         return None
     median, upper, last = (float(value) for value in np.quantile(finite, [0.5, 0.95, 0.99]))
@@ -104,52 +136,49 @@ class Scatter:
         Values of the concept and of the latent.
     x_range, y_range : (float, float)
         What to show: without the tail, if a few values lie far out.
-    phi : Curve or None
+    curve : (ndarray, ndarray)
+        The fitted phi.
     """
 
     x: FloatArray
     y: FloatArray
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    phi: Curve | None
+    curve: tuple[FloatArray, FloatArray]
 
 
-def scatter(candidate: CandidateView, limit: int = 400) -> Scatter | None:
-    """At most this many of a candidate's values, evenly taken; None if it has none that are finite."""
-    if candidate.concept_values is None or candidate.latent_values is None:
+def scatter(phi: Phi | None, limit: int = 400) -> Scatter | None:
+    """At most this many of the sampled points, evenly taken; None if none is finite."""
+    if phi is None:
         return None
-    finite = np.flatnonzero(np.isfinite(candidate.concept_values) & np.isfinite(candidate.latent_values))
+    x, y = _pair(phi.concept_sample, phi.latent_sample)
+    finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     if len(finite) == 0:
         return None
     rows = finite[thinned(len(finite), limit)]
-    x, y = candidate.concept_values[rows], candidate.latent_values[rows]
-    return Scatter(x, y, _shown_range(x), _shown_range(y), candidate.phi)
+    x, y = x[rows], y[rows]
+    return Scatter(x, y, _shown_range(x), _shown_range(y), _pair(phi.concept, phi.latent))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrows:
-    """Unit directions at points, the concept's turned to the network's side.
+def arrows(directions: Directions | None, limit: int = 160) -> tuple[FloatArray, ...] | None:
+    """Points spread over the plane, and unit directions of network and concept there.
 
-    Attributes
-    ----------
-    points, network, concept : ndarray, shape (n, 2)
+    None if no point has both. The concept's are turned to the network's side.
     """
-
-    points: FloatArray
-    network: FloatArray
-    concept: FloatArray
-
-
-def arrows(directions: DirectionField, limit: int = 160) -> Arrows | None:
-    """Directions at points spread over the plane, where both are known; None if they are nowhere."""
-    network, concept = _unit(directions.network), _unit(directions.concept)
-    good = np.isfinite(network).all(axis=1) & np.isfinite(concept).all(axis=1) & np.isfinite(directions.points).all(axis=1)
+    if directions is None or not directions.points:
+        return None
+    given = [np.array(v) for v in (directions.points, directions.network, directions.concept)]
+    shapes = [vectors.shape for vectors in given]
+    if set(shapes) != {(len(directions.points), 2)}:
+        raise ReportError(f"Points and directions have shapes {shapes}; pass two numbers at each.")
+    points, network, concept = given[0], _unit(given[1]), _unit(given[2])
+    good = np.isfinite([points, network, concept]).all(axis=(0, 2))
     if not good.any():
         return None
-    points, network, concept = directions.points[good], network[good], concept[good]
+    points, network, concept = points[good], network[good], concept[good]
     rows = _spread(points, limit)
     turn = np.where(np.einsum("nd,nd->n", network, concept) < 0, -1.0, 1.0)[:, None]
-    return Arrows(points[rows], network[rows], (concept * turn)[rows])
+    return points[rows], network[rows], (concept * turn)[rows]
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -206,6 +235,13 @@ def short_number(value: float, digits: int = 2) -> str:
 def thinned(count: int, limit: int) -> NDArray[np.int64]:
     """At most `limit` row numbers, evenly spaced."""
     return np.arange(count) if count <= limit else np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+
+
+def _pair(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+    """Both as arrays of one length."""
+    if len(x) != len(y):
+        raise ReportError(f"A picture has {len(x)} values of x and {len(y)} of y; pass as many.")
+    return np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
 
 
 def _shown_range(values: FloatArray) -> tuple[float, float]:

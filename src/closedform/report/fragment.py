@@ -2,56 +2,73 @@
 
 from html import escape
 
-from closedform.expressions.expression import Expression
-from closedform.report.figure_data import ReportData
+from closedform.interpretation.abilities import ability
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.several import NetworkReading
+from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
+from closedform.report.figures import check_counts, title
+from closedform.report.looks import CHECK_MARKS, LOOKS
 from closedform.report.mathml import mathml_terms
 
-# Readable on a white and on a black page alike: notebooks do not say which one they have.
-_COLOURS = {"verified": "#009E73", "approximate": "#C98A00", "none": "#D55E00"}
-_MARKS = {True: "✓", False: "✕", None: "\N{EN DASH}"}
-_WORDS = {"verified": "Verified", "approximate": "Approximate", "none": "No closed form found"}
+
+@ability("notebook")
+def fragment(interpretation: Interpretation) -> str:
+    """The verdict, the formulas and the figures behind them as one ``div``."""
+    verdict, parts = interpretation.verdict, interpretation.parts
+    border = f"border-left:4px solid {LOOKS[verdict.status].notebook};padding:2px 0 2px 14px"
+    concepts = [_concept(p, f"{_status(p.verdict)} ") + _checks(p.verdict) for p in parts]
+    return "".join(
+        [
+            f'<div style="{border};margin:4px 0;max-width:760px;line-height:1.5">',
+            f'<div style="opacity:.7;font-size:.9em">{escape(title(interpretation))}</div>',
+            f"<div>{_status(verdict)} {escape(verdict.sentence)}</div>",
+            *(concepts or [_concept(interpretation)]),
+            _line(escape(interpretation.agreement)),
+            *(_network(reading) for reading in interpretation.networks),
+            _checks(verdict, "Reasons for all together" if parts else "Reasons"),
+            "</div>",
+        ]
+    )
 
 
-def fragment(data: ReportData) -> str:
-    """The verdict, the formula and the figures behind it as one ``div``.
-
-    Examples
-    --------
-    >>> fragment(ReportData("Neuron fc:0", "none", "No closed form was found."))[:4]
-    '<div'
-    """
-    colour = _COLOURS[data.status]
-    pieces = [
-        f'<div style="border-left:4px solid {colour};padding:2px 0 2px 14px;margin:4px 0;max-width:760px;line-height:1.5">',
-        f'<div style="opacity:.7;font-size:.9em">{escape(data.title)}</div>',
-        f'<div><strong style="color:{colour}">{_WORDS[data.status]}.</strong> {escape(data.sentence)}</div>',
-        *(_formula(" ".join(mathml_terms(expression))) for expression in _expressions(data)),
-        f'<div style="font-size:.9em">{_figures(data)}</div>',
-    ]
-    if data.reasons:
-        rows = "".join(f"<div>{_MARKS[reason.passed]}&ensp;{escape(reason.text)}</div>" for reason in data.reasons)
-        pieces.append(f'<details style="font-size:.9em"><summary>Reasons</summary>{rows}</details>')
-    return "".join([*pieces, "</div>"])
+def _line(content: str) -> str:
+    return f'<div style="font-size:.9em">{content}</div>' if content else ""
 
 
-def _expressions(data: ReportData) -> tuple[Expression, ...]:
-    if len(data.concepts) > 1:
-        return data.concepts
-    return () if data.choice is None else (data.choice.expression,)
+def _status(verdict: Verdict) -> str:
+    look = LOOKS[verdict.status]
+    return f'<strong style="color:{look.notebook}">{look.word}.</strong>'
 
 
-def _formula(mathml: str) -> str:
-    return f'<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{mathml}</div>'
+def _concept(interpretation: Interpretation, status: str = "") -> str:
+    """The formula, if there is one, and its figures in a line."""
+    if interpretation.concept is None:
+        return _line(status)
+    typeset = " ".join(mathml_terms(interpretation.concept))
+    formula = f'<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
+    return formula + _line(status + _figures(interpretation))
 
 
-def _figures(data: ReportData) -> str:
-    if data.choice is None:
+def _figures(interpretation: Interpretation) -> str:
+    entry, n_rivals = interpretation.entry, len(interpretation.rivals)
+    if entry is None:
         return ""
-    figures = [f"misalignment {short_number(data.choice.misalignment)}", f"complexity {data.choice.complexity}"]
-    histogram = None if data.choice.angles is None else angle_histogram(data.choice.angles)
+    figures = [f"misalignment {short_number(entry.misalignment)}", f"complexity {entry.complexity}"]
+    histogram = angle_histogram(entry.angles)
     if histogram is not None:
         figures.insert(1, f"median angle {short_number(histogram.median)}°")
-    if data.rivals:
-        figures.append(f"{len(data.rivals)} rival{'s' if len(data.rivals) > 1 else ''}")
+    figures += [f"{n_rivals} rival{'s' if n_rivals > 1 else ''}"] if n_rivals else []
     return " · ".join(figures)
+
+
+def _network(reading: NetworkReading) -> str:
+    said = ", ".join(f"{_status(verdict)} {check_counts(verdict)}" for verdict in reading.verdicts)
+    return _line(f"{escape(reading.name)}: {said}")
+
+
+def _checks(verdict: Verdict, heading: str = "Reasons") -> str:
+    lines = [f"{CHECK_MARKS[check.word]}&ensp;{escape(check.sentence)}" for check in verdict.checks]
+    rows = "".join(f"<div>{line}</div>" for line in lines)
+    details = f'<details style="font-size:.9em"><summary>{heading}</summary>{rows}</details>'
+    return details if rows else ""

@@ -6,19 +6,21 @@ from importlib.resources import files
 from pathlib import Path
 
 from closedform._version import __version__
+from closedform.interpretation.abilities import ability
+from closedform.interpretation.answer import Interpretation
 from closedform.optional import require
-from closedform.report import page_view
-from closedform.report.figure_data import ReportData
+from closedform.report.figures import title
+from closedform.report.looks import CHECK_MARKS, LOOKS
+from closedform.report.page_view import FUNCTIONS
 
-_ICONS = {True: "passed", False: "failed", None: "open"}
 
-
-def write_report(data: ReportData, path: str | Path) -> Path:
+@ability("report")
+def write_report(interpretation: Interpretation, path: str | Path) -> Path:
     """Write the page to a file.
 
     Parameters
     ----------
-    data : ReportData
+    interpretation : Interpretation
     path : str or Path
         Usually ends in ``.html``; its folder must exist.
 
@@ -33,17 +35,18 @@ def write_report(data: ReportData, path: str | Path) -> Path:
         Without Jinja2, which the extra ``report`` brings.
     """
     target = Path(path)
-    target.write_text(render_report(data), encoding="utf-8")
+    target.write_text(render_report(interpretation), encoding="utf-8")
     return target
 
 
-def render_report(data: ReportData) -> str:
+def render_report(interpretation: Interpretation) -> str:
     """The page as text.
 
     Examples
     --------
-    >>> page = render_report(ReportData("Neuron fc:0", "none", "No closed form was found."))
-    >>> "No closed form was found." in page, "http" in page.replace("http-equiv", "")
+    >>> from closedform.testing.example_interpretation import example_interpretation
+    >>> page = render_report(example_interpretation())
+    >>> "pendulum" in page, "http" in page.replace("http-equiv", "")
     (True, False)
     """
     jinja2 = require("jinja2", extra="report")
@@ -54,25 +57,13 @@ def render_report(data: ReportData) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    bars, axis, floor = page_view.bars(data)
-    coefficients, coefficient_axis = page_view.whiskers(data.coefficients)
-    markup = require("markupsafe", extra="report").Markup
+    environment.globals.update(FUNCTIONS, looks=LOOKS, check_marks=CHECK_MARKS)
     script = _asset("report.js")
     return environment.get_template("report.html.j2").render(
-        data=data,
-        bars=bars,
-        axis=axis,
-        floor=floor,
-        coefficients=coefficients,
-        coefficient_axis=coefficient_axis,
-        directions=page_view.directions(data),
-        formula=page_view.formula,
-        words=page_view.STATUS_WORDS,
-        status_word=page_view.STATUS_WORDS[data.status],
-        icon=_ICONS.__getitem__,
-        number=page_view.short_number,
-        style=markup(_asset("report.css")),
-        script=markup(script),
+        answer=interpretation,
+        title=title(interpretation),
+        style=_asset("report.css"),
+        script=script,
         # Only this script may run, whatever a name in the data contains.
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         version=__version__,

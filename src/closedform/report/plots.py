@@ -4,15 +4,24 @@ Every function draws on the given Axes, or on those of a new figure as wide as a
 global setting. Colours are those of Okabe and Ito, which the colour-blind can tell apart, and none carries its meaning alone.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedform.errors import ConceptError
+from closedform.interpretation.abilities import ability
+from closedform.interpretation.answer import FrontEntry, Interpretation
 from closedform.optional import require
+from closedform.report.coefficients import coefficients
 from closedform.report.errors import ReportError
-from closedform.report.figure_data import CandidateView, Coefficient, DirectionField, ReportData
-from closedform.report.figure_numbers import SMALLEST, LogAxis, angle_histogram, arrows, scatter, short_number
+from closedform.report.figure_numbers import (
+    SMALLEST,
+    angle_histogram,
+    arrows,
+    front_axis,
+    scatter,
+    short_number,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,67 +35,68 @@ _SMALL = 7.5
 _TINY = 6.5
 
 
-def plot_front(data: ReportData, *, ax: "Axes | None" = None) -> "Axes":
-    """Misalignment of each candidate as a bar, by complexity, with the choice marked.
+@ability("plot_front")
+def plot_front(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
+    """Misalignment of each formula of the front as a bar, by complexity, with the choice marked.
 
     Parameters
     ----------
-    data : ReportData
+    interpretation : Interpretation
     ax : Axes, optional
 
     Raises
     ------
     ReportError
-        If there is no candidate.
+        If the front is empty, or there are several concepts.
     """
-    if not data.candidates:
+    _refuse_several(interpretation, "front")
+    front, chosen = interpretation.front, interpretation.chosen
+    if not front:
         raise ReportError("There is no candidate to draw; the search found nothing.")
+    axis = front_axis(interpretation)
     ax = new_axes(ax)
-    values = [max(candidate.misalignment, SMALLEST) for candidate in data.candidates]
-    axis = LogAxis.around([*values, *([] if data.floor is None else [data.floor])])
+    values = np.array([max(entry.misalignment, SMALLEST) for entry in front])
     bottom = 10.0**axis.low
-    colours = [GREEN if index == data.chosen else LIGHT for index in range(len(values))]
-    places = np.arange(len(values))
-    ax.bar(places, np.asarray(values) - bottom, bottom=bottom, width=0.82, color=colours, edgecolor=GREY, linewidth=0.4)
-    for place, candidate in zip(places, data.candidates, strict=True):
-        if candidate.interval is not None:
-            ends = [max(end, SMALLEST) for end in candidate.interval]
-            ax.plot([place, place], ends, color=BLACK, linewidth=0.8, solid_capstyle="butt")
+    colours = [GREEN if place == chosen else LIGHT for place in range(len(front))]
+    places = np.arange(len(front))
+    edge = {"edgecolor": GREY, "linewidth": 0.4}
+    ax.bar(places, values - bottom, bottom=bottom, width=0.82, color=colours, **edge)
+    for place, entry in zip(places, front, strict=True):
+        ends = [max(end, SMALLEST) for end in (entry.low, entry.high)]
+        ax.plot([place, place], ends, color=BLACK, linewidth=0.8, solid_capstyle="butt")
     ax.set_yscale("log")
     ax.minorticks_off()
     ax.set_ylim(bottom, 10.0 ** (axis.high + 0.4))  # room for a mark above the highest bar
-    if data.floor is not None:
-        ax.axhline(max(data.floor, SMALLEST), color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="floor")
-    if data.steepest_drop is not None and data.steepest_drop != data.chosen:
-        is_near = data.chosen is not None and abs(data.steepest_drop - data.chosen) <= 2
-        _mark(ax, data, data.steepest_drop, "steepest drop", BLACK, height=32 if is_near else 17)
-    if data.chosen is not None:
-        _mark(ax, data, data.chosen, "chosen", GREEN)
-    step = 1 + len(values) // _MOST_LABELS
-    ax.set_xticks(places[::step], [str(candidate.complexity) for candidate in data.candidates[::step]])
-    ax.set_xlim(-0.6, len(values) - 0.4)
+    floor = max(interpretation.floor, SMALLEST)
+    ax.axhline(floor, color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="floor")
+    _mark_places(ax, interpretation)
+    step = 1 + len(front) // _MOST_LABELS
+    ax.set_xticks(places[::step], [str(entry.complexity) for entry in front[::step]])
+    ax.set_xlim(-0.6, len(front) - 0.4)
     ax.tick_params(axis="x", length=0)
     finish(ax, "complexity", "misalignment")
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=_TINY, loc="upper right", borderpad=0.1, handlelength=1.6)
+    ax.legend(frameon=False, fontsize=_TINY, loc="upper right", borderpad=0.1, handlelength=1.6)
     return ax
 
 
-def plot_phi(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes":
-    """The network's latent against a candidate at held-out points, with the fitted phi.
+@ability("plot_phi")
+def plot_phi(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
+    """The network's latent against the concept at held-out points, with the fitted phi.
 
     Raises
     ------
+    ConceptError
+        If the search found nothing.
     ReportError
-        If the candidate has no values.
+        If there are no values of the latent, or several concepts.
     """
-    data = scatter(candidate, limit=1500)
+    data = scatter(_entry(interpretation, "phi").phi, limit=1500)
     if data is None:
-        raise ReportError("The candidate has no finite values to draw; interpret a field that holds the latent's values.")
+        raise ReportError("There are no finite values to draw; use a field with latent values.")
     ax = new_axes(ax)
-    ax.scatter(data.x, data.y, s=7, color=BLUE, alpha=0.35, linewidths=0, label="held-out points", rasterized=len(data.x) > 500)
-    if data.phi is not None:
-        ax.plot(data.phi.x, data.phi.y, color=BLACK, linewidth=1.1, label=r"fitted $\phi$")
+    dots = ax.scatter(data.x, data.y, s=7, color=BLUE, alpha=0.35, linewidths=0)
+    dots.set(label="held-out points", rasterized=len(data.x) > 500)
+    ax.plot(*data.curve, color=BLACK, linewidth=1.1, label=r"fitted $\phi$")
     ax.set_xlim(*data.x_range)
     ax.set_ylim(*data.y_range)
     finish(ax, "concept $g$", "latent $f$")
@@ -94,73 +104,91 @@ def plot_phi(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_angles(candidate: CandidateView, *, ax: "Axes | None" = None) -> "Axes":
-    """Histogram of the angles between a candidate's gradient and the network's at held-out points.
+@ability("plot_angles")
+def plot_angles(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
+    """Histogram of the angles between the concept's gradient and the network's.
 
     Raises
     ------
+    ConceptError
+        If the search found nothing.
     ReportError
-        If the candidate has no angles.
+        If the answer holds no angles, or several concepts.
     """
-    data = None if candidate.angles is None else angle_histogram(candidate.angles)
+    data = angle_histogram(_entry(interpretation, "angles").angles)
     if data is None:
-        raise ReportError("The candidate has no angles to draw; pass those at held-out points.")
+        raise ReportError("The answer holds no angles to draw; read the concept again to get them.")
     ax = new_axes(ax)
-    ax.bar(data.edges[:-1], 100 * data.shares, width=np.diff(data.edges) * 0.92, align="edge", color=BLUE, alpha=0.8)
-    ax.axvline(data.median, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), label=f"median {short_number(data.median)}°")
-    ax.axvline(data.upper, color=BLACK, linewidth=0.9, linestyle=":", label=f"95% below {short_number(data.upper)}°")
+    widths = 0.92 * np.diff(data.edges)
+    ax.bar(data.edges[:-1], 100 * data.shares, width=widths, align="edge", color=BLUE, alpha=0.8)
+    for degrees, style, label in (
+        (data.median, (0, (4, 3)), f"median {short_number(data.median)}°"),
+        (data.upper, ":", f"95% below {short_number(data.upper)}°"),
+    ):
+        ax.axvline(degrees, color=BLACK, linewidth=0.9, linestyle=style, label=label)
     ax.set_xlim(0, data.edges[-1])
     ax.set_ylim(0, 125 * float(data.shares.max()))  # room for the legend
     finish(ax, "angle to the network's gradient (degrees)", "share of points (%)")
-    ax.legend(
-        edgecolor="none", facecolor=ax.get_facecolor(), framealpha=0.9, fontsize=_TINY, loc="upper right", handlelength=1.8
-    )
+    ground = {"edgecolor": "none", "facecolor": ax.get_facecolor(), "framealpha": 0.9}
+    ax.legend(**ground, fontsize=_TINY, loc="upper right", handlelength=1.8)
     return ax
 
 
-def plot_directions(directions: DirectionField, *, ax: "Axes | None" = None) -> "Axes":
+@ability("plot_directions")
+def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
     """The network's directions under the concept's, for two inputs.
 
     Raises
     ------
+    ConceptError
+        If there are not two inputs and one latent.
     ReportError
-        If no point has both directions.
+        If no point has both directions, or there are several concepts.
     """
-    data = arrows(directions, limit=200)
+    _refuse_several(interpretation, "directions")
+    names = interpretation.names
+    if interpretation.directions is None:
+        raise ConceptError(f"Directions are drawn for two inputs and one latent, not for {names}.")
+    data = arrows(interpretation.directions, limit=200)
     if data is None:
         raise ReportError("No point has a direction of both network and concept; there is nothing to draw.")
     ax = new_axes(ax, (3.4, 3.1))
-    x, y = data.points.T
-    for vectors, colour, width, label in ((data.network, LIGHT, 0.013, "network"), (data.concept, BLUE, 0.0045, "concept")):
-        # `angles="xy"` turns each stroke as it appears on axes of different scales; without heads, signs do not matter.
+    (x, y), network, concept = data[0].T, *data[1:]
+    layers = ((network, LIGHT, 0.013, "network"), (concept, BLUE, 0.0045, "concept"))
+    for vectors, colour, width, label in layers:
+        # `angles="xy"` turns each stroke as it appears on axes of different scales; without heads,
+        # signs do not matter.
         ax.quiver(
             x, y, *vectors.T, angles="xy", pivot="mid", headwidth=0, headlength=0, headaxislength=0,
             width=width, scale=19, color=colour, label=label,
         )  # fmt: skip
     ax.margins(0.08)
-    finish(ax, *(_literal(name) for name in directions.names))
-    ax.legend(frameon=False, fontsize=_TINY, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, borderpad=0.1)
+    finish(ax, *(_literal(name) for name in names))
+    above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+    ax.legend(frameon=False, fontsize=_TINY, ncols=2, borderpad=0.1, **above)
     return ax
 
 
-def plot_coefficients(coefficients: Sequence[Coefficient], *, ax: "Axes | None" = None) -> "Axes":
+@ability("plot_coefficients")
+def plot_coefficients(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
     """Fitted numbers with their intervals, the first on top.
 
     Raises
     ------
     ReportError
-        If there are none.
+        If there are none, or those of several concepts without several networks.
     """
-    if not coefficients:
+    rows = coefficients(interpretation)
+    if not rows:
+        _refuse_several(interpretation, "coefficients")
         raise ReportError("There are no coefficients to draw; the formula has no fitted number.")
-    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(coefficients)))
-    places = -np.arange(len(coefficients))
-    values = np.array([coefficient.value for coefficient in coefficients])
-    ends = np.array([(coefficient.low, coefficient.high) for coefficient in coefficients])
+    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(rows)))
+    places = -np.arange(len(rows))
     ax.axvline(0.0, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
-    ax.hlines(places, ends[:, 0], ends[:, 1], color=BLUE, linewidth=2.2, alpha=0.55)
-    ax.plot(values, places, "o", color=BLUE, markersize=4.5)
-    ax.set_yticks(places, [_literal(str(coefficient.term)) for coefficient in coefficients])
+    ends = [row.low for row in rows], [row.high for row in rows]
+    ax.hlines(places, *ends, color=BLUE, linewidth=2.2, alpha=0.55)
+    ax.plot([row.value for row in rows], places, "o", color=BLUE, markersize=4.5)
+    ax.set_yticks(places, [_literal(row.term) for row in rows])
     ax.set_ylim(places[-1] - 0.6, 0.6)
     finish(ax, "coefficient", "")
     ax.grid(False, axis="y")
@@ -186,12 +214,36 @@ def finish(ax: "Axes", x_title: str, y_title: str) -> None:
     ax.set_axisbelow(True)
 
 
-def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str, *, height: float = 17) -> None:
-    candidate = data.candidates[index]
-    top = max(candidate.misalignment, *(candidate.interval or (0.0,)), SMALLEST)
-    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
-    where = {"xytext": (0, height), "textcoords": "offset points", "ha": "center", "fontsize": _SMALL}
-    ax.annotate(text, (index, top), color=colour, weight="bold", arrowprops=style, **where)
+def _refuse_several(interpretation: Interpretation, what: str) -> None:
+    if interpretation.parts:
+        raise ReportError(
+            f"This answer has {len(interpretation.parts)} concepts, each with its own picture; "
+            f"draw answer.parts[0].plot_{what}(), and so on."
+        )
+
+
+def _entry(interpretation: Interpretation, what: str) -> FrontEntry:
+    """The concept on the front."""
+    _refuse_several(interpretation, what)
+    if interpretation.entry is None:
+        sentence = interpretation.verdict.sentence
+        raise ConceptError(f"There is no formula to show: {sentence} Look at field_quality.")
+    return interpretation.entry
+
+
+def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
+    chosen, steepest = interpretation.chosen, interpretation.steepest_drop
+    marks = [] if chosen is None else [(chosen, "chosen", GREEN, 17)]
+    if steepest is not None and steepest != chosen:
+        is_near = chosen is not None and abs(steepest - chosen) <= 2
+        marks.insert(0, (steepest, "steepest drop", BLACK, 32 if is_near else 17))
+    for place, text, colour, height in marks:
+        entry = interpretation.front[place]
+        top = max(entry.misalignment, entry.high, SMALLEST)
+        style = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
+        look = {"ha": "center", "fontsize": _SMALL, "color": colour, "weight": "bold"}
+        above = {"xytext": (0, height), "textcoords": "offset points"}
+        ax.annotate(text, (place, top), arrowprops=style, **above, **look)
 
 
 def _literal(text: str) -> str:

@@ -1,13 +1,13 @@
 """Small pictures as SVG text whose colours are the page's, so that they follow light and dark."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.report.figure_data import CandidateView, DirectionField
+from closedform.interpretation.evidence import Directions, Phi
 from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
 
 WIDTH, HEIGHT = 380, 250
@@ -58,22 +58,21 @@ class _Frame:
         return "".join(pieces)
 
 
-def phi_svg(candidate: CandidateView) -> str | None:
+def phi_svg(phi: Phi | None) -> str | None:
     """Latent against concept with the fitted phi; None without values."""
-    data = scatter(candidate)
+    data = scatter(phi)
     if data is None:
         return None
     frame = _Frame(data.x_range, data.y_range)
     shapes = [f'<path class="dots" d="{_dots(frame, data.x, data.y)}"/>']
-    if data.phi is not None:
-        shapes.append(f'<path class="curve" d="{_line(frame, data.phi.x, data.phi.y)}"/>')
+    shapes.append(f'<path class="curve" d="{_line(frame, *data.curve)}"/>')
     label = "Latent against concept at held-out points, with the fitted phi"
     return frame.picture(label, "concept", "latent", shapes)
 
 
-def angles_svg(candidate: CandidateView) -> str | None:
+def angles_svg(angles: Sequence[float]) -> str | None:
     """Histogram of the angles; None without angles."""
-    data = None if candidate.angles is None else angle_histogram(candidate.angles)
+    data = angle_histogram(angles)
     if data is None:
         return None
     frame = _Frame((0.0, float(data.edges[-1])), (0.0, float(data.shares.max()) * 1.06))
@@ -93,27 +92,29 @@ def angles_svg(candidate: CandidateView) -> str | None:
     return frame.picture(label, "angle to the network's gradient, degrees", "share of points", shapes, percent=True)
 
 
-def directions_svg(directions: DirectionField) -> str | None:
+def directions_svg(directions: Directions | None, names: Sequence[str]) -> str | None:
     """The network's directions under the concept's, for two inputs; None if there are none."""
     data = arrows(directions)
     if data is None:
         return None
-    (x_low, y_low), (x_high, y_high) = data.points.min(axis=0), data.points.max(axis=0)
+    points, network, concept = data
+    (x_low, y_low), (x_high, y_high) = points.min(axis=0), points.max(axis=0)
     pads = [0.06 * (high - low) or 0.5 for low, high in ((x_low, x_high), (y_low, y_high))]
     frame = _Frame((x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330)
     # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes' different scales.
     scale = np.array([frame.x(1.0) - frame.x(0.0), frame.y(1.0) - frame.y(0.0)])
-    spacing = (WIDTH - _LEFT - _RIGHT) / max(np.sqrt(len(data.points)), 1.0)
+    spacing = (WIDTH - _LEFT - _RIGHT) / max(np.sqrt(len(points)), 1.0)
     shapes = []
-    for kind, vectors in (("network", data.network), ("concept", data.concept)):
+    for kind, vectors in (("network", network), ("concept", concept)):
         drawn = vectors * scale
         drawn = drawn / np.linalg.norm(drawn, axis=1, keepdims=True) * spacing * _ARROW
         path = "".join(
             f"M{frame.x(x) - dx:.1f} {frame.y(y) - dy:.1f}l{2 * dx:.1f} {2 * dy:.1f}"
-            for (x, y), (dx, dy) in zip(data.points, drawn, strict=True)
+            for (x, y), (dx, dy) in zip(points, drawn, strict=True)
         )
         shapes.append(f'<path class="direction {kind}" d="{path}"/>')
-    return frame.picture("Directions of the network and of the concept", *directions.names, shapes)
+    first, second = names
+    return frame.picture("Directions of the network and of the concept", first, second, shapes)
 
 
 def _dots(frame: _Frame, x: FloatArray, y: FloatArray) -> str:

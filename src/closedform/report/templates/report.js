@@ -1,19 +1,27 @@
 (() => {
-  const all = (selector) => Array.from(document.querySelectorAll(selector));
-  const radios = all('input[name="candidate"]');
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 
-  const show = (index) => {
-    for (const panel of all(".panel")) panel.hidden = panel.dataset.index !== index;
-    for (const row of all("[data-row]")) row.classList.toggle("shown", row.dataset.row === index);
-  };
+  // Each of several concepts has candidates of its own.
+  for (const section of all(".candidates")) {
+    const radios = all('input[type="radio"]', section);
 
-  for (const radio of radios) radio.addEventListener("change", () => show(radio.value));
-  for (const row of all("[data-row]")) {
-    row.addEventListener("click", () => {
-      const radio = radios.find((candidate) => candidate.value === row.dataset.row);
-      radio.checked = true;
-      show(radio.value);
-    });
+    const show = (index) => {
+      for (const panel of all(".panel", section)) panel.hidden = panel.dataset.index !== index;
+      for (const row of all("[data-row]", section)) row.classList.toggle("shown", row.dataset.row === index);
+    };
+
+    for (const radio of radios) radio.addEventListener("change", () => show(radio.value));
+    for (const row of all("[data-row]", section)) {
+      row.addEventListener("click", () => {
+        const radio = radios.find((candidate) => candidate.value === row.dataset.row);
+        radio.checked = true;
+        show(radio.value);
+      });
+    }
+
+    // Browsers restore the radio that was checked before a reload.
+    const checked = radios.find((radio) => radio.checked);
+    if (checked) show(checked.value);
   }
 
   for (const button of all("[data-copy]")) {
@@ -33,8 +41,5 @@
     });
   }
 
-  // Browsers restore the radio that was checked before a reload.
-  const checked = radios.find((radio) => radio.checked);
-  if (checked) show(checked.value);
   document.documentElement.classList.add("scripted");
 })();

@@ -1,0 +1,125 @@
+"""The measured figures of an answer as rows of texts: label, value, and what it means."""
+
+from collections import Counter
+
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import (
+    Alignment,
+    Faithfulness,
+    HypothesisResult,
+    InputNeed,
+    Phi,
+)
+from closedform.interpretation.several import JointEvidence
+from closedform.interpretation.verdict import Verdict
+from closedform.report.looks import CHECK_MARKS
+
+Row = tuple[str, str, str]
+"""Label, value, explanation."""
+
+
+def title(interpretation: Interpretation) -> str:
+    """What was read."""
+    several = len(interpretation.concepts) > 1
+    named = ", ".join(interpretation.names)
+    return interpretation.provenance.title or f"{'Concepts' if several else 'A concept'} of {named}"
+
+
+def evidence_rows(interpretation: Interpretation) -> list[Row]:
+    """All figures that there are; for several latents those of the concepts together.
+
+    Each explanation is for someone who has not read the paper.
+    """
+    if interpretation.together is not None:
+        return _joint_rows(interpretation.together)
+    return [
+        *(_alignment_rows(interpretation.alignment) if interpretation.alignment else ()),
+        *(_phi_rows(interpretation.phi) if interpretation.phi else ()),
+        *(_faithfulness_rows(interpretation.faithfulness) if interpretation.faithfulness else ()),
+        *(_need_row(need) for need in interpretation.inputs if need.is_used),
+    ]
+
+
+def check_counts(verdict: Verdict) -> str:
+    """How many checks had which outcome.
+
+    Examples
+    --------
+    >>> from closedform.interpretation.verdict import CheckResult
+    >>> checks = (CheckResult.made(True, "It fits."), CheckResult.not_made("No latents."))
+    >>> check_counts(Verdict("approximate", "Nearly.", checks))
+    '1 passed, 1 not made'
+    """
+    counts = Counter(check.word for check in verdict.checks)
+    return ", ".join(f"{counts[word]} {word}" for word in CHECK_MARKS if counts[word])
+
+
+def hypothesis_sentence(result: HypothesisResult) -> str:
+    """What became of the user's formula."""
+    verb = "differs from this formula"
+    if result.status != "different":
+        verb = f"is the same as this formula ({result.status})"
+    return f"The concept {verb}. Its own misalignment is {result.misalignment:.2g}. {result.reason}"
+
+
+def _alignment_rows(alignment: Alignment) -> list[Row]:
+    value, low, high = alignment.misalignment, alignment.low, alignment.high
+    meaning = (
+        "Mean squared sine of the angle between the concept's gradient and the network's on "
+        "held-out points, with a 95% interval from drawing regions of the data again; 0 is perfect."
+    )
+    worst = "The same without the worst 5% of the points: a network is bad somewhere."
+    angles = " / ".join(f"{angle:.2g}°" for angle in alignment.angles)
+    rows = [
+        ("Misalignment", f"{value:.2g} ({low:.2g} to {high:.2g})", meaning),
+        ("Without the worst 5%", f"{alignment.trimmed:.2g}", worst),
+        ("Angles", angles, "Median, 90% and 99% quantile of the angles."),
+    ]
+    if alignment.paper_loss is not None:
+        loss = f"{alignment.paper_loss:.2g}"
+        rows.append(("The paper's loss", loss, "Mean squared difference of unit vectors."))
+    return rows
+
+
+def _phi_rows(phi: Phi) -> list[Row]:
+    meaning = "Of latent and concept; ±1 means that phi is invertible."
+    share = (
+        "Share of the latent's variance that a monotone function of the concept explains; "
+        f"{100 * phi.r2_inverse:.2f}% the other way round."
+    )
+    return [
+        ("Rank correlation", f"{phi.rank_correlation:.4f}", meaning),
+        ("phi explains", f"{100 * phi.r2:.2f}%", share),
+    ]
+
+
+def _faithfulness_rows(faithful: Faithfulness) -> list[Row]:
+    meaning = (
+        "With phi(concept) in the neuron's place the outputs change by "
+        f"{100 * faithful.change:.2g}% of their spread; with the neuron's mean there, by "
+        f"{100 * faithful.change_by_mean:.3g}%."
+    )
+    return [("Faithfulness", f"{100 * faithful.explained:.1f}%", meaning)]
+
+
+def _need_row(need: InputNeed) -> Row:
+    meaning = f"Misalignment with {need.name} held at its median in the concept."
+    return f"Without {need.name}", f"{need.without:.2g}", meaning
+
+
+def _joint_rows(joint: JointEvidence) -> list[Row]:
+    spectrum = ", ".join(f"{value:.2g}" for value in joint.spectrum)
+    rank = "Independent things that the latents know, from the spectrum of their Jacobians."
+    outside = "Share of the concepts' directions outside those of the latents."
+    missing = "Share of the latents' directions that no concept explains."
+    rows = [
+        ("Rank", str(joint.rank), rank),
+        ("Read", str(joint.read), "Concepts that follow the latents on held-out points."),
+        ("Spectrum", spectrum, "Singular values, relative to the largest."),
+        ("Outside", f"{joint.outside:.2g}", outside),
+        ("Missing", f"{joint.missing:.2g}", missing),
+    ]
+    if joint.explained is not None:
+        share = "Held-out variance of the latents that a smooth function of the concepts explains."
+        rows.append(("Explained", f"{100 * joint.explained:.1f}%", share))
+    return rows

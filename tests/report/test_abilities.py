@@ -1,0 +1,60 @@
+"""What an answer can do once this room is imported, and what that import costs."""
+
+import subprocess
+import sys
+from inspect import signature
+
+import pytest
+
+from closedform.interpretation import abilities
+from closedform.interpretation.abilities import AbilityError
+
+PLOTS = ("plot_front", "plot_phi", "plot_angles", "plot_directions", "plot_coefficients")
+ABILITIES = {"report", "notebook", *PLOTS}
+
+
+def run(code: str) -> str:
+    """What a new interpreter prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.check_output(command, text=True, timeout=120).strip()
+
+
+def test_the_import_gives_every_ability_and_stays_light():
+    heavy = ("matplotlib", "jinja2", "markupsafe", "sympy", "sklearn", "torch", "pandas")
+    code = f"""
+import sys
+import closedform.report
+from closedform.interpretation.abilities import _ABILITIES
+print(sorted(_ABILITIES))
+print([name for name in {heavy} if name in sys.modules])
+"""
+    assert run(code).splitlines() == [str(sorted(ABILITIES)), "[]"]
+
+
+def test_the_answer_does_not_know_this_room():
+    code = "import sys, closedform.interpretation.storage; print(*sys.modules)"
+    assert "closedform.report" not in run(code).split()
+
+
+def test_what_was_not_imported_says_what_to_do(example, monkeypatch):
+    monkeypatch.setattr(abilities, "_ABILITIES", {})
+    with pytest.raises(AbilityError, match=r"'plot_front'.*import closedform\.report"):
+        example.plot_front()
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_pictures_take_axes_by_name(name):
+    function = abilities._ABILITIES[name]
+    assert list(signature(function).parameters) == ["interpretation", "ax"]
+
+
+def test_the_notebook_needs_no_package_of_the_extra():
+    code = """
+import sys
+for name in ("jinja2", "markupsafe", "matplotlib"):
+    sys.modules[name] = None
+from closedform.testing.example_interpretation import example_interpretation
+import closedform.report
+print(example_interpretation()._repr_html_()[:4])
+"""
+    assert run(code) == "<div"

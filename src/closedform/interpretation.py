@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
+from closedform.shown import shown
 from closedform.verification.agreement import NetworkReading, agreement
 from closedform.verification.alignment import Alignment
 from closedform.verification.faithfulness import Faithfulness
@@ -268,4 +269,4 @@ class Interpretation:
         first = "(no formula)" if self.concept is None else self.concept
         lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
         lines += [self.agreement] if self.networks else []
-        return "\n".join([*lines, *(f"  {reason}" for reason in self.verdict.reasons)])
+        return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])

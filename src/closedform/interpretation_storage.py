@@ -10,6 +10,7 @@ from typing import Any
 
 from closedform.errors import StorageError
 from closedform.expressions.expression import Expression
+from closedform.expressions.input_names import check_names
 from closedform.expressions.parse import parse
 from closedform.interpretation import SCHEMA, Interpretation
 
@@ -39,7 +40,10 @@ def from_json(text: str) -> Interpretation:
             f"The file has schema {content['schema']}, and this version reads up to {SCHEMA}; upgrade closedform."
         )
     kept = {key: value for key, value in content.items() if key not in ("format", "schema")}
-    return _structured(kept)
+    try:
+        return _structured(kept)
+    except (ValueError, TypeError, KeyError, ExceptionGroup) as error:
+        raise StorageError(f"The interpretation is damaged ({_first(error)}); save it again.") from error
 
 
 def save_interpretation(interpretation: Interpretation, path: str | Path) -> None:
@@ -79,7 +83,15 @@ def _plain(interpretation: Interpretation) -> dict[str, Any]:
 def _structured(content: dict[str, Any]) -> Interpretation:
     """What `_plain` was made from; files of the first version have no parts."""
     found = _converter().structure({key: value for key, value in content.items() if key != "parts"}, Interpretation)
+    check_names(found.names)
     return replace(found, parts=tuple(_structured(part) for part in content.get("parts", ())))
+
+
+def _first(error: BaseException) -> BaseException:
+    """The innermost error: the converter wraps one group around another."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any, TextIO, cast
 
 from closedform.errors import ProgressError
 from closedform.progress import Progress, Silent, Snapshot
+from closedform.shown import shown
 
 _KINDS = ("line", "table")
 _NOTEBOOK_WIDTH = 120
@@ -298,7 +299,7 @@ def _short_numbers(expression: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return shown(" ".join(text.split()))
 
 
 def _cut(text: str, width: int) -> str:

@@ -6,6 +6,7 @@ from closedform.expressions.expression import Expression
 from closedform.report.figure_data import ReportData
 from closedform.report.figure_numbers import angle_histogram, short_number
 from closedform.report.mathml import mathml_terms
+from closedform.shown import shown
 
 # Readable on a white and on a black page alike: notebooks do not say which one they have.
 _COLOURS = {"verified": "#009E73", "approximate": "#C98A00", "none": "#D55E00"}
@@ -24,13 +25,13 @@ def fragment(data: ReportData) -> str:
     colour = _COLOURS[data.status]
     pieces = [
         f'<div style="border-left:4px solid {colour};padding:2px 0 2px 14px;margin:4px 0;max-width:760px;line-height:1.5">',
-        f'<div style="opacity:.7;font-size:.9em">{escape(data.title)}</div>',
-        f'<div><strong style="color:{colour}">{_WORDS[data.status]}.</strong> {escape(data.sentence)}</div>',
+        f'<div style="opacity:.7;font-size:.9em">{escape(shown(data.title))}</div>',
+        f'<div><strong style="color:{colour}">{_WORDS[data.status]}.</strong> {escape(shown(data.sentence))}</div>',
         *(_formula(" ".join(mathml_terms(expression))) for expression in _expressions(data)),
         f'<div style="font-size:.9em">{_figures(data)}</div>',
     ]
     if data.reasons:
-        rows = "".join(f"<div>{_MARKS[reason.passed]}&ensp;{escape(reason.text)}</div>" for reason in data.reasons)
+        rows = "".join(f"<div>{_MARKS[reason.passed]}&ensp;{escape(shown(reason.text))}</div>" for reason in data.reasons)
         pieces.append(f'<details style="font-size:.9em"><summary>Reasons</summary>{rows}</details>')
     return "".join([*pieces, "</div>"])
 

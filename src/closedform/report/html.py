@@ -9,6 +9,7 @@ from closedform._version import __version__
 from closedform.optional import require
 from closedform.report import page_view
 from closedform.report.figure_data import ReportData
+from closedform.shown import shown
 
 _ICONS = {True: "passed", False: "failed", None: "open"}
 
@@ -51,6 +52,8 @@ def render_report(data: ReportData) -> str:
         loader=jinja2.PackageLoader("closedform.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        # Autoescaping leaves alone what turns the direction of writing or has no width; our own markup is no plain text.
+        finalize=lambda value: shown(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -13,6 +13,7 @@ from closedform.optional import require
 from closedform.report.errors import ReportError
 from closedform.report.figure_data import CandidateView, Coefficient, DirectionField, ReportData
 from closedform.report.figure_numbers import SMALLEST, LogAxis, angle_histogram, arrows, scatter, short_number
+from closedform.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,5 +196,5 @@ def _mark(ax: "Axes", data: ReportData, index: int, text: str, colour: str, *, h
 
 
 def _literal(text: str) -> str:
-    """Text in which a dollar sign is no mathematics."""
-    return text.replace("$", r"\$")
+    """Text in which a dollar sign is no mathematics, and nothing is invisible."""
+    return shown(text).replace("$", r"\$")

@@ -8,6 +8,7 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.selection.choice import explainable
+from closedform.shown import shown
 from closedform.verification.alignment import Alignment
 from closedform.verification.gain import Simpler
 from closedform.verification.phi import MONOTONE, Phi
@@ -88,7 +89,7 @@ class Verdict:
         return tuple(check.text for check in ordered)
 
     def __str__(self) -> str:
-        return f"{self.status}: {self.sentence}"
+        return f"{self.status}: {shown(self.sentence)}"
 
 
 @dataclass(frozen=True, slots=True)

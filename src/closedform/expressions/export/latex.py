@@ -7,8 +7,8 @@ from typing import Any
 import sympy
 
 from closedform.errors import ExpressionError
-from closedform.expressions.expression import Expression
 from closedform.expressions.exact_numbers import decimal
+from closedform.expressions.expression import Expression
 from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sympy
 
 _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {

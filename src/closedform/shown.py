@@ -1,19 +1,19 @@
-"""Text from outside, made safe to show: what a terminal would obey, or nobody could see, becomes an escape."""
+"""Text from outside, made safe to show: what a terminal obeys, or nobody sees, becomes an escape."""
 
 import re
 
-# Letters, marks and a symbol that leave no trace on the screen although Unicode counts them as printable.
+# Letters, marks and a symbol that leave no trace on the screen; Python counts them as printable.
 _UNSEEN = re.compile(
-    "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0"
-    "\\U000e0100-\\U000e01ef]"
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164]"
+    r"|[\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
 def is_plain_text(text: str) -> bool:
     """Whether every character of a text is seen, and does nothing else.
 
-    Control characters, line breaks, marks that turn the direction of writing, characters without width, lone surrogates
-    and all spaces but the common one are not.
+    Control characters, line breaks, marks that turn the direction of writing, characters without
+    width, lone surrogates and all spaces but the common one are not.
 
     Examples
     --------
@@ -26,8 +26,8 @@ def is_plain_text(text: str) -> bool:
 def shown(text: object) -> str:
     """The text on one line, with a visible escape in place of every character that is not plain.
 
-    Everything that came from outside (names, titles, notes, paths, the words of other programs' errors) goes through
-    here before a person sees it. A text that went through before stays as it is.
+    Everything that came from outside (names, titles, notes, paths, the words of other programs'
+    errors) goes through here before a person sees it. Escaping twice changes nothing more.
 
     Examples
     --------

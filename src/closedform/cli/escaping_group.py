@@ -9,9 +9,12 @@ from typer.core import TyperGroup
 
 from closedform.shown import shown
 
+# Typer's base of usage errors has no public name.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
 
 class EscapingGroup(TyperGroup):
-    """Shell patterns put the names of other people's files on the command line, and errors repeat them."""
+    """Shell patterns put names of strangers' files on the command line, and errors repeat them."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Called by Typer to read what stands before the command."""
@@ -26,12 +29,8 @@ class EscapingGroup(TyperGroup):
 
 @contextmanager
 def _escaped() -> Iterator[None]:
-    # Typer's own base of usage errors has no public name.
-    usage_error = typer.BadParameter.__mro__[1]
     try:
         yield
-    except usage_error as error:
-        message = getattr(error, "message", None)
-        if isinstance(message, str):
-            error.message = shown(message)  # pyright: ignore[reportAttributeAccessIssue]
+    except _USAGE_ERROR as error:
+        error.message = shown(error.message)
         raise

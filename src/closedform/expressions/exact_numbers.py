@@ -1,4 +1,4 @@
-"""Which numbers an expression can hold, and their text: both follow from what the parser reads back exactly."""
+"""Which numbers an expression can hold, and their text: what the parser reads back exactly."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ SHORT = 40
 """Significant digits up to which a number is written as a decimal rather than as a quotient."""
 
 MAX_DIGITS = 380
-"""Most significant digits of a decimal that is too small to be written as a quotient of two constants."""
+"""Most significant digits of a decimal that no quotient of two constants can stand for."""
 
 _LARGEST_INTEGER = 10**300
 

@@ -30,9 +30,9 @@ _WORD = re.compile(WORD)
 def check_names(names: Sequence[str]) -> None:
     """Refuse names that could not be told apart, shown, or read back from the text of an expression.
 
-    A name is text of 1 to 200 visible characters without a backtick that neither begins nor ends with a space; it is
-    not a number such as ``pi``, and no other input has it. Names that are not words, and those that mean a function,
-    stand in backticks.
+    A name is text of 1 to 200 visible characters without a backtick that neither begins nor ends
+    with a space; it is not a number such as ``pi``, and no other input has it. Names that are not
+    words, and those that mean a function, stand in backticks.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def check_names(names: Sequence[str]) -> None:
 
 @lru_cache(maxsize=1024)
 def _check_texts(names: tuple[str, ...]) -> None:
-    """Kept for the names of late: a search makes many expressions of the same inputs. Errors are not kept."""
+    """Remembered: a search makes many expressions of the same inputs. Errors are not."""
     for name in names:
         fault = name_fault(name)
         if fault is not None:
@@ -101,7 +101,7 @@ def quote(name: str) -> str:
 
 
 def odd_character(word: str) -> str | None:
-    """The first superscript, fraction or circled number of a word: one could take it for a power or a factor."""
+    """The first superscript, fraction or circled number of a word, which reads as a power or factor."""
     if word.isascii():
         return None
     return next((character for character in word if unicodedata.category(character) == "No"), None)

@@ -171,6 +171,7 @@ class _Reader:
         self.columns = columns
         self.operands: list[Tree] = []
         self.pending: list[_Pending] = []
+        self.depth = 0
 
     def read(self, lexemes: list[_Lexeme]) -> Tree:
         """Build the tree."""
@@ -224,6 +225,7 @@ class _Reader:
             if not self.pending:
                 raise _error(self.text, lexeme.position, "This ')' closes nothing")
             bracket = self.pending.pop()
+            self.depth -= 1
             if bracket.name != "(":
                 self._finish(bracket)
             return False
@@ -232,10 +234,10 @@ class _Reader:
         raise _error(self.text, lexeme.position, f"An operator is missing before {lexeme.text!r}")
 
     def _open(self, name: str, lexeme: _Lexeme) -> None:
-        depth = sum(1 for entry in self.pending if entry.precedence == 0)
-        if depth >= MAX_NESTING:
+        if self.depth >= MAX_NESTING:
             raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
         self.pending.append(_Pending(name, 0, lexeme.position, arguments=0))
+        self.depth += 1
 
     def _reduce(self, strength: int) -> None:
         """Complete the waiting operators that bind at least this strongly, down to the last bracket."""

@@ -159,7 +159,7 @@ def apply(name: str, *operands: Tree) -> Tree:
     number = _number(name, operands)
     if number is not None:
         return number
-    tokens: tuple[Token, ...] = (*(token for operand in operands for token in operand.tokens), name)
+    tokens: tuple[Token, ...] = (*operands[0].tokens, *(operands[1].tokens if len(operands) == 2 else ()), name)
     if len(tokens) > MAX_SIZE:
         raise ExpressionError(f"The expression has more than {MAX_SIZE} nodes; write a shorter one.")
     return Tree(tokens)

@@ -185,7 +185,8 @@ def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]
     try:
         model.load_state_dict(weights, strict=True)
     except RuntimeError as error:
-        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {reason}") from error
     return LoadedModel(model, notes=notes)
 
 

@@ -52,8 +52,8 @@ def render_report(data: ReportData) -> str:
         loader=jinja2.PackageLoader("closedform.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        # Autoescaping leaves alone what turns the direction of writing or has no width; our own markup is no plain text.
-        finalize=lambda value: shown(value) if type(value) is str else value,
+        # Autoescaping leaves alone what turns the direction of writing, or has no width.
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -80,6 +80,11 @@ def render_report(data: ReportData) -> str:
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         version=__version__,
     )
+
+
+def _visible(value: object) -> object:
+    """Text from outside with escapes; markup of our own, which has no such characters, as it is."""
+    return shown(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _asset(name: str) -> str:

@@ -1,8 +1,13 @@
 """Errors and warnings: each says what happened, the value that caused it, and what to do."""
 
+from closedform.shown import shown
+
 
 class ClosedformError(Exception):
-    """Base of every error that closedform raises on purpose."""
+    """Base of every error that closedform raises on purpose; what its message quotes from outside is shown escaped."""
+
+    def __init__(self, *arguments: object, **details: object) -> None:
+        super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments), **details)
 
 
 class ExpressionError(ClosedformError, ValueError):
@@ -60,4 +65,7 @@ class MissingDependencyError(ClosedformError, ImportError):
 
 
 class ClosedformWarning(UserWarning):
-    """Something deserves attention, and the call went on."""
+    """Something deserves attention, and the call went on; its message is shown escaped too."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))

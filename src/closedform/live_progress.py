@@ -11,6 +11,7 @@ from typing import Any, TextIO, cast
 from closedform.errors import ProgressError
 from closedform.keywords import suggestion
 from closedform.progress import Progress, Silent, Snapshot
+from closedform.shown import shown
 
 ProgressLike = bool | str | Progress | None
 """What a public function takes as `progress`."""
@@ -305,7 +306,7 @@ def _short_numbers(expression: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return shown(" ".join(text.split()))
 
 
 def _cut(text: str, width: int) -> str:

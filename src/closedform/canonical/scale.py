@@ -6,7 +6,7 @@ from math import log
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.numbers import awkwardness, is_simple
 from closedform.canonical.sums import Factors, Sum, of_factors, split_constant
-from closedform.expressions.printing import decimal
+from closedform.expressions.exact_numbers import decimal
 
 _ONE = Fraction(1)
 

@@ -8,6 +8,7 @@ import typer
 from closedform._version import __version__
 from closedform.cli.bench import bench
 from closedform.cli.doctor import doctor
+from closedform.cli.escaping_group import EscapingGroup
 from closedform.cli.extract import extract
 from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.interpret import interpret
@@ -20,7 +21,9 @@ from closedform.cli.verify import verify
 from closedform.errors import ClosedformError
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
-app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=EscapingGroup, no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 for command in (layers, extract, interpret, report):
     app.command()(command)
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import typer
 
 from closedform._version import __version__
+from closedform.shown import shown
 
 PACKAGES = (
     "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "jax", "matplotlib", "jinja2",
@@ -24,7 +25,7 @@ def doctor() -> None:
         typer.echo(f"  {name:<14} {_version(name)}")
     from closedform.searching.registry import engine_names
 
-    typer.echo(f"engines: {', '.join(engine_names())}")
+    typer.echo(f"engines: {', '.join(map(shown, engine_names()))}")
     found, compiling, seconds = _self_test()
     typer.echo(f"self-test: {'found' if found else 'NOT found'} in {seconds:.1f} s (compilation {compiling:.1f} s)")
     raise typer.Exit(0 if found else 1)
@@ -32,7 +33,7 @@ def doctor() -> None:
 
 def _version(name: str) -> str:
     try:
-        return version(name)
+        return shown(version(name))
     except PackageNotFoundError:
         return "not installed"
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from closedform.shown import shown
+
 MAX_POINTS = 5000
 
 
@@ -48,6 +50,8 @@ def extract(
         rng=seed,
     )
     field.save(out)
-    typer.echo(f"{out}: {field.n_points} points, {len(field.names)} inputs, rank {field.rank}, tangent {field.tangent.kind}")
+    typer.echo(
+        f"{shown(out)}: {field.n_points} points, {len(field.names)} inputs, rank {field.rank}, tangent {field.tangent.kind}"
+    )
     for sentence in [*field.notes, *(finding.message for finding in field.quality.findings)]:
-        typer.echo(sentence, err=True)
+        typer.echo(shown(sentence), err=True)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from closedform.shown import shown
+
 if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
 
-_LONG_NUMBER = re.compile(r"\d+\.\d{5,}(e[-+]?\d+)?")
+_LONG_NUMBER = re.compile(r"`[^`]*`|\d+\.\d{5,}(e[-+]?\d+)?")  # a name in backticks stays as it is
 
 
 def interpret(
@@ -97,7 +99,7 @@ def show(found: "Interpretation") -> str:
     lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
     status, _, sentence = str(found.verdict).partition(":")
     lines.append(typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}")
-    lines += [f"  {reason}" for reason in found.verdict.reasons]
+    lines += [f"  {shown(reason)}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
         row = f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  {few_digits(str(entry.expression))}"
@@ -112,5 +114,7 @@ def few_digits(formula: str) -> str:
     --------
     >>> few_digits("0.47650524008500483*x**4 + 1.25*v")
     '0.47651*x**4 + 1.25*v'
+    >>> few_digits("`v 1.234567`")
+    '`v 1.234567`'
     """
-    return _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.5g}", formula)
+    return _LONG_NUMBER.sub(lambda match: match[0] if match[0][0] == "`" else f"{float(match[0]):.5g}", formula)

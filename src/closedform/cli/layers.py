@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from closedform.shown import shown
+
 
 def layers(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
@@ -26,11 +28,14 @@ def layers(
         load_model(model, builder=builder, allow_pickle=allow_pickle), None if data is None else load_inputs(data)[0]
     )
     rows = [("layer", "kind", "units", "weights")]
-    rows += [(layer.name, layer.kind, layer.units, f"{layer.weights:,}" if layer.weights else "") for layer in found]
+    rows += [
+        (shown(layer.name), shown(layer.kind), layer.units, f"{layer.weights:,}" if layer.weights else "") for layer in found
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for place, row in enumerate(rows):
         text = "  ".join([*(entry.ljust(width) for entry, width in zip(row, widths, strict=False)), row[3].rjust(10)]).rstrip()
         typer.echo(typer.style(text, bold=True) if place == 0 else text)
     example = next((layer for layer in reversed(found) if layer.name and layer.units not in ("", "?")), None)
     if example is not None:
-        typer.echo(f"\nclosedform extract {model} DATA.npz --neuron {example.example} --out field.npz", err=True)
+        neuron = shown(example.example)
+        typer.echo(f"\nclosedform extract {shown(model)} DATA.npz --neuron {neuron} --out field.npz", err=True)

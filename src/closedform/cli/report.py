@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from closedform.shown import shown
+
 
 def report(
     result: Annotated[
@@ -23,4 +25,4 @@ def report(
     from closedform import load_interpretation
 
     load_interpretation(result).report(out)
-    typer.echo(str(out))
+    typer.echo(shown(out))

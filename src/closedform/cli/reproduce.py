@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from closedform.shown import shown
+
 if TYPE_CHECKING:
     from closedform.experiments.reproduce import Outcome
 
@@ -60,7 +62,7 @@ def reproduce(
         typer.echo(f"experiment {number} ({place} of {len(chosen)})", err=True)
         outcomes.append(run(number, settings, progress=choose_progress(sys.stderr.isatty())))
         if outcomes[-1].reading is None:
-            typer.echo(outcomes[-1].score.reason, err=True)
+            typer.echo(shown(outcomes[-1].score.reason), err=True)
         if not as_json:
             typer.echo(line(outcomes[-1]))
     result = summary(outcomes)
@@ -68,7 +70,7 @@ def reproduce(
         from closedform.experiments.results import write_results
 
         write_results(outcomes, out)
-        typer.echo(f"written to {out}", err=True)
+        typer.echo(f"written to {shown(out)}", err=True)
     typer.echo(json.dumps(result) if as_json else _last_line(result))
     raise typer.Exit(0 if result["recovered"] == result["of"] else 1)
 

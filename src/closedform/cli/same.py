@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from closedform.errors import DomainError
+from closedform.shown import shown
 
 Interval = tuple[float, float]
 
@@ -37,9 +38,9 @@ def same(
         typer.echo(json.dumps(asdict(answer)))
     else:
         typer.echo("same" if answer else "different")
-        typer.echo(f"{answer.status}: {answer.reason}")
+        typer.echo(f"{answer.status}: {shown(answer.reason)}")
         if answer.witness:
-            typer.echo("at " + ", ".join(f"{name} = {value:.6g}" for name, value in answer.witness.items()))
+            typer.echo("at " + ", ".join(f"{shown(name)} = {value:.6g}" for name, value in answer.witness.items()))
         if not answer and answer.dependent and "constant on the domain" not in answer.reason:
             typer.echo("One is a function of the other, but not an invertible one on this domain.")
         typer.echo(f"misalignment {answer.misalignment:.2e}")

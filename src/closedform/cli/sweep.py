@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from closedform.cli.extract import MAX_POINTS as MOST_POINTS
+from closedform.shown import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -92,7 +93,10 @@ def sweep(
         typer.echo(json.dumps({**found.counts, "seconds": found.seconds, "in_store": _tally(table), "store": store}))
     else:
         typer.echo(_text(verified))
-        typer.echo(f"{found}; in {store}: {', '.join(f'{count} {name}' for name, count in _tally(table).items())}", err=True)
+        typer.echo(
+            f"{found}; in {shown(store)}: {', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",
+            err=True,
+        )
     raise typer.Exit(0 if len(verified) else 1)
 
 
@@ -130,13 +134,13 @@ def _text(table: "pandas.DataFrame") -> str:
     for neuron, verdict, complexity, misalignment, concept in ordered[SHOWN].head(MOST_SHOWN).itertuples(index=False):
         size = "" if complexity != complexity else f"{complexity:.0f}"
         angle = "" if misalignment != misalignment else f"{misalignment:.2e}"
-        lines.append(f"{neuron:<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}")
+        lines.append(f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}")
     left = len(table) - MOST_SHOWN
     return "\n".join([*lines, f"and {left} more"] if left > 0 else lines)
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return shown(value) if isinstance(value, str) else ""
 
 
 def _tally(table: "pandas.DataFrame") -> dict[str, int]:

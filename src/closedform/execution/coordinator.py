@@ -10,6 +10,7 @@ from closedform.execution.store import ROWS_PER_PART, ResultStore
 from closedform.execution.tally import Tally, Unwatched, Watcher
 from closedform.execution.task import Limits, Outcome, Task
 from closedform.execution.workers import Workers
+from closedform.shown import shown
 
 FAILED = "failed"
 """Status of the record of a task that was given up."""
@@ -113,7 +114,7 @@ class Coordinator:
         except (Exception, CancelledError) as error:
             self._workers.recover(error)
             flight.losses += 1
-            logger.warning("The worker of %s was lost: %r", flight.task, error)
+            logger.warning("The worker of %s was lost: %s", shown(flight.task), shown(repr(error)))
             if flight.losses <= self._limits.losses:
                 self._launch(flight)
                 return
@@ -121,7 +122,7 @@ class Coordinator:
         else:
             if outcome.fault is not None:
                 flight.faults.append(outcome.fault)
-                logger.warning("%s failed: %s", flight.task, outcome.fault)
+                logger.warning("%s failed: %s", shown(flight.task), shown(outcome.fault))
                 if len(flight.faults) < self._limits.attempts:
                     self._launch(flight)
                     return

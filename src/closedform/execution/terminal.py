@@ -5,6 +5,7 @@ import time
 from typing import Any, TextIO
 
 from closedform.execution.tally import Tally
+from closedform.shown import shown
 
 DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
 
@@ -79,7 +80,7 @@ class TerminalWatcher:
 def counts(tally: Tally) -> str:
     """Done, labels, failed, rate and time left in a line."""
     parts = [f"{tally.before + tally.done} of {tally.total} done"]
-    parts += [f"{count} {label}" for label, count in sorted(tally.labels.items()) if label != "failed"]
+    parts += [f"{count} {shown(label)}" for label, count in sorted(tally.labels.items()) if label != "failed"]
     parts.append(f"{tally.failed} failed")
     if tally.before:
         parts.append(f"{tally.before} from before")

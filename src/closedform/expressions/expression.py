@@ -10,8 +10,8 @@ from closedform.arrays import FloatArray, as_points
 from closedform.errors import ExpressionError
 from closedform.expressions import evaluate
 from closedform.expressions.complexity import Costs, complexity
-from closedform.expressions.operators import NAMED_CONSTANTS
-from closedform.expressions.printing import quote, to_text
+from closedform.expressions.input_names import check_names, quote
+from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ class Expression:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for name in self.names:
-            if not name or "`" in name or name in NAMED_CONSTANTS:
-                raise ExpressionError(f"An input cannot be named {name!r}; choose another name.")
+        check_names(self.names)
         if self.tree.variables and max(self.tree.variables) >= len(self.names):
             raise ExpressionError(f"Input {max(self.tree.variables)} occurs, but only {len(self.names)} inputs are named.")
 

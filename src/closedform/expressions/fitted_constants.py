@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from closedform.expressions.tree import Constant, Token, Tree
+from closedform.expressions.tree import Constant, Token, Tree, constant
 
 SIMPLE_DENOMINATOR = 4
 SIMPLE_NUMERATOR = 12
@@ -50,7 +50,7 @@ def with_numbers(tree: Tree, positions: Sequence[int], values: Sequence[float]) 
     """
     tokens: list[Token] = list(tree.tokens)
     for position, value in zip(positions, values, strict=True):
-        tokens[position] = Constant(Fraction(repr(float(value))))
+        tokens[position] = constant(float(value)).root
     return Tree(tuple(tokens))
 
 

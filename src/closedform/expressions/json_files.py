@@ -97,4 +97,7 @@ def _converter() -> Any:
 
 
 def _first_line(error: BaseException) -> str:
+    """Of the innermost error: the converter wraps one group around another."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     return (str(error).splitlines() or [type(error).__name__])[0]

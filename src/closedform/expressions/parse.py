@@ -2,14 +2,25 @@
 
 import itertools
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fractions import Fraction
 
 from closedform.errors import ExpressionError
+from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import FUNCTIONS, NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.input_names import (
+    ALIASES,
+    CALLABLE,
+    CONSTANT_ALIASES,
+    WORD,
+    check_names,
+    name_fault,
+    odd_character,
+)
+from closedform.expressions.operators import FUNCTIONS, OPERATORS
+from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
 from closedform.keywords import checked_keywords
 
@@ -19,19 +30,18 @@ MAX_NESTING = 200
 MAX_LENGTH = 100_000
 """Longest text that is read, in characters."""
 
-ALIASES = {"ln": "log", "Abs": "abs", "arctan": "atan"}
-CONSTANT_ALIASES = {name: name for name in NAMED_CONSTANTS} | {"π": "pi"}
+LONGEST_NUMBER = 400
+"""Longest text of a number, in characters."""
 
 _PATTERN = re.compile(
-    r"""\s*(?:
-    (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>[^\W\d]\w*)
+    rf"""\s*(?:
+    (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+  | (?P<name>{WORD})
   | `(?P<quoted>[^`]+)`
   | (?P<symbol>\*\*|[-+*/^(),])
   )""",
     re.VERBOSE,
 )
-_CALLABLE = FUNCTIONS.keys() | ALIASES.keys()
 _BINARY = {o.symbol: o.name for o in OPERATORS.values() if o.symbol and o.arity == 2} | {"^": "pow"}
 
 
@@ -59,8 +69,8 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Parameters
     ----------
     text : str
-        Such as ``"x**2 + sin(v)"``. ``^`` and ``**`` both mean power. Names that are no identifiers stand in backticks.
-        Decimal numbers are exact: 0.1 is one tenth.
+        Such as ``"x**2 + sin(v)"``. ``^`` and ``**`` both mean power. Names that are not words, such as ```r²```, and those
+        of functions stand in backticks. Decimal numbers are exact: 0.1 is one tenth.
     names : sequence of str, optional
         The inputs, in the order of their columns. Without it, the names that occur, sorted (x2 before x10).
 
@@ -71,7 +81,8 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Raises
     ------
     ExpressionError
-        If the text is no expression, is nested too deeply, is too long, or holds an unknown name.
+        If the text is no expression, is nested too deeply, is too long, or holds an unknown name, a name that is not
+        taken, or a number out of range. What is read, ``str`` prints so that it is read back the same.
 
     Examples
     --------
@@ -82,8 +93,12 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     array([2.])
     """
     lexemes = list(_tokenize(text))
-    columns = _columns(lexemes, names)
-    return Expression(_Reader(text, columns).read(lexemes), tuple(columns))
+    columns = _columns(text, lexemes, names)
+    tree = _Reader(text, columns).read(lexemes)
+    # Each level of printed parentheses has a sign of its own in the text, so a short text cannot exceed the limit.
+    if len(text) >= MAX_NESTING:
+        _check_printed(tree, columns)
+    return Expression(tree, tuple(columns))
 
 
 def names_in(text: str) -> list[str]:
@@ -94,13 +109,14 @@ def names_in(text: str) -> list[str]:
     >>> names_in("x10 + sin(x2) + pi")
     ['x2', 'x10']
     """
-    return list(_columns(list(_tokenize(text)), None))
+    return list(_columns(text, list(_tokenize(text)), None))
 
 
 def sort_names(names: Sequence[str] | set[str]) -> list[str]:
     """Sort names as a person would: x2 before x10."""
     return sorted(
-        names, key=lambda name: [(not s.isdigit(), int(s) if s.isdigit() else 0, s) for s in re.split(r"(\d+)", name)]
+        names,
+        key=lambda name: [(not s.isdecimal(), int(s) if s.isdecimal() else 0, s) for s in re.split(r"(\d+)", name)],
     )
 
 
@@ -116,25 +132,37 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             found = text[position:].lstrip()[0]
             raise _error(text, position, f"{found!r} is not part of an expression. Names with other signs stand in backticks")
         kind = match.lastgroup or ""
-        odd = next((c for c in match[kind] if kind == "name" and unicodedata.category(c) == "No"), None)
+        odd = odd_character(match[kind]) if kind == "name" else None
         if odd is not None:
             raise _error(text, match.start(kind), f"{odd!r} is no power here: write x**2, or put the name in backticks")
         yield _Lexeme(kind, match[kind], match.start(kind))
         position = match.end()
 
 
-def _columns(lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, int]:
+def _columns(text: str, lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, int]:
     if names is None:
-        known = _CALLABLE | CONSTANT_ALIASES.keys()
-        found = {lexeme.text for lexeme in lexemes if lexeme.kind == "quoted"}
+        known = CALLABLE | CONSTANT_ALIASES.keys()
+        found: set[str] = set()
         called = {a.position for a, b in itertools.pairwise(lexemes) if b.text == "(" and b.kind == "symbol"}
         for lexeme in lexemes:
-            if lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called:
+            is_bare = lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called
+            if (is_bare or lexeme.kind == "quoted") and lexeme.text not in found:
+                fault = name_fault(lexeme.text)
+                if fault is not None:
+                    raise _error(text, lexeme.position, f"An input cannot have this name: {fault}")
                 found.add(lexeme.text)
         names = sort_names(found)
-    if len(set(names)) != len(names):
-        raise ExpressionError(f"Input names must differ; got {list(names)}.")
+    check_names(names)
     return {name: column for column, name in enumerate(names)}
+
+
+def _check_printed(tree: Tree, columns: dict[str, int]) -> None:
+    """Refuse what could not be read back: printing adds parentheses, and writes out numbers such as 1e16."""
+    printed = to_text(tree, list(columns))
+    try:
+        _Reader(printed, columns).read(list(_tokenize(printed)))
+    except ExpressionError as error:
+        raise ExpressionError(f"Written out, the expression could not be read back: {error} Write it flatter.") from error
 
 
 class _Reader:
@@ -145,6 +173,7 @@ class _Reader:
         self.columns = columns
         self.operands: list[Tree] = []
         self.pending: list[_Pending] = []
+        self.depth = 0
 
     def read(self, lexemes: list[_Lexeme]) -> Tree:
         """Build the tree."""
@@ -168,7 +197,7 @@ class _Reader:
             self.operands.append(self._number(lexeme))
             return False
         if lexeme.kind in ("name", "quoted"):
-            if called and lexeme.kind == "name" and (lexeme.text in _CALLABLE or lexeme.text not in self.columns):
+            if called and lexeme.kind == "name" and (lexeme.text in CALLABLE or lexeme.text not in self.columns):
                 self._open(self._function(lexeme), lexeme)
                 return True
             self.operands.append(self._name(lexeme))
@@ -198,6 +227,7 @@ class _Reader:
             if not self.pending:
                 raise _error(self.text, lexeme.position, "This ')' closes nothing")
             bracket = self.pending.pop()
+            self.depth -= 1
             if bracket.name != "(":
                 self._finish(bracket)
             return False
@@ -206,10 +236,10 @@ class _Reader:
         raise _error(self.text, lexeme.position, f"An operator is missing before {lexeme.text!r}")
 
     def _open(self, name: str, lexeme: _Lexeme) -> None:
-        depth = sum(1 for entry in self.pending if entry.precedence == 0)
-        if depth >= MAX_NESTING:
+        if self.depth >= MAX_NESTING:
             raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
         self.pending.append(_Pending(name, 0, lexeme.position, arguments=0))
+        self.depth += 1
 
     def _reduce(self, strength: int) -> None:
         """Complete the waiting operators that bind at least this strongly, down to the last bracket."""
@@ -223,16 +253,23 @@ class _Reader:
         self.operands.append(apply(entry.name, *operands))
 
     def _number(self, lexeme: _Lexeme) -> Tree:
-        exponent = re.search(r"[eE]([+-]?\d+)$", lexeme.text)
-        if len(lexeme.text) > 400 or (exponent and (len(exponent[1]) > 5 or abs(int(exponent[1])) > 400)):
-            raise _error(self.text, lexeme.position, "A number is out of range; constants lie between 1e-400 and 1e300")
-        return constant(lexeme.text)
+        exponent = re.search(r"[eE]([+-]?[0-9]+)$", lexeme.text)
+        # Looked at before the number is made: a large exponent alone would make one of millions of digits.
+        is_long = exponent is not None and (len(exponent[1]) > 5 or abs(int(exponent[1])) > LONGEST_NUMBER)
+        if is_long or len(lexeme.text) > LONGEST_NUMBER:
+            message = "A number is out of range: constants lie between 5e-324 and 1e300, and"
+            raise _error(self.text, lexeme.position, f"{message} are written with at most {LONGEST_NUMBER} characters")
+        value = Fraction(lexeme.text)
+        fault = number_fault(value)
+        if fault is not None:
+            raise _error(self.text, lexeme.position, f"A number is out of range: it {fault}")
+        return constant(value)
 
     def _function(self, lexeme: _Lexeme) -> str:
         name = ALIASES.get(lexeme.text, lexeme.text)
         if name in FUNCTIONS:
             return name
-        hint = _suggest(lexeme.text, sorted(_CALLABLE))
+        hint = _suggest(lexeme.text, sorted(CALLABLE))
         raise _error(self.text, lexeme.position, f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}")
 
     def _name(self, lexeme: _Lexeme) -> Tree:

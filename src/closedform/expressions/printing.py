@@ -1,13 +1,13 @@
 """Expression to text that `parse` reads back to the same tree, number for number."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from closedform.expressions.operators import FUNCTIONS, OPERATORS
+from closedform.expressions.exact_numbers import number_text
+from closedform.expressions.input_names import quote
+from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable
 
-_PLAIN = re.compile(r"[^\W\d]\w*")
 _ATOM = 10
 _SIGN = OPERATORS["neg"].precedence
 _QUOTIENT = OPERATORS["div"].precedence
@@ -41,42 +41,11 @@ def to_text(tree: Tree, names: Sequence[str]) -> str:
     return tree.fold(leaf, node)[0]
 
 
-def quote(name: str) -> str:
-    """A name as it stands in text: in backticks unless it is an identifier with no other meaning."""
-    return name if _PLAIN.fullmatch(name) and name not in FUNCTIONS else f"`{name}`"
-
-
-def decimal(value: Fraction) -> str | None:
-    """The exact decimal text of a number, or None if it has none of at most 40 digits."""
-    denominator = value.denominator
-    twos = fives = 0
-    while denominator % 2 == 0:
-        denominator //= 2
-        twos += 1
-    while denominator % 5 == 0:
-        denominator //= 5
-        fives += 1
-    if denominator != 1:
-        return None
-    places = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**places // value.denominator)
-    sign = "-" if value < 0 else ""
-    stripped = digits.rstrip("0")
-    if len(stripped) > 40:
-        return None
-    exponent = len(digits) - 1 - places
-    if -5 <= exponent <= 16:
-        whole, fraction = (digits[:-places] or "0", digits[-places:].rjust(places, "0")) if places else (digits, "")
-        return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
-    mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
-    return f"{sign}{mantissa}e{exponent}"
-
-
 def _number(value: Fraction) -> tuple[str, int]:
-    text = decimal(value)
-    if text is not None:
+    text = number_text(value)
+    if "/" not in text:
         return text, _ATOM if value >= 0 else _SIGN
-    return f"{value.numerator}/{value.denominator}", _QUOTIENT if value >= 0 else 1
+    return text, _QUOTIENT if value >= 0 else 1
 
 
 def _enclose(part: tuple[str, int], strength: int) -> str:

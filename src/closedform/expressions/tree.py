@@ -11,15 +11,13 @@ from math import isfinite
 from typing import TypeVar
 
 from closedform.errors import ExpressionError
+from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 
 T = TypeVar("T")
 
 MAX_SIZE = 10_000
 """Largest number of nodes in a tree."""
-
-LARGEST_CONSTANT = Fraction(10) ** 300
-"""Constants lie within this bound, so that each has a finite floating-point value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def constant(value: Fraction | int | float | str) -> Tree:
     Raises
     ------
     ExpressionError
-        If the number is not finite or its size is above 1e300.
+        If the number is not finite, its size is above 1e300 or below 5e-324, or it has too many digits to be written.
 
     Examples
     --------
@@ -122,8 +120,9 @@ def constant(value: Fraction | int | float | str) -> Tree:
             raise ExpressionError(f"{value} is not a number that an expression can hold; use a finite constant.")
         value = repr(float(value))
     exact = Fraction(value)
-    if abs(exact) > LARGEST_CONSTANT:
-        raise ExpressionError("A constant is larger than 1e300, where floating-point numbers end; rescale the inputs.")
+    fault = number_fault(exact)
+    if fault is not None:
+        raise ExpressionError(f"A constant {fault}; rescale the inputs, or round it.")
     return Tree((Constant(exact),))
 
 
@@ -144,7 +143,8 @@ def named_constant(name: str) -> Tree:
 def apply(name: str, *operands: Tree) -> Tree:
     """An operator on its operands.
 
-    A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3`` have one spelling only.
+    A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3`` have one spelling only. A
+    quotient that no constant can hold stays a quotient.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def apply(name: str, *operands: Tree) -> Tree:
     number = _number(name, operands)
     if number is not None:
         return number
-    tokens: tuple[Token, ...] = (*(token for operand in operands for token in operand.tokens), name)
+    tokens: tuple[Token, ...] = (*operands[0].tokens, *(operands[1].tokens if len(operands) == 2 else ()), name)
     if len(tokens) > MAX_SIZE:
         raise ExpressionError(f"The expression has more than {MAX_SIZE} nodes; write a shorter one.")
     return Tree(tokens)
@@ -171,7 +171,7 @@ def _number(name: str, operands: tuple[Tree, ...]) -> Tree | None:
         return Tree((Constant(-values[0]),))
     if name == "div" and len(values) == 2 and values[1] != 0:
         quotient = values[0] / values[1]
-        return Tree((Constant(quotient),)) if abs(quotient) <= LARGEST_CONSTANT else None
+        return Tree((Constant(quotient),)) if number_fault(quotient) is None else None
     return None
 
 

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points, frozen
 from closedform.errors import ShapeError
-from closedform.expressions.expression import Expression
-from closedform.expressions.tree import constant
+from closedform.expressions.input_names import check_names
 from closedform.field.errors import FieldError
 
 
@@ -32,13 +31,13 @@ def checked_arrays(points: ArrayLike, gradients: ArrayLike) -> tuple[FloatArray,
 
 
 def checked_names(names: Sequence[str] | None, n_inputs: int) -> tuple[str, ...]:
-    """Names of the inputs, all different; x0, x1 and so on by default."""
+    """Names of the inputs, as `check_names` takes them; x0, x1 and so on by default."""
     if names is None:
         return tuple(f"x{column}" for column in range(n_inputs))
     labels = tuple(str(name) for name in names)
     if isinstance(names, str) or len(labels) != n_inputs or len(set(labels)) != n_inputs:
         raise FieldError(f"Names are {names!r}; pass {n_inputs} different ones, one for each input.")
-    Expression(constant(0), labels)  # refuses names that no expression could use
+    check_names(labels)
     return labels
 
 

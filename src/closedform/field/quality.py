@@ -10,6 +10,7 @@ from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
 from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
 from closedform.field.tangent_space import TangentSpace
+from closedform.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Quality:
         )
         noise = "unknown" if self.noise_degrees is None else f"{self.noise_degrees:.2g} degrees"
         head = f"{kind}{self.tangent_rank}, rank {self.rank} of {self.n_latents} latent(s), noise {noise}"
-        return "\n".join([head, *(f"[{finding.severity}] {finding.message}" for finding in self.findings)])
+        return "\n".join([head, *(f"[{finding.severity}] {shown(finding.message)}" for finding in self.findings)])
 
 
 def assess(

@@ -10,6 +10,7 @@ import numpy as np
 
 from closedform.arrays import frozen
 from closedform.errors import ClosedformError
+from closedform.expressions.input_names import check_names
 from closedform.field.errors import FieldError
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
@@ -123,6 +124,7 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
     if defined is not None:
         defined = defined.astype(bool)
         defined.flags.writeable = False
+    check_names(header["names"])
     kind, rank, local_rank = (header["tangent"][key] for key in ("kind", "rank", "local_rank"))
     return GradientField(
         points=frozen(arrays["points"]),

@@ -20,6 +20,7 @@ from closedform.interpretation.evidence import (
 )
 from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
+from closedform.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,4 +215,4 @@ class Interpretation:
         first = "(no formula)" if self.concept is None else self.concept
         lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
         lines += [self.agreement] if self.networks else []
-        return "\n".join([*lines, *(f"  {reason}" for reason in self.verdict.reasons)])
+        return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from closedform.errors import ClosedformError, StorageError
+from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords
@@ -39,6 +41,10 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     """What `_plain` was made from; files of the first version have no parts."""
     parts = tuple(_structured(part) for part in content.pop("parts", ()))
     found = FORMAT.structured(content, Interpretation)
+    try:
+        check_names(found.names)
+    except ClosedformError as error:
+        raise StorageError(f"The interpretation is damaged ({error}); save it again.") from error
     if not parts:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.

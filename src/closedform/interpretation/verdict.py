@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from closedform.shown import shown
+
 Status = Literal["verified", "approximate", "none"]
 
 STATUSES: tuple[Status, ...] = ("verified", "approximate", "none")
@@ -80,4 +82,4 @@ class Verdict:
         return tuple(check.sentence for check in ordered)
 
     def __str__(self) -> str:
-        return f"{self.status}: {self.sentence}"
+        return f"{self.status}: {shown(self.sentence)}"

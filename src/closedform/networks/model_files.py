@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.expressions.input_names import check_names
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require
 
@@ -126,7 +127,17 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     expected = int(np.prod(inputs.shape[1:]))
     if names.shape != (expected,) or names.dtype.kind not in "US":
         raise ModelFileError(f"{file.name}: 'names' has shape {names.shape}; {expected} texts are needed, one for each input.")
-    return inputs, tuple(str(name) for name in names)
+    return inputs, _checked_names(file, names)
+
+
+def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
+    """Names that can stand in a formula and be shown; bytes are read as UTF-8."""
+    try:
+        labels = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
+        check_names(labels)
+    except ValueError as error:
+        raise ModelFileError(f"{file.name}: {error}") from error
+    return labels
 
 
 def build(builder: str, file: Path) -> Any:
@@ -174,7 +185,8 @@ def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]
     try:
         model.load_state_dict(weights, strict=True)
     except RuntimeError as error:
-        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {reason}") from error
     return LoadedModel(model, notes=notes)
 
 

@@ -10,6 +10,7 @@ from closedform.report.figure_numbers import angle_histogram, short_number
 from closedform.report.figures import check_counts, title
 from closedform.report.looks import CHECK_MARKS, LOOKS
 from closedform.report.mathml import mathml_terms
+from closedform.shown import shown
 
 
 @ability("notebook")
@@ -21,15 +22,20 @@ def fragment(interpretation: Interpretation) -> str:
     return "".join(
         [
             f'<div style="{border};margin:4px 0;max-width:760px;line-height:1.5">',
-            f'<div style="opacity:.7;font-size:.9em">{escape(title(interpretation))}</div>',
-            f"<div>{_status(verdict)} {escape(verdict.sentence)}</div>",
+            f'<div style="opacity:.7;font-size:.9em">{_safe(title(interpretation))}</div>',
+            f"<div>{_status(verdict)} {_safe(verdict.sentence)}</div>",
             *(concepts or [_concept(interpretation)]),
-            _line(escape(interpretation.agreement)),
+            _line(_safe(interpretation.agreement)),
             *(_network(reading) for reading in interpretation.networks),
             _checks(verdict, "Reasons for all together" if parts else "Reasons"),
             "</div>",
         ]
     )
+
+
+def _safe(text: str) -> str:
+    """Text from outside: visible, and no markup."""
+    return escape(shown(text))
 
 
 def _line(content: str) -> str:
@@ -64,11 +70,11 @@ def _figures(interpretation: Interpretation) -> str:
 
 def _network(reading: NetworkReading) -> str:
     said = ", ".join(f"{_status(verdict)} {check_counts(verdict)}" for verdict in reading.verdicts)
-    return _line(f"{escape(reading.name)}: {said}")
+    return _line(f"{_safe(reading.name)}: {said}")
 
 
 def _checks(verdict: Verdict, heading: str = "Reasons") -> str:
-    lines = [f"{CHECK_MARKS[check.word]}&ensp;{escape(check.sentence)}" for check in verdict.checks]
+    lines = [f"{CHECK_MARKS[check.word]}&ensp;{_safe(check.sentence)}" for check in verdict.checks]
     rows = "".join(f"<div>{line}</div>" for line in lines)
     details = f'<details style="font-size:.9em"><summary>{heading}</summary>{rows}</details>'
     return details if rows else ""

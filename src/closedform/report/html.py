@@ -12,6 +12,7 @@ from closedform.optional import require
 from closedform.report.figures import title
 from closedform.report.looks import CHECK_MARKS, LOOKS
 from closedform.report.page_view import FUNCTIONS
+from closedform.shown import shown
 
 
 @ability("report")
@@ -54,6 +55,8 @@ def render_report(interpretation: Interpretation) -> str:
         loader=jinja2.PackageLoader("closedform.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        # Autoescaping leaves alone what turns the direction of writing, or has no width.
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -68,6 +71,11 @@ def render_report(interpretation: Interpretation) -> str:
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         version=__version__,
     )
+
+
+def _visible(value: object) -> object:
+    """Text from outside with escapes; markup of our own, which has no such characters, as it is."""
+    return shown(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _asset(name: str) -> str:

@@ -22,6 +22,7 @@ from closedform.report.figure_numbers import (
     scatter,
     short_number,
 )
+from closedform.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -247,5 +248,5 @@ def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
 
 
 def _literal(text: str) -> str:
-    """Text in which a dollar sign is no mathematics."""
-    return text.replace("$", r"\$")
+    """Text in which a dollar sign is no mathematics, and nothing is invisible."""
+    return shown(text).replace("$", r"\$")

@@ -9,6 +9,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.interpretation.evidence import Directions, Phi
 from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
+from closedform.shown import shown
 
 WIDTH, HEIGHT = 380, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 38
@@ -52,9 +53,11 @@ class _Frame:
         pieces.extend(shapes)
         middle_x, middle_y = (_LEFT + WIDTH - _RIGHT) / 2, (_TOP + self.bottom) / 2
         pieces.append(f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>')
-        pieces.append(f'<text class="name" x="{middle_x}" y="{self.height - 5}" text-anchor="middle">{escape(x_title)}</text>')
+        pieces.append(
+            f'<text class="name" x="{middle_x}" y="{self.height - 5}" text-anchor="middle">{escape(shown(x_title))}</text>'
+        )
         turned = f'transform="translate(11 {middle_y}) rotate(-90)"'
-        pieces.append(f'<text class="name" {turned} text-anchor="middle">{escape(y_title)}</text></svg>')
+        pieces.append(f'<text class="name" {turned} text-anchor="middle">{escape(shown(y_title))}</text></svg>')
         return "".join(pieces)
 
 

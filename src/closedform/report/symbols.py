@@ -4,6 +4,8 @@ import re
 from fractions import Fraction
 from html import escape
 
+from closedform.shown import shown
+
 _GREEK_NAMES = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
@@ -28,7 +30,7 @@ def name_mathml(name: str) -> str:
     """
     parts = _split(name)
     if parts is None:
-        return f"<mtext>{escape(name)}</mtext>"
+        return f"<mtext>{escape(shown(name))}</mtext>"
     base, subscript = parts
     letter = f"<mi>{escape(GREEK.get(base, base))}</mi>"
     if not subscript:

@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from functools import cache
 
 from closedform.errors import ExpressionError, SpaceError
+from closedform.expressions.input_names import ALIASES
 from closedform.expressions.operators import FUNCTIONS
-from closedform.expressions.parse import ALIASES, names_in, parse
+from closedform.expressions.parse import names_in, parse
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
 
 _CALL = re.compile(r"(?P<name>[^\W\d]\w*)\s*\((?P<arguments>[^()]*)\)")

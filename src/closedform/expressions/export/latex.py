@@ -7,10 +7,12 @@ from typing import Any
 import sympy
 
 from closedform.errors import ExpressionError
+from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
-from closedform.expressions.printing import decimal
 from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sympy
 
+# SymPy would set two underscores as a power, and one at the end as an empty index.
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}",
@@ -33,7 +35,7 @@ def to_latex(expression: Expression) -> str:
     labels = {
         symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
         for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
+        if not _WORD.fullmatch(name)
     }
     try:
         return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)

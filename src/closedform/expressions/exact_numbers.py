@@ -1,0 +1,80 @@
+"""Which numbers an expression can hold, and their text: what the parser reads back exactly."""
+
+from fractions import Fraction
+
+LARGEST_CONSTANT = Fraction(10) ** 300
+"""Constants lie within this bound, so that each has a finite floating-point value."""
+
+SMALLEST_CONSTANT = Fraction("5e-324")
+"""Constants other than 0 are at least this large, so that none has the floating-point value 0."""
+
+SHORT = 40
+"""Significant digits up to which a number is written as a decimal rather than as a quotient."""
+
+MAX_DIGITS = 380
+"""Most significant digits of a decimal that no quotient of two constants can stand for."""
+
+_LARGEST_INTEGER = 10**300
+
+
+def number_fault(value: Fraction) -> str | None:
+    """Why no expression can hold a number; None if one can.
+
+    Examples
+    --------
+    >>> number_fault(Fraction(1, 3)), number_fault(Fraction(10) ** -600)
+    (None, 'is smaller than 5e-324, where floating-point numbers end')
+    """
+    above, below = abs(value.numerator), value.denominator
+    if above <= _LARGEST_INTEGER and below <= _LARGEST_INTEGER:
+        return None
+    if above > _LARGEST_INTEGER * below:
+        return "is larger than 1e300, where floating-point numbers end"
+    if abs(value) < SMALLEST_CONSTANT:
+        return "is smaller than 5e-324, where floating-point numbers end"
+    if decimal(value, MAX_DIGITS) is None:
+        return f"has more than {MAX_DIGITS} digits"
+    return None
+
+
+def number_text(value: Fraction) -> str:
+    """The text of a number that an expression can hold: a decimal, or a quotient of integers.
+
+    Examples
+    --------
+    >>> number_text(Fraction(1, 20)), number_text(Fraction(-1, 3)), number_text(Fraction(1, 10**310))
+    ('0.05', '-1/3', '1e-310')
+    """
+    short = decimal(value)
+    if short is not None:
+        return short
+    if value.denominator == 1:
+        return str(value.numerator)
+    if max(abs(value.numerator), value.denominator) <= _LARGEST_INTEGER:
+        return f"{value.numerator}/{value.denominator}"
+    return decimal(value, MAX_DIGITS) or f"{value.numerator}/{value.denominator}"
+
+
+def decimal(value: Fraction, digits_at_most: int = SHORT) -> str | None:
+    """The exact decimal text of a number, or None if it has none of at most so many digits."""
+    denominator = value.denominator
+    twos = (denominator & -denominator).bit_length() - 1
+    denominator >>= twos
+    fives = 0
+    while denominator % 5 == 0:
+        denominator //= 5
+        fives += 1
+    if denominator != 1:
+        return None
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator)
+    sign = "-" if value < 0 else ""
+    stripped = digits.rstrip("0")
+    if len(stripped) > digits_at_most:
+        return None
+    exponent = len(digits) - 1 - places
+    if -5 <= exponent <= 16:
+        whole, fraction = (digits[:-places] or "0", digits[-places:].rjust(places, "0")) if places else (digits, "")
+        return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+    mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
+    return f"{sign}{mantissa}e{exponent}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedform.alignment.scores import field_misalignment
+from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation import Directions, HypothesisResult, Interpretation, Provenance
@@ -127,9 +128,14 @@ def compare_hypothesis(concept: Expression, hypothesis: Expression, held: Gradie
     """Compare the concept with a formula that the user has in mind, on the data."""
     from closedform.equivalence.same_concept import same_concept  # brings SymPy
 
-    answer = same_concept(str(concept), str(hypothesis), list(held.names), points=held.points)
+    try:
+        answer = same_concept(str(concept), str(hypothesis), list(held.names), points=held.points)
+        status, reason = answer.status, answer.reason
+    except DomainError as error:
+        # After the search it must not cost the answer.
+        status, reason = "different", f"They cannot be compared on the held-out points. {error}"
     values = field_misalignment(hypothesis, held)
-    return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=held.weights)))
+    return HypothesisResult(hypothesis, status, reason, float(np.average(values, weights=held.weights)))
 
 
 def without_evidence(field: GradientField, verdict: Verdict, provenance: Provenance) -> Interpretation:

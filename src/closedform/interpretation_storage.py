@@ -1,8 +1,6 @@
 """Interpretations as JSON files, written at once or not at all."""
 
 import json
-import os
-import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 from closedform.errors import StorageError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.files import write_text
 from closedform.interpretation import SCHEMA, Interpretation
 
 
@@ -44,15 +43,7 @@ def from_json(text: str) -> Interpretation:
 
 def save_interpretation(interpretation: Interpretation, path: str | Path) -> None:
     """Write a file; an interrupted write leaves the old one."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(to_json(interpretation))
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_text(path, to_json(interpretation))
 
 
 def load_interpretation(path: str | Path) -> Interpretation:

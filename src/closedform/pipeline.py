@@ -28,12 +28,13 @@ from closedform.search.compilation import compile_engines
 from closedform.search.engine import Engine
 from closedform.search.registry import get_engine
 from closedform.search.space import SearchSpace
-from closedform.selection.choice import Rule
+from closedform.selection.choice import Rule, check_rule
 from closedform.several_concepts import read_concepts
 from closedform.several_networks import common_field, judge_networks
 from closedform.stages import MOST_HELD_OUT, Stages
 from closedform.threads import single_threaded
 from closedform.verification.faithfulness import compare_outputs
+from closedform.verification.hypothesis import checked_hypothesis
 from closedform.verification.phi import phi_between
 from closedform.verification.verdict import Thresholds, nothing_found, undecidable
 
@@ -139,6 +140,13 @@ def interpret_field(
     Returns
     -------
     Interpretation
+
+    Raises
+    ------
+    ExpressionError
+        If the hypothesis is not a formula of the inputs, or is finite at no point; before the search.
+    ChoiceError
+        If there is no such rule, before the search; or if nothing is as simple as the rule asks.
     """
     seed = seed_of(rng)
     limits = budget if isinstance(budget, Budget) else Budget(seconds=budget)
@@ -150,7 +158,8 @@ def interpret_field(
         rng=np.random.default_rng(seed),
         progress=Silent() if progress is None else progress,
     )
-    guess = parse(hypothesis, names=list(field.names)) if isinstance(hypothesis, str) else hypothesis
+    guess = checked_hypothesis(hypothesis, field)
+    check_rule(rule)
     compile_all()
     clock = limits.start()
     provenance = Provenance(

@@ -4,10 +4,13 @@ import json
 import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 
 if TYPE_CHECKING:
     from closedform.interpretation import Interpretation
@@ -31,7 +34,7 @@ def interpret(
 ) -> None:
     """Search a field for its concept, and judge it.
 
-    Exit code 0 if it is verified, 1 if it is approximate or none.
+    Exit code 0 if it is verified, 1 if it is approximate or none, 3 if a file could not be written.
 
     \b
     Examples:
@@ -41,8 +44,12 @@ def interpret(
     """
     from closedform.field.storage import load_field
     from closedform.live_progress import choose_progress
+    from closedform.optional import require
     from closedform.pipeline import interpret_field
 
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
     found = interpret_field(
         load_field(field),
         engine=engine,
@@ -54,11 +61,9 @@ def interpret(
         title=field.stem,
         command=shlex.join(["closedform", *sys.argv[1:]]),
     )
-    if out is not None:
-        found.save(out)
-    if report is not None:
-        found.report(report)
     typer.echo(json.dumps(summary(found)) if as_json else _text(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
     raise typer.Exit(0 if found.verdict.status == "verified" else 1)
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from closedform.cli.outputs import PAGE, check_outputs, deliver
+
 
 def report(
     result: Annotated[
@@ -22,5 +24,7 @@ def report(
     """
     from closedform.interpretation_storage import load_interpretation
 
-    load_interpretation(result).report(out)
+    check_outputs((out, PAGE), inputs=[result])
+    found = load_interpretation(result)
+    deliver(lambda: found.report(out))
     typer.echo(str(out))

@@ -16,6 +16,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.quality import Quality
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
+from closedform.files import replacing
 
 FORMAT = "closedform-field"
 SCHEMA = 1
@@ -29,7 +30,12 @@ def save_field(field: GradientField, path: str | Path) -> None:
     ----------
     field : GradientField
     path : str or Path
-        The file, conventionally ``.npz``; it is replaced if it exists.
+        The file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
+
+    Raises
+    ------
+    SaveError
+        If it cannot be written; an old file is still there.
     """
     arrays: dict[str, np.ndarray] = {
         "points": field.points,
@@ -56,7 +62,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
     # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null characters.
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot refuse to pickle.
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replacing(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)

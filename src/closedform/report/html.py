@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from closedform._version import __version__
+from closedform.files import write_text
 from closedform.optional import require
 from closedform.report import page_view
 from closedform.report.figure_data import ReportData
@@ -31,9 +32,11 @@ def write_report(data: ReportData, path: str | Path) -> Path:
     ------
     MissingDependencyError
         Without Jinja2, which the extra ``report`` brings.
+    SaveError
+        If it cannot be written; an old file is still there.
     """
     target = Path(path)
-    target.write_text(render_report(data), encoding="utf-8")
+    write_text(target, render_report(data))
     return target
 
 

@@ -54,6 +54,20 @@ class Choice:
     better: tuple[int, ...] = ()
 
 
+def check_rule(rule: Rule) -> None:
+    """See whether there is such a rule, before the search that it is to choose from.
+
+    Raises
+    ------
+    ChoiceError
+        If there is not.
+    """
+    # A boolean is a number to Python, but not a complexity.
+    is_complexity = isinstance(rule, int) and not isinstance(rule, bool) and rule > 0
+    if not is_complexity and rule not in ("factor", "steepest_drop", "accuracy"):
+        raise ChoiceError(f"There is no rule {rule!r}; use 'factor', 'steepest_drop', 'accuracy' or a complexity.")
+
+
 def choose(
     contenders: Sequence[Contender],
     scores: RegionalScores,

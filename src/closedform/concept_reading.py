@@ -17,7 +17,14 @@ from closedform.verification.gain import next_simpler
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.phi import even_forms, fit_phi
 from closedform.verification.rivals import find_rivals
-from closedform.verification.verdict import Evidence, Thresholds, Verdict, judge, nothing_found
+from closedform.verification.verdict import (
+    Evidence,
+    Thresholds,
+    Verdict,
+    count_points,
+    judge,
+    nothing_found,
+)
 
 N_ARROWS = 150
 
@@ -100,6 +107,7 @@ def give_evidence(
         noise=stages.field.quality.noise_misalignment,
         rivals=rivals,
         whole=None if whole is None else measure_alignment(concept, whole, divide(whole, stages.rng), stages.rng),
+        n_points=count_points(stages.field),
     )
     return Interpretation(
         names=stages.field.names,

@@ -176,8 +176,11 @@ def interpret_field(
     )
     if field.rank >= field.tangent.rank:
         return without_evidence(field, undecidable(field.rank, field.tangent.rank), provenance)
-    if not (field.weights > 0).any():
-        return without_evidence(field, nothing_found("No point of the field has a usable direction."), provenance)
+    n_usable = int((field.weights > 0).sum())
+    if n_usable < 2:
+        few = "No point" if n_usable == 0 else "Only one point"
+        said = f"{few} of the field has a usable direction."
+        return without_evidence(field, nothing_found(said), provenance)
     request = Request(limits, provenance, guess, thresholds)
     return read_concept(stages, request, clock) if field.rank == 1 else read_concepts(stages, request, clock)
 

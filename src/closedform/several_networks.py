@@ -25,7 +25,7 @@ from closedform.stages import HELD_OUT, MOST_HELD_OUT, MOST_SEEN
 from closedform.verification.agreement import NetworkReading
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.phi import fit_phi
-from closedform.verification.verdict import Evidence, Thresholds, judge
+from closedform.verification.verdict import Evidence, Thresholds, count_points, judge
 
 _ROUNDING = 1e-10
 
@@ -91,7 +91,7 @@ def _judged(
     rng: np.random.Generator,
     thresholds: Thresholds | None,
 ) -> NetworkReading:
-    order = rng.permutation(field.n_points)
+    order = rng.permutation(np.flatnonzero(field.weights > 0))
     count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
     concepts = found.concepts
     own, verdicts, misalignments, constants = [], [], [], []
@@ -107,7 +107,15 @@ def _judged(
         size = concept.complexity() if part.entry is None else part.entry.complexity
         simpler = [entry.expression for entry in part.front if entry.complexity <= size / 2]
         values = [measure_alignment(expression, held, labels, rng).misalignment for expression in simpler]
-        evidence = Evidence(fitted, size, alignment, fit_phi(fitted, held), None, simpler=tuple(values))
+        evidence = Evidence(
+            fitted,
+            size,
+            alignment,
+            fit_phi(fitted, held),
+            None,
+            simpler=tuple(values),
+            n_points=count_points(field),
+        )
         own.append(fitted)
         verdicts.append(judge(evidence, thresholds))
         misalignments.append(alignment.misalignment)

@@ -75,6 +75,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "concepts": [str(concept) for concept in found.concepts],
         "verdict": found.verdict.status,
         "reasons": list(found.verdict.reasons),
+        "points": found.verdict.n_points,
         "misalignment": None if found.alignment is None else found.alignment.misalignment,
         "interval": None if found.alignment is None else [found.alignment.low, found.alignment.high],
         "floor": found.floor,

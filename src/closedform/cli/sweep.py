@@ -120,11 +120,12 @@ def results(
     table = sweep_table(ResultStore(store), where)
     typer.echo((table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table))
     if out is not None:
-        deliver(lambda: _write(table, out))
+        deliver(lambda: write_table(table, out))
     raise typer.Exit(0 if len(table) else 1)
 
 
-def _write(table: "pandas.DataFrame", path: Path) -> None:
+def write_table(table: "pandas.DataFrame", path: Path) -> None:
+    """Write a table as CSV, or as Parquet if the name says so; the old file stays if that fails."""
     with replacing(path) as file:
         if path.suffix.lower() == ".parquet":
             table.to_parquet(file)

@@ -107,13 +107,16 @@ def judge_together(joint: JointEvidence, parts: Sequence[Verdict], thresholds: T
     """The verdict on all concepts at once; that on each of them is its own."""
     lines = Thresholds() if thresholds is None else thresholds
     checks = (_rank(joint), _parts(parts), _span(joint, lines), _explained(joint))
+    count = min((part.n_points for part in parts if part.n_points is not None), default=None)
     if joint.read == 0:
-        return Verdict("none", f"No closed form was found that the latents follow here ({joint.sentence}).", checks)
+        said = f"No closed form was found that the latents follow here ({joint.sentence})."
+        return Verdict("none", said, checks, count)
     if not any(check.passed is False for check in checks):
         text = f"Together the latents are an invertible function of these {joint.read} formulas ({joint.sentence})."
-        return Verdict("verified", text, checks)
+        return Verdict("verified", text, checks, count)
     why = " and ".join(_WEAKNESS[check.name] for check in checks if check.passed is False)
-    return Verdict("approximate", f"The latents follow these formulas in part ({joint.sentence}): {why}.", checks)
+    said = f"The latents follow these formulas in part ({joint.sentence}): {why}."
+    return Verdict("approximate", said, checks, count)
 
 
 _WEAKNESS = {

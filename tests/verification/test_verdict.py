@@ -1,5 +1,7 @@
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import closedform as cf
@@ -8,7 +10,7 @@ from closedform.verification.gain import Simpler
 from closedform.verification.phi import Phi
 from closedform.verification.rivals import Rival
 from closedform.verification.stability import Stability
-from closedform.verification.verdict import Evidence, judge, nothing_found, undecidable
+from closedform.verification.verdict import Evidence, count_points, judge, nothing_found, undecidable
 
 CONCEPT = cf.parse("x**2 + v**2")
 PHI = Phi(-0.999, 0.99, 0.99, (0.0, 1.0), (1.0, 0.0))
@@ -90,3 +92,54 @@ def test_special_verdicts():
     assert undecidable(1, 1).status == "none"
     assert "every function fits" in undecidable(2, 2).reasons[0]
     assert nothing_found("Nothing.").sentence == "Nothing."
+
+
+def test_nothing_is_verified_from_fewer_than_100_points():
+    verdict = judge(replace(GOOD, n_points=99))
+    assert verdict.status == "approximate"
+    assert failed(verdict) == ["points"]
+    assert "fewer than 100 points verify nothing" in verdict.sentence
+    assert verdict.reasons[0].startswith("99 different points count, those that the search has seen included, and 500")
+    assert verdict.n_points == 99
+    enough = judge(replace(GOOD, n_points=100))
+    assert (enough.status, enough.n_points) == ("verified", 100)
+    assert "100 different points count" in " ".join(enough.reasons)
+
+
+def test_where_only_held_out_points_are_known_they_count():
+    assert judge(replace(GOOD, alignment=replace(GOOD.alignment, n_points=99))).status == "approximate"
+
+
+def test_random_directions_at_three_points_are_not_verified():
+    """`verified` was said from one held-out point."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        field = cf.GradientField.from_arrays(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), tangent="none")
+        found = cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=300), rng=seed)
+        assert found.verdict.status != "verified"
+        assert found.verdict.n_points == 3
+
+
+def test_copies_of_points_and_points_without_weight_do_not_count():
+    points = np.random.default_rng(0).uniform(1, 2, (30, 2))
+    many = np.tile(points, (10, 1))
+    repeated = cf.GradientField.from_arrays(many, many, names=["x", "v"])
+    weightless = cf.GradientField.from_arrays(many, many, names=["x", "v"], weights=np.arange(300) < 20)
+    assert (count_points(repeated), count_points(weightless)) == (30, 20)
+    found = cf.interpret_field(repeated, engine="terms", budget=cf.Budget(evaluations=300), rng=0)
+    assert str(found.concept) == "v**2 + x**2"
+    assert found.verdict.status == "approximate"
+
+
+def test_the_number_of_points_is_kept_in_the_file(tmp_path):
+    points = np.random.default_rng(0).uniform(1, 2, (200, 2))
+    field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
+    found = cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=300), rng=0)
+    found.save(tmp_path / "answer.json")
+    assert found.verdict.n_points == 200
+    assert cf.load_interpretation(tmp_path / "answer.json").verdict == found.verdict
+    # Files of earlier versions do not have it.
+    content = json.loads((tmp_path / "answer.json").read_text())
+    del content["verdict"]["n_points"]
+    (tmp_path / "older.json").write_text(json.dumps(content))
+    assert cf.load_interpretation(tmp_path / "older.json").verdict.n_points is None

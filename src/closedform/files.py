@@ -103,12 +103,13 @@ def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> N
     ----------
     path : str or path-like
     endings : sequence of str
-        What its name may end in, such as ``.json``; anything by default. ``/dev/stdout`` and the like may have any name.
+        What its name may end in, such as ``.json``; anything by default. ``/dev/stdout`` and the
+        like may have any name.
 
     Raises
     ------
     SaveError
-        If its folder is missing or not writable, if it is a folder itself, or if its name ends otherwise.
+        If its folder is missing or not writable, it is a folder itself, or its name ends otherwise.
 
     Examples
     --------
@@ -182,5 +183,5 @@ def _partial_name() -> str:
 
 
 def _create(path: Path) -> BinaryIO:
-    """Open a new file with the mode that the umask allows; ``tempfile`` would let only its owner read it."""
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o666), "wb")
+    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's alone."""
+    return open(path, "xb")

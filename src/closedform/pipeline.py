@@ -144,7 +144,7 @@ def interpret_field(
     Raises
     ------
     ExpressionError
-        If the hypothesis is not a formula of the inputs, or is finite at no point; before the search.
+        If the hypothesis is not a formula of the inputs, or finite at no point; before the search.
     ChoiceError
         If there is no such rule, before the search; or if nothing is as simple as the rule asks.
     """

@@ -29,7 +29,7 @@ def arguments() -> dict[str, Any]:
     return {"points": points, "gradients": gradients, "latents": latents, "weights": np.ones(N_POINTS), "names": NAMES}
 
 
-def put(value, *, where=0) -> Callable[[np.ndarray], np.ndarray]:
+def put(value, *, where: int | slice = 0) -> Callable[[np.ndarray], np.ndarray]:
     """One row holds a value."""
 
     def change(array):

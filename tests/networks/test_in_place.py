@@ -209,6 +209,8 @@ def test_a_neurons_function_does_not_reach_the_layers_behind_it():
         return hidden[:, 0]
 
     beside = extract_field(network, points, [("0", halved), "2:0"], rng=0)
+    assert alone.latents is not None
+    assert beside.latents is not None
     assert np.allclose(beside.latents[:, 1], alone.latents[:, 1])
 
 

@@ -1,4 +1,4 @@
-"""What a command writes: checked before the work, and an answer that cannot be written is still told."""
+"""What a command writes: checked before the work, and told even if it cannot be written."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -92,8 +92,8 @@ class GradientField:
         points : array_like, shape (n_points, n_inputs)
             Finite numbers, none masked and none beyond 1e50.
         gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
-            Gradients of one latent, or Jacobians of several, in the points' coordinates. What is not finite,
-            or masked, gets weight 0.
+            Gradients of one latent, or Jacobians of several, in the points' coordinates. What is
+            not finite, or masked, gets weight 0.
         latents : array_like, shape (n_points,) or (n_points, n_latents), optional
             Values of the latents.
         names : sequence of str, optional

@@ -1,4 +1,4 @@
-"""Whether what JSON holds is of the type that it should be: a number in the place of a word fails here, not later."""
+"""Types of what JSON holds: a number in the place of a word fails here, not later."""
 
 import types
 from math import isfinite
@@ -30,7 +30,7 @@ def typed(value: Any, kind: Any, what: str) -> Any:
 
 
 def has_type(value: Any, kind: Any) -> bool:
-    """Whether a value has a type: plain ones, tuples of one type, unions, literals and dictionaries.
+    """Whether a value has a type: plain ones, tuples of one, unions, literals and dictionaries.
 
     Floats are finite, and a boolean is not a number.
 

@@ -8,12 +8,12 @@ from closedform.errors import ShapeError
 from closedform.field.errors import FieldError
 
 LARGEST = 1e50
-"""Inputs, scales, latents and weights beyond this are refused, and scales and weights below its inverse
-too. Products of six of them would overflow or vanish, and then formulas and their gradients cannot be
-computed: at 1e99 a wrong formula was verified, because what refuted it had vanished."""
+"""Inputs, scales, latents and weights beyond this are refused, and scales and weights below its
+inverse too. Products of six of them would overflow or vanish, and then formulas and their gradients
+cannot be computed: at 1e99 a wrong formula was verified, because what refuted it had vanished."""
 
 ORTHONORMAL = 1e-6
-"""How far products of basis vectors may be from 0 and 1: more than rounding, less than any damage."""
+"""How far products of basis vectors may be from 0 and 1: more than rounding, less than damage."""
 
 
 def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> FloatArray:

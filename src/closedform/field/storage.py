@@ -146,7 +146,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientField:
-    """The field; its own constructor checks the numbers, so here only what JSON holds is checked."""
+    """The field; its constructor checks the numbers, so here only what JSON holds is checked."""
 
     def array(name: str) -> FloatArray:
         return frozen(real_array(arrays[name], name))

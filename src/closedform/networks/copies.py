@@ -1,4 +1,4 @@
-"""Copies for the user's functions: one that writes into its argument must change nobody else's data."""
+"""Copies for the user's functions: one that writes into its argument changes nobody's data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def own_copy(value: Any) -> Any:
-    """A copy of arrays and tensors, inside tuples, lists and dictionaries too; anything else as it is.
+    """A copy of arrays and tensors, in tuples, lists and dictionaries too; anything else as it is.
 
     A tensor's copy keeps its gradient.
 

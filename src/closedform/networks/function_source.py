@@ -115,7 +115,8 @@ class FunctionSource:
     def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
         """Values for a batch, or for one point if there is no count.
 
-        Every function gets copies: one that works in place would else move the points between two evaluations.
+        Every function gets copies: one that works in place would else move the points between two
+        evaluations.
         """
         parts = _transformed(self._options.transform, own_copy(parts), count)
         fixed = {key: value(count or 1) if callable(value) else value for key, value in (self._options.fixed or {}).items()}

@@ -1,4 +1,4 @@
-"""A formula that the user has in mind, checked before the search: afterwards it would cost the answer."""
+"""A formula that the user has in mind, checked before the search: later it would cost the answer."""
 
 import numpy as np
 

@@ -18,8 +18,8 @@ from closedform.verification.stability import N_HALVES, Stability
 Status = Literal["verified", "approximate", "none"]
 
 FEWEST_POINTS = 100
-"""Nothing is verified from fewer points. 30% of them are held out, and with fewer than 30 held-out points in
-24 regions a bootstrap interval says nothing: three random directions were verified from one held-out point."""
+"""Nothing is verified from fewer points. 30% of them are held out, and with fewer than 30 points in 24
+regions a bootstrap interval says nothing: three random directions were verified from one point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class Evidence:
     whole : Alignment or None
         Of one of several concepts: the agreement with all that the latents span, not only modulo the other concepts.
     n_points : int or None
-        How many different points of the field count, those that the search has seen included; see `count_points`.
-        Without it the held-out ones count alone.
+        How many different points of the field count, those that the search has seen included; see
+        `count_points`. Without it the held-out ones count alone.
     """
 
     concept: Expression
@@ -207,14 +207,14 @@ def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
 
 
 def _points(evidence: Evidence) -> list[Check]:
-    """Whether there are enough points to verify anything; where only the held-out ones are known, only if there are not."""
+    """Whether there are enough points to verify anything."""
     held = evidence.alignment.n_points
     count = held if evidence.n_points is None else evidence.n_points
     if evidence.n_points is None and count >= FEWEST_POINTS:
         return []
     text = (
-        f"{count} different points count, those that the search has seen included, and {held} of them were held out; "
-        f"nothing is verified from fewer than {FEWEST_POINTS}."
+        f"{count} different points count, those that the search has seen included, and {held} of them "
+        f"were held out; nothing is verified from fewer than {FEWEST_POINTS}."
     )
     return [Check("points", count >= FEWEST_POINTS, text)]
 

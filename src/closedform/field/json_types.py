@@ -1,7 +1,7 @@
 """Types of what JSON holds: a number in the place of a word fails here, not later."""
 
 import types
-from math import isfinite
+from math import isnan
 from typing import Any, Literal, Union, get_args, get_origin
 
 from closedform.field.errors import FieldError
@@ -32,7 +32,7 @@ def typed(value: Any, kind: Any, what: str) -> Any:
 def has_type(value: Any, kind: Any) -> bool:
     """Whether a value has a type: plain ones, tuples of one, unions, literals and dictionaries.
 
-    Floats are finite, and a boolean is not a number.
+    A float is not nan, and a boolean is not a number.
 
     Examples
     --------
@@ -53,5 +53,5 @@ def has_type(value: Any, kind: Any) -> bool:
     if isinstance(value, bool) or kind is bool:
         return isinstance(value, bool) and kind is bool
     if kind is float:
-        return isinstance(value, int | float) and isfinite(value)
+        return isinstance(value, int | float) and not isnan(value)
     return isinstance(value, kind)

@@ -188,7 +188,11 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
 def _quality(data: dict[str, Any]) -> Quality:
     findings = tuple(_record(Finding, finding) for finding in data["findings"])
     redundant = tuple(_record(Redundancy, item) for item in data["redundant"])
-    return _record(Quality, {**data, "findings": findings, "redundant": redundant})
+    quality = _record(Quality, {**data, "findings": findings, "redundant": redundant})
+    for degrees in (quality.noise_degrees, quality.noise_resolution_degrees):
+        if degrees is not None and not 0 <= degrees <= 180:
+            raise FieldError(f"Its noise is {degrees} degrees, which is not an angle.")
+    return quality
 
 
 def _record(kind: type[_Record], data: dict[str, Any]) -> _Record:

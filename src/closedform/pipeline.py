@@ -14,6 +14,7 @@ from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
 from closedform.canonical.form import canonical_form
 from closedform.concept_reading import Request, read_concept, without_evidence
+from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
@@ -209,6 +210,11 @@ def interpret_fields(
     Interpretation
         `networks` has the verdict and the constants of each network, and `agreement` says what they agree on.
 
+    Raises
+    ------
+    ShapeError
+        If there are not as many names as networks, or their inputs differ; before the search.
+
     Examples
     --------
     >>> import closedform as cf
@@ -222,8 +228,10 @@ def interpret_fields(
     2*v**2 + x**2
     """
     seed = seed_of(rng)
-    found = interpret_field(common_field(fields), rng=seed, thresholds=thresholds, **options)
     labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else network_names
+    if len(labels) != len(fields):
+        raise ShapeError(f"There are {len(labels)} names for {len(fields)} networks; pass one for each.")
+    found = interpret_field(common_field(fields), rng=seed, thresholds=thresholds, **options)
     generator = np.random.default_rng([seed, len(fields)])
     return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
 

@@ -148,7 +148,7 @@ def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> Verdict:
     lines = Thresholds() if thresholds is None else thresholds
     alignment = evidence.alignment
     checks = (
-        _alignment(alignment, lines),
+        _alignment(alignment, lines, evidence.n_points),
         *_points(evidence),
         *([] if evidence.whole is None else [_latents(evidence.whole, lines)]),
         _phi(evidence.phi, lines),
@@ -195,9 +195,10 @@ _WEAKNESS = {
 }
 
 
-def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
+def _alignment(alignment: Alignment, lines: Thresholds, n_points: int | None) -> Check:
+    of_all = "" if n_points is None else f" (of {n_points} different points that count)"
     text = (
-        f"On {alignment.n_points} held-out points the misalignment is {alignment.misalignment:.2g} (95% interval "
+        f"On {alignment.n_points} held-out points{of_all} the misalignment is {alignment.misalignment:.2g} (95% interval "
         f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}). Without the worst 5% of them the upper "
         f"bound relative to chance is {alignment.trimmed_bound:.2g}, and {lines.verified:g} is allowed; with them "
         f"{alignment.bound:.2g}, and {lines.approximate:g} is allowed."
@@ -207,16 +208,16 @@ def _alignment(alignment: Alignment, lines: Thresholds) -> Check:
 
 
 def _points(evidence: Evidence) -> list[Check]:
-    """Whether there are enough points to verify anything."""
+    """That there are too few points to verify anything; if there are enough, `alignment` says how many."""
     held = evidence.alignment.n_points
     count = held if evidence.n_points is None else evidence.n_points
-    if evidence.n_points is None and count >= FEWEST_POINTS:
+    if count >= FEWEST_POINTS:
         return []
     text = (
         f"{count} different points count, those that the search has seen included, and {held} of them "
         f"were held out; nothing is verified from fewer than {FEWEST_POINTS}."
     )
-    return [Check("points", count >= FEWEST_POINTS, text)]
+    return [Check("points", False, text)]
 
 
 def _latents(whole: Alignment, lines: Thresholds) -> Check:

@@ -103,7 +103,8 @@ def test_nothing_is_verified_from_fewer_than_100_points():
     assert verdict.n_points == 99
     enough = judge(replace(GOOD, n_points=100))
     assert (enough.status, enough.n_points) == ("verified", 100)
-    assert "On 500 held-out points (of 100 different points that count)" in " ".join(enough.reasons)
+    assert enough.reasons[0].startswith("On 500 held-out points")
+    assert enough.reasons[0].endswith("In all 100 different points count.")
 
 
 def test_where_only_held_out_points_are_known_they_count():

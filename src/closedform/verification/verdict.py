@@ -196,13 +196,14 @@ _WEAKNESS = {
 
 
 def _alignment(alignment: Alignment, lines: Thresholds, n_points: int | None) -> Check:
-    of_all = "" if n_points is None else f" (of {n_points} different points that count)"
     text = (
-        f"On {alignment.n_points} held-out points{of_all} the misalignment is {alignment.misalignment:.2g} (95% interval "
+        f"On {alignment.n_points} held-out points the misalignment is {alignment.misalignment:.2g} (95% interval "
         f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}). Without the worst 5% of them the upper "
         f"bound relative to chance is {alignment.trimmed_bound:.2g}, and {lines.verified:g} is allowed; with them "
         f"{alignment.bound:.2g}, and {lines.approximate:g} is allowed."
     )
+    if n_points is not None:
+        text += f" In all {n_points} different points count."
     fine = alignment.trimmed_bound <= lines.verified and alignment.bound <= lines.approximate
     return Check("alignment", fine, text)
 

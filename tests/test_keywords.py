@@ -104,7 +104,7 @@ READING = [
     ({"rule": 0}, "There is no rule"),
     ({"hypothesis": "x +"}, "ends"),
     ({"hypothesis": "z"}, "z"),
-    ({"hypothesis": "x/0"}, "no finite gradient|zero"),
+    ({"hypothesis": "x/0"}, "finite at none"),
     ({"thresholds": 0.02}, "closedform.Thresholds"),
     ({"checks": ["points"]}, "is not a check"),
 ]

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closedform.interpretation_storage import from_json, to_json
-from closedform.interpretation_views import report_data
 from typer.testing import CliRunner
 
 import closedform as cf
@@ -155,7 +153,7 @@ def test_json_is_escaped_and_loses_nothing(answer):
 def test_page_and_notebook_are_escaped(answer, tmp_path):
     answer.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    for text in (page, fragment(report_data(answer))):
+    for text in (page, fragment(answer)):
         assert ESCAPED in text
         assert is_clean(text)
 
@@ -239,9 +237,8 @@ def test_layers_shows_names_of_modules_escaped(tmp_path, monkeypatch):
 
 
 def test_doctor_shows_engines_escaped(monkeypatch):
-    from closedform.search import registry
-
     from closedform.cli import doctor
+    from closedform.searching import registry
 
     monkeypatch.setattr(registry, "engine_names", lambda: ["terms", EVIL])
     monkeypatch.setattr(doctor, "version", lambda name: f"1.0{EVIL}")

@@ -279,7 +279,8 @@ class _Trainer:
 
 
 def _drawn(sampler: Sampler, count: int, seed: int, stream: int) -> FloatArray:
-    pairs = np.asarray(sampler(count, np.random.default_rng([seed, stream])), dtype=np.float64)
+    # A copy: a sampler may fill the same array each time.
+    pairs = np.array(sampler(count, np.random.default_rng([seed, stream])), dtype=np.float64)
     if pairs.ndim != 3 or pairs.shape[:2] != (count, 2):
         raise ShapeError(f"The sampler returned an array of shape {pairs.shape}; return ({count}, 2, n_inputs).")
     return pairs

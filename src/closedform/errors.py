@@ -56,6 +56,10 @@ class StorageError(ClosedformError, ValueError):
     """A file is not what it should be."""
 
 
+class SaveError(ClosedformError, OSError):
+    """A file cannot be written; what was there before is still there."""
+
+
 class ShapeError(ClosedformError, ValueError):
     """An array does not have the shape that the call needs."""
 

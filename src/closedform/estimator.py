@@ -142,6 +142,9 @@ class ConceptSearch(BaseEstimator):
         space, seed = self._space(), self._seed()
         names = _column_names(points) if feature_names is None else list(feature_names)
         array = check_array(points, dtype="float64", input_name="points")
+        if isinstance(gradients, np.ndarray) and gradients.dtype.kind == "O":
+            # Estimators of scikit-learn take numbers that are stored as objects.
+            gradients = gradients.astype(np.float64)
         field = GradientField.from_arrays(array, gradients, names=names, tangent=self.tangent, constraints=self.constraints)
         self.field_ = field
         self.n_features_in_ = array.shape[1]

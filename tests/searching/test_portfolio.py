@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from closedform.search import portfolio
 
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.live_progress import Live
 from closedform.progress import Silent, Snapshot
+from closedform.searching import portfolio
 from closedform.searching.budget import Budget
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.engine import Evolution

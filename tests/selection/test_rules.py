@@ -5,7 +5,7 @@ import closedform as cf
 from closedform.errors import ChoiceError
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import RegionalScores
-from closedform.selection.rules import Scene, as_rule, choose, steepest_drop
+from closedform.selection.rules import RuleLike, Scene, as_rule, choose, steepest_drop
 
 RNG = np.random.default_rng
 
@@ -22,7 +22,7 @@ def case(*rows, spread=0.05, seed=0):
     return contenders, RegionalScores(table, np.full(24, 1 / 24), tuple(np.empty(0) for _ in rows))
 
 
-def chosen(contenders, scores, *, rule="factor", noise=0.0):
+def chosen(contenders, scores, *, rule: RuleLike = "factor", noise=0.0):
     return choose(as_rule(rule), Scene(contenders, scores, noise, RNG(0)))
 
 

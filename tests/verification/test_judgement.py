@@ -57,7 +57,7 @@ def test_all_is_well():
     verdict = verdict_on()
     assert verdict.status == "verified"
     assert [check.passed for check in verdict.checks] == [True] * len(CHECKS)
-    assert "1500 usable points, and 500 of them" in " ".join(verdict.reasons)
+    assert "1500 different usable points, and 500 of them" in " ".join(verdict.reasons)
 
 
 @pytest.mark.parametrize(

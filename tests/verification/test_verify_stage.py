@@ -3,7 +3,6 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ChoiceError, ExpressionError
-from closedform.keywords import KeywordError
 
 NAMES = ["x", "v"]
 EVALUATIONS = cf.Budget(evaluations=1000)
@@ -85,14 +84,11 @@ def test_the_points_of_a_search_can_be_stated():
         cf.search(ENERGY, points=[600])
 
 
-@pytest.mark.parametrize(
-    ("formula", "error"),
-    [("x/0", ExpressionError | KeywordError), ("3", KeywordError), ("y", ExpressionError), ("log(-x**2)", KeywordError)],
-)
-def test_formulas_without_a_gradient_are_refused_before_any_search(formula, error):
-    with pytest.raises(error.__args__ if hasattr(error, "__args__") else error):
+@pytest.mark.parametrize("formula", ["x/0", "3", "y", "log(-x**2)", "x +"])
+def test_formulas_without_a_gradient_are_refused_before_any_search(formula):
+    with pytest.raises(ExpressionError):
         cf.verify(formula, ENERGY)
-    with pytest.raises(error.__args__ if hasattr(error, "__args__") else error):
+    with pytest.raises(ExpressionError):
         cf.interpret_field(ENERGY, hypothesis=formula)
 
 
@@ -104,7 +100,7 @@ def test_few_points_verify_nothing():
         field = cf.GradientField.from_arrays(points, points, names=NAMES, tangent="none")
         answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
         assert answer.verdict.status == "approximate"
-        assert f"{count} usable points" in " ".join(answer.verdict.reasons)
+        assert f"{count} different usable points" in " ".join(answer.verdict.reasons)
 
 
 def test_an_interrupted_search_is_not_verified():
@@ -114,3 +110,24 @@ def test_an_interrupted_search_is_not_verified():
     answer = cf.verify(cf.select(result, ENERGY, rng=2), ENERGY, rng=3)
     assert answer.verdict.status == "approximate"
     assert "halves" in answer.verdict.sentence
+
+
+def test_random_directions_at_three_points_are_not_verified():
+    """`verified` was said from one held-out point."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        field = cf.GradientField.from_arrays(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), tangent="none")
+        found = cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=300), rng=seed)
+        assert found.verdict.status != "verified"
+
+
+def test_copies_of_points_and_points_without_weight_do_not_count(tmp_path):
+    points = np.random.default_rng(0).uniform(1, 2, (30, 2))
+    many = np.tile(points, (10, 1))
+    repeated = cf.GradientField.from_arrays(many, many, names=NAMES)
+    weightless = cf.GradientField.from_arrays(many, many, names=NAMES, weights=np.arange(300) < 20)
+    for field, count in ((repeated, 30), (weightless, 20)):
+        answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
+        assert (answer.verdict.status, answer.verdict.n_points) == ("approximate", count)
+        answer.save(tmp_path / "answer.json")
+        assert cf.load_interpretation(tmp_path / "answer.json").verdict == answer.verdict

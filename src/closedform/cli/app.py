@@ -54,7 +54,7 @@ def options(
       closedform interpret field.npz --report concept.html
 
     Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2: something is wrong with
-    the call.
+    the call; 3: the work is done, but a file could not be written.
     """
 
 

@@ -81,6 +81,7 @@ def bench(
         from closedform.execution.store import ResultStore
 
         kept = ResultStore(store)
+        kept.folder.check()
     compile_all()
     if not as_json:
         typer.echo(header())

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from closedform.cli.outputs import FIELD, check_outputs, deliver
 from closedform.shown import shown
 
 MAX_POINTS = 5000
@@ -36,6 +37,7 @@ def extract(
     from closedform.networks.extract import extract_field
     from closedform.networks.model_files import load_inputs, load_model
 
+    check_outputs((out, FIELD), inputs=[model, data])
     inputs, known = load_inputs(data)
     columns = [name.strip() for name in names.split(",")] if names else known
     field = extract_field(
@@ -49,9 +51,8 @@ def extract(
         smoothing=smoothing,
         rng=seed,
     )
-    field.save(out)
-    typer.echo(
-        f"{shown(out)}: {field.n_points} points, {len(field.names)} inputs, rank {field.rank}, tangent {field.tangent.kind}"
-    )
+    size = f"{field.n_points} points, {len(field.names)} inputs"
+    typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")
     for sentence in [*field.notes, *(finding.message for finding in field.quality.findings)]:
         typer.echo(shown(sentence), err=True)
+    deliver(lambda: field.save(out))

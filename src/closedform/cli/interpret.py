@@ -4,11 +4,13 @@ import json
 import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def interpret(
 ) -> None:
     """Search a field for its concept, and judge it.
 
-    Exit code 0 if it is verified, 1 if it is approximate or none.
+    Exit code 0 if it is verified, 1 if it is approximate or none, 3 if a file could not be written.
 
     \b
     Examples:
@@ -41,8 +43,12 @@ def interpret(
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
     from closedform.field.storage import load_field
+    from closedform.optional import require
     from closedform.reading.one_field import interpret_field
 
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
     found = interpret_field(
         load_field(field),
         engine=engine,
@@ -54,11 +60,9 @@ def interpret(
         title=field.stem,
         command=shlex.join(["closedform", *sys.argv[1:]]),
     )
-    if out is not None:
-        found.save(out)
-    if report is not None:
-        found.report(report)
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
     raise typer.Exit(0 if found.verdict.status == "verified" else 1)
 
 
@@ -70,6 +74,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "concepts": [str(concept) for concept in found.concepts],
         "verdict": found.verdict.status,
         "reasons": list(found.verdict.reasons),
+        "points": found.verdict.n_points,
         "misalignment": _misalignment(found),
         "interval": None if found.alignment is None else [found.alignment.low, found.alignment.high],
         "floor": found.floor,

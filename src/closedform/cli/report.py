@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from closedform.cli.outputs import PAGE, check_outputs, deliver
 from closedform.shown import shown
 
 
@@ -24,5 +25,7 @@ def report(
     """
     from closedform import load_interpretation
 
-    load_interpretation(result).report(out)
+    check_outputs((out, PAGE), inputs=[result])
+    found = load_interpretation(result)
+    deliver(lambda: found.report(out))
     typer.echo(shown(out))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from closedform.cli.outputs import deliver
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's twelve experiments.
 
-    Exit code 0 if all that are asked for are recovered, 1 if not.
+    Exit code 0 if all that are asked for are recovered, 1 if not, 3 if files could not be written.
 
     \b
     Examples:
@@ -42,9 +43,17 @@ def reproduce(
     chosen = read_numbers(numbers or ["all"])
     from closedform.experiments.reproduce import Settings, summary
     from closedform.experiments.reproduce import reproduce as run
+    from closedform.files import check_folder
     from closedform.live_progress import choose_progress
+    from closedform.optional import require
     from closedform.searching.evolution.operon import load
 
+    for folder in (out, networks):
+        if folder is not None:
+            check_folder(folder)
+    if out is not None:
+        require("matplotlib", extra="report")
+        require("jinja2", extra="report")
     if baseline:
         load()  # an error now, not after the first experiment
     settings = Settings(
@@ -66,12 +75,12 @@ def reproduce(
         if not as_json:
             typer.echo(line(outcomes[-1]))
     result = summary(outcomes)
+    typer.echo(json.dumps(result) if as_json else _last_line(result))
     if out is not None:
         from closedform.experiments.results import write_results
 
-        write_results(outcomes, out)
+        deliver(lambda: write_results(outcomes, out))
         typer.echo(f"written to {shown(out)}", err=True)
-    typer.echo(json.dumps(result) if as_json else _last_line(result))
     raise typer.Exit(0 if result["recovered"] == result["of"] else 1)
 
 

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from closedform.cli.extract import MAX_POINTS as MOST_POINTS
+from closedform.cli.outputs import TABLE, check_outputs, deliver
+from closedform.files import replacing
+from closedform.optional import require
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -115,14 +118,23 @@ def results(
     from closedform.execution.store import ResultStore
     from closedform.sweeping.result import sweep_table
 
+    check_outputs((out, TABLE))
+    if out is not None and out.suffix.lower() == ".parquet":
+        require("pyarrow", extra="cluster")
     table = sweep_table(ResultStore(store), where)
-    if out is not None:
-        if out.suffix == ".parquet":
-            table.to_parquet(out)
-        else:
-            table.to_csv(out, index=False)
     typer.echo((table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table))
+    if out is not None:
+        deliver(lambda: write_table(table, out))
     raise typer.Exit(0 if len(table) else 1)
+
+
+def write_table(table: "pandas.DataFrame", path: Path) -> None:
+    """Write a table as CSV, or as Parquet if the name says so; the old file stays if that fails."""
+    with replacing(path) as file:
+        if path.suffix.lower() == ".parquet":
+            table.to_parquet(file)
+        else:
+            file.write(table.to_csv(index=False).encode())
 
 
 def _text(table: "pandas.DataFrame") -> str:

@@ -4,12 +4,14 @@ import json
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from closedform.cli.interpret import show, summary
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 
 
 def verify(
@@ -35,8 +37,12 @@ def verify(
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
     from closedform.field.storage import load_field
+    from closedform.optional import require
     from closedform.verification.verify_stage import verify as judge
 
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
     found = judge(
         formula,
         load_field(field),
@@ -48,9 +54,7 @@ def verify(
     )
     command = shlex.join(["closedform", *sys.argv[1:]])
     found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))
-    if out is not None:
-        found.save(out)
-    if report is not None:
-        found.report(report)
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
     raise typer.Exit(0 if found.verdict.status == "verified" else 1)

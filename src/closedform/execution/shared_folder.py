@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from closedform.errors import StorageError
+from closedform.errors import SaveError, StorageError
+from closedform.files import check_folder, write_bytes
 
 READ_AT_ONCE = 512
 """Files that are asked for together: buckets answer them side by side."""
@@ -105,10 +105,24 @@ class SharedFolder:
             return
         try:
             self._place(name, content)
-        except FileNotFoundError:
+        except (SaveError, FileNotFoundError):
+            folders = (PARTIAL, name.rpartition("/")[0])
+            if all(os.path.isdir(self.locate(folder)) for folder in folders):
+                raise
             # Somebody removed a folder that was there.
             self._made.clear()
             self._place(name, content)
+
+    def check(self) -> None:
+        """See whether files can be written here, before the work whose results they are to hold.
+
+        Raises
+        ------
+        SaveError
+            If not. A bucket is not asked: it would cost a request, and the first write tells.
+        """
+        if self._is_local:
+            check_folder(self._root)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is still there."""
@@ -121,14 +135,8 @@ class SharedFolder:
             pass
 
     def _place(self, name: str, content: bytes) -> None:
-        partial = Path(self.locate(f"{PARTIAL}/{uuid4().hex}"))
         for folder in (PARTIAL, name.rpartition("/")[0]):
             if folder not in self._made:
                 os.makedirs(self.locate(folder), exist_ok=True)
                 self._made.add(folder)
-        try:
-            partial.write_bytes(content)
-            os.replace(partial, self.locate(name))
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        write_bytes(self.locate(name), content, workshop=self.locate(PARTIAL), is_durable=False)

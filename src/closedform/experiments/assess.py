@@ -20,6 +20,7 @@ from closedform.experiments.extraction import extract_experiment
 from closedform.experiments.train import network_file, read_record
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
+from closedform.files import write_text
 from closedform.networks.siamese import load_siamese
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def assess_directory(directory: Path) -> None:
             record = read_record(directory, number)
             record |= assess(number, load_siamese(file), seed=record["seed"])
             table.append({key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in record.items()})
-    (directory / "networks.json").write_text(json.dumps(table, indent=1) + "\n")
+    write_text(directory / "networks.json", json.dumps(table, indent=1) + "\n")
 
 
 def _errors(expression: str, field: GradientField) -> FloatArray:

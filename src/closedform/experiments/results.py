@@ -10,6 +10,7 @@ from closedform.arrays import FloatArray
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.reproduce import Outcome, summary
 from closedform.experiments.scoring import expected
+from closedform.files import write_text
 from closedform.report.sheets import Panel, plot_correlation, write_sheet
 
 
@@ -26,9 +27,10 @@ def write_results(outcomes: Sequence[Outcome], directory: Path) -> None:
     for folder in (figures, reports):
         folder.mkdir(parents=True, exist_ok=True)
     result = summary(outcomes)
-    (directory / "results.json").write_text(json.dumps(result, indent=1) + "\n")
-    pd.json_normalize(result["experiments"], sep="_").to_csv(directory / "results.csv", index=False)
-    (directory / "results.md").write_text(markdown(outcomes))
+    write_text(directory / "results.json", json.dumps(result, indent=1) + "\n")
+    table = pd.json_normalize(result["experiments"], sep="_")
+    write_text(directory / "results.csv", table.to_csv(index=False))
+    write_text(directory / "results.md", markdown(outcomes))
     read = [outcome for outcome in outcomes if outcome.reading is not None]
     for outcome in read:
         _write_reading(outcome, figures, reports)

@@ -6,7 +6,6 @@ An interrupted run goes on where it was when it is started again with the same w
 import argparse
 import json
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.experiments.catalogue import EXPERIMENTS
 from closedform.experiments.profiles import Profile, ProfileName, get_profile
+from closedform.files import write_text
 from closedform.live_progress import Table
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
@@ -69,10 +69,9 @@ def train_into(directory: Path, number: int, name: ProfileName, *, seed: int = 0
     if trained.status == "interrupted":
         raise KeyboardInterrupt
     record = training_record(number, trained, EXPERIMENTS[number].split("test", profile.n_test, seed=seed))
-    file.with_suffix(".json").write_text(json.dumps({**record, "profile": name, "seed": seed}, indent=1) + "\n")
-    unfinished = file.with_suffix(".part")
-    trained.save(unfinished)
-    os.replace(unfinished, file)
+    record |= {"profile": name, "seed": seed}
+    write_text(file.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
+    trained.save(file)
     checkpoint.unlink(missing_ok=True)
 
 

@@ -1,8 +1,6 @@
 """Frozen data with expressions in them as JSON files, written at once or not at all."""
 
 import json
-import os
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any, TypeVar
 from closedform.errors import StorageError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.files import write_text
 
 T = TypeVar("T")
 
@@ -54,16 +53,7 @@ class JsonFormat:
 
     def write(self, content: dict[str, Any], path: str | Path) -> None:
         """Write plain content; an interrupted write leaves the old file."""
-        target = Path(path)
-        text = json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_text(path, json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1))
 
     def read(self, path: str | Path) -> dict[str, Any]:
         """Plain content of a file.

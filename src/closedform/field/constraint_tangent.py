@@ -78,7 +78,7 @@ def constraint_tangent(
 def _gradient(points: FloatArray, scale: FloatArray, constraint: StatedConstraint, names: Sequence[str]) -> FloatArray:
     """Gradient of a constraint in scaled coordinates, after a look at whether it holds."""
     if not isinstance(constraint, str | Expression | Constraint):
-        gradient = as_points(constraint(points), points.shape[1])
+        gradient = as_points(constraint(points.copy()), points.shape[1])
         if len(gradient) != len(points):
             raise FieldError(f"A constraint returned {len(gradient)} gradients for {len(points)} points; return one for each.")
         return gradient * scale

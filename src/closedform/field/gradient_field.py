@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
-from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.field.arguments import checked_arrays, checked_latents, checked_names, checked_weights
+from closedform.field.checks import check_field
 from closedform.field.errors import FieldError
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
@@ -72,24 +72,7 @@ class GradientField:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        n_points, n_inputs = self.points.shape
-        rank = self.directions.shape[-1]
-        expected = {
-            "directions": (n_points, n_inputs, rank),
-            "frames": (n_points, self.tangent.rank, rank),
-            "weights": (n_points,),
-            "names": (n_inputs,),
-            "scale": (n_inputs,),
-        }
-        for name, shape in expected.items():
-            found = np.shape(getattr(self, name))
-            if found != shape:
-                raise ShapeError(f"The field's {name} have shape {found}; with these points they need {shape}.")
-        if self.latents is not None and (self.latents.ndim != 2 or len(self.latents) != n_points):
-            raise ShapeError(f"Latents have shape {self.latents.shape}; pass ({n_points}, n_latents).")
-        basis = self.tangent.basis
-        if basis is not None and basis.ndim == 3 and len(basis) != n_points:
-            raise ShapeError(f"Tangent spaces are given at {len(basis)} points; the field has {n_points}.")
+        check_field(self)
 
     @classmethod
     @checked_keywords
@@ -110,9 +93,10 @@ class GradientField:
         Parameters
         ----------
         points : array_like, shape (n_points, n_inputs)
-            Finite numbers.
+            Finite numbers, none masked and none beyond 1e50.
         gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
-            Gradients of one latent, or Jacobians of several, in the points' coordinates. What is not finite gets weight 0.
+            Gradients of one latent, or Jacobians of several, in the points' coordinates. What is
+            not finite, or masked, gets weight 0.
         latents : array_like, shape (n_points,) or (n_points, n_latents), optional
             Values of the latents.
         names : sequence of str, optional
@@ -122,7 +106,7 @@ class GradientField:
         constraints : sequence of str, Expression or callable
             Functions that are constant on the data, such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
         weights : array_like, shape (n_points,), optional
-            How much each point counts; 1 by default.
+            How much each point counts; 1 by default, and 0 where it is masked.
         notes : sequence of str
             Sentences to keep with the field.
 
@@ -135,7 +119,8 @@ class GradientField:
         ShapeError
             If the shapes do not fit each other.
         FieldError
-            If points are not finite or all the same, names or weights are unusable, or the tangent space cannot be found.
+            If an array holds anything but real numbers, points are not finite, too large or all the
+            same, names or weights are unusable, or the tangent space cannot be found.
 
         Warns
         -----

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
 from closedform.field.errors import FieldError
+from closedform.field.numbers import check_orthonormal
 
 Kind = Literal["none", "linear", "local", "constraints"]
 
@@ -48,6 +49,21 @@ class TangentSpace:
             raise FieldError(f"A tangent space of kind {self.kind!r} {'needs a' if self.basis is None else 'has no'} basis.")
         if self.basis is not None and (self.basis.ndim not in (2, 3) or self.basis.shape[-1] != self.rank):
             raise ShapeError(f"The basis has shape {self.basis.shape}; its last axis must have the rank, {self.rank}.")
+        if not 1 <= self.rank <= self.n_inputs:
+            raise FieldError(f"The tangent space has rank {self.rank} in {self.n_inputs} inputs; it is between 1 and that.")
+        defined = self.is_defined
+        if defined is not None and (defined.ndim != 1 or defined.dtype != bool):
+            raise ShapeError(
+                f"Where the space is defined is {defined.dtype} {defined.shape}; pass booleans, one for each point."
+            )
+        if self.basis is not None:
+            known = self.basis if self.is_global or defined is None or len(defined) != len(self.basis) else self.basis[defined]
+            check_orthonormal(known, "tangent bases")
+
+    @property
+    def n_inputs(self) -> int:
+        """Dimension of the space around it."""
+        return self.rank if self.basis is None else self.basis.shape[-2]
 
     @property
     def is_global(self) -> bool:
@@ -80,7 +96,7 @@ class TangentSpace:
         array([[6.]])
         """
         array = np.asarray(covectors, dtype=np.float64)
-        n_inputs = self.rank if self.basis is None else self.basis.shape[-2]
+        n_inputs = self.n_inputs
         if array.ndim not in (2, 3) or array.shape[1] != n_inputs:
             raise ShapeError(f"Covectors have shape {array.shape}; pass (n_points, {n_inputs}) or (n_points, {n_inputs}, m).")
         if self.basis is not None and not self.is_global and len(self.basis) != len(array):

@@ -69,11 +69,14 @@ class Verdict:
         The verdict in one sentence.
     checks : tuple of CheckResult
         What it rests on.
+    n_points : int or None
+        How many different points of the field count; None if that is not known.
     """
 
     status: Status
     sentence: str
     checks: tuple[CheckResult, ...] = ()
+    n_points: int | None = None
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from closedform.errors import ShapeError
+from closedform.networks.copies import own_copy
 from closedform.networks.errors import ExtractionError
 
 CHUNK = 1024
@@ -189,7 +190,7 @@ def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
     """The network's inputs in one batch of a data set."""
     notes: Notes = ()
     if prepare is not None:
-        batch = prepare(batch)
+        batch = prepare(own_copy(batch))
     elif isinstance(batch, tuple | list):
         if len(batch) > 1:
             notes = (f"The data set yields {len(batch)} things; the first is the input. Use prepare= to choose otherwise.",)

@@ -7,6 +7,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.field.scaling import robust_spread
+from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import call_method, is_estimator, method_note, method_of
@@ -112,19 +113,24 @@ class FunctionSource:
         return fill({key: part[places] for key, part in self._rows.parts.items()}, points, self._blocks, _write)
 
     def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
-        """Values for a batch, or for one point if there is no count."""
-        parts = _transformed(self._options.transform, parts, count)
+        """Values for a batch, or for one point if there is no count.
+
+        Every function gets copies: one that works in place would else move the points between two
+        evaluations.
+        """
+        parts = _transformed(self._options.transform, own_copy(parts), count)
         fixed = {key: value(count or 1) if callable(value) else value for key, value in (self._options.fixed or {}).items()}
-        positional, named = arguments(parts | fixed)
+        given = parts | fixed
         outputs: dict[str | None, Any] = {}
         columns = []
         for neuron, method in zip(self._neurons, self._methods, strict=True):
             if neuron.whole_model and neuron.function is not None:
+                positional, named = arguments(own_copy(given))
                 value = neuron.function(self._model, named or (positional[0] if len(positional) == 1 else positional))
             else:
                 if method not in outputs:
-                    outputs[method] = self._output(method, positional, named)
-                value = self._taken(neuron, outputs[method], count)
+                    outputs[method] = self._output(method, *arguments(own_copy(given)))
+                value = self._taken(neuron, own_copy(outputs[method]), count)
             columns.append(_two_axes(neuron, value, count or 1))
         return np.concatenate(columns, axis=1)
 

@@ -71,7 +71,8 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
     def replace(_module: Any, _inputs: Any, output: Any) -> Any:
         if not isinstance(output, torch.Tensor) or output.ndim != 2:
             return None
-        seen.append(output[:, column].double().cpu().numpy())
+        # A copy: in float64 it would be a view, and the next layer may work in place.
+        seen.append(output[:, column].double().cpu().numpy().copy())
         if values is None:
             return None
         changed = output.clone()

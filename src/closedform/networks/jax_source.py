@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
@@ -186,7 +187,8 @@ class JaxSource:
         return dict(enumerate(result)) if isinstance(result, tuple) else {next(iter(parts)): result}
 
     def _fixed(self, count: int) -> dict[Key, Any]:
-        return {key: value(count) if callable(value) else value for key, value in (self._options.fixed or {}).items()}
+        fixed = (self._options.fixed or {}).items()
+        return {key: value(count) if callable(value) else own_copy(value) for key, value in fixed}
 
 
 def _precision(double: bool) -> AbstractContextManager[Any]:

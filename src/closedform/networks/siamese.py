@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.errors import ShapeError
+from closedform.files import check_output, write_bytes
 from closedform.networks.errors import ModelFileError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, checked_triplets, mean_triplet_loss
 from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, one_thread, train
@@ -66,7 +67,7 @@ class TrainedSiamese:
         kind = torch.float16 if precision == "half" else torch.float32
         weights = {name: tensor.detach().to(kind).contiguous() for name, tensor in self.module.state_dict().items()}
         metadata = {_METADATA: json.dumps(asdict(self.options))}
-        require("safetensors.torch", extra="torch").save_file(weights, str(path), metadata=metadata)
+        write_bytes(path, require("safetensors.torch", extra="torch").save(weights, metadata=metadata))
 
 
 def train_siamese(
@@ -110,6 +111,13 @@ def train_siamese(
         If triplets are no array of that shape.
     TrainingError
         If a number is not finite, the loss becomes so, or the checkpoint belongs to another training.
+    SaveError
+        If the checkpoint cannot be written, before the training.
+
+    Warns
+    -----
+    ClosedformWarning
+        If a checkpoint cannot be written later; the training goes on.
 
     Examples
     --------
@@ -131,6 +139,8 @@ def train_siamese(
     data = [torch.tensor((array - shift) / spread, dtype=torch.float32) for array in arrays]
     run = Run(options, seed, data[0], data[1] if len(data) > 1 else None)
     file = None if checkpoint is None else Path(checkpoint)
+    if file is not None:
+        check_output(file)  # an error now, not after the first epochs
     if file is not None and resume and file.exists():
         run.restore(file)
     with denormals_flushed(), one_thread():

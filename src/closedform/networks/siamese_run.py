@@ -1,9 +1,10 @@
 """The course of a Siamese training: epochs, checkpoints, progress."""
 
 import hashlib
+import io
 import json
-import os
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from closedform.errors import ClosedformWarning, SaveError
+from closedform.files import write_bytes
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
 from closedform.optional import require
@@ -142,9 +145,10 @@ class Run:
             "history": [[epoch.training_loss, epoch.validation_loss, epoch.learning_rate] for epoch in self.history],
             "seconds": self.seconds,
         }
-        unfinished = file.with_name(file.name + ".part")
-        torch.save(state, unfinished)
-        os.replace(unfinished, file)
+        # Into memory first: torch reports a full disk in its own way, and may leave the file open.
+        content = io.BytesIO()
+        torch.save(state, content)
+        write_bytes(file, content.getvalue())
 
     def restore(self, file: Path) -> None:
         """Take up the state of a checkpoint."""
@@ -184,7 +188,7 @@ def train(run: Run, progress: Progress, file: Path | None) -> Status:
                 progress.show(_snapshot(run, (now - start) / (len(run.history) - resumed)))
                 shown = now
             if file is not None and (now - stored > _SAVE_EVERY or last):
-                run.store(file)
+                _store(run, file)
                 stored = now
     except KeyboardInterrupt:
         if not run.history:
@@ -193,6 +197,14 @@ def train(run: Run, progress: Progress, file: Path | None) -> Status:
     finally:
         progress.close()
     return status
+
+
+def _store(run: Run, file: Path) -> None:
+    """Write a checkpoint; a full disk must not cost the training."""
+    try:
+        run.store(file)
+    except SaveError as error:
+        warnings.warn(f"{error} The training goes on without it.", ClosedformWarning, stacklevel=4)
 
 
 def _snapshot(run: Run, seconds_per_epoch: float) -> Snapshot:

@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.networks.copies import own_copy
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
@@ -133,8 +134,8 @@ def _is_instance(value: Any, module: str, name: str) -> bool:
 
 def _probed_kind(model: Any, rows: Rows) -> Kind:
     """The framework of a plain function, told by what it returns."""
-    few = {key: np.asarray(part[:2]) if not hasattr(part, "detach") else part[:2] for key, part in rows.parts.items()}
-    positional, named = arguments(few)
+    few = {key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2]) for key, part in rows.parts.items()}
+    positional, named = arguments(own_copy(few))
     try:
         result = model(*positional, **named)
     except Exception:  # a function of tensors, or of one point, may raise anything on an array of points
@@ -148,7 +149,7 @@ def _tried_on_tensors(model: Any, few: dict[int | str, Any]) -> Any:
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    positional, named = arguments({key: torch.as_tensor(part) for key, part in few.items()})
+    positional, named = arguments({key: torch.as_tensor(own_copy(part)) for key, part in few.items()})
     try:
         return model(*positional, **named)
     except Exception:  # the source reports what is wrong, with the whole story

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError
 from closedform.optional import require
@@ -29,7 +30,8 @@ def fixed_arguments(fixed: Mapping[int | str, Any] | None, count: int, dtype: An
     for key, value in (fixed or {}).items():
         if callable(value) and not isinstance(value, torch.nn.Module):
             value = value(count)
-        arguments[key] = as_tensor(value, dtype, device) if isinstance(value, np.ndarray | torch.Tensor) else value
+        is_array = isinstance(value, np.ndarray | torch.Tensor)
+        arguments[key] = as_tensor(own_copy(value), dtype, device) if is_array else value
     return arguments
 
 
@@ -82,7 +84,8 @@ def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
         warnings.simplefilter("ignore")
         offset = np.asarray(scaler.transform(np.zeros((1, n_inputs))), dtype=float)[0]
         matrix = np.asarray(scaler.transform(np.eye(n_inputs)), dtype=float) - offset
-        expected = np.asarray(scaler.transform(probes), dtype=float)
+        # A copy, since some scalers work in place.
+        expected = np.asarray(scaler.transform(probes.copy()), dtype=float)
     if not np.allclose(probes @ matrix + offset, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max()):
         raise ExtractionError(f"transform={scaler!r} is not affine, so it has no known gradient. Write it as a torch function.")
     return matrix, offset

@@ -170,7 +170,8 @@ class TorchSource:
         values = values_of(
             run,
             self._neurons,
-            fill(parts, leaf, self._blocks, _write),
+            # Not the leaf itself: a network may begin with a layer that works in place.
+            fill(parts, leaf.clone(), self._blocks, _write),
             fixed_arguments(self._options.fixed, total, run.dtype, run.device),
             count=total,
             batched=self._options.batched is not False,

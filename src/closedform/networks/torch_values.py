@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
@@ -71,6 +72,8 @@ def values_of(
         array, sentence = entry_of(neuron, output)
         note(sentence)
         array = _points_first(neuron, array, count, note) if batched else array[None]
+        if neuron.function is not None:
+            array = array.clone()  # it may work in place, and the network goes on with the array
         # A copy, since the next layer may overwrite its input.
         return pick(neuron, array, lambda direction, like: as_tensor(direction, like.dtype, like.device)).clone()
 
@@ -83,10 +86,10 @@ def values_of(
     values = []
     with SquashingWatch() as watch, Capture(run.model, neurons, take) as capture:
         needed = any(not neuron.whole_model for neuron in neurons)
-        output = run.model(*positional, **named) if needed else None
+        output = run.model(*own_copy(positional), **own_copy(named)) if needed else None
         for place, neuron in enumerate(neurons):
             if neuron.function is not None and neuron.whole_model:
-                value = neuron.function(run.model, _inputs(parts))
+                value = neuron.function(run.model, _inputs(own_copy(parts)))
             elif capture.is_layer(place):
                 value, sentence = capture.value(place)
                 note(sentence)

@@ -28,8 +28,9 @@ from closedform.selection.rules import RuleLike
 from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
 from closedform.verification.checks import Check
+from closedform.verification.formula import as_formula
 from closedform.verification.thresholds import Thresholds
-from closedform.verification.verify_stage import as_formula, verify
+from closedform.verification.verify_stage import verify
 
 
 @single_threaded
@@ -85,7 +86,7 @@ def interpret_field(
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
     settings.space.check_inputs(field.names)
     limits, seed = as_budget(budget), as_seed(rng)
-    guess = None if hypothesis is None else as_formula(hypothesis, field)
+    guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     compile_all()
     clock, generator = limits.start(), np.random.default_rng(seed)
     if 1 < field.rank < field.tangent.rank:

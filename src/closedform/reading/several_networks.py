@@ -256,7 +256,7 @@ def _stacked_tangent(fields: Sequence[GradientField], scale: FloatArray) -> Tang
         basis = np.broadcast_to(identity if field.tangent.basis is None else field.tangent.basis, _shape(field))
         bases.append(np.linalg.qr(basis * (field.scale / scale)[:, None])[0])
     kind = "constraints" if first.kind == "none" else first.kind
-    return TangentSpace(kind, first.rank, np.vstack(bases), first.spectrum)
+    return TangentSpace(kind, first.rank, frozen(np.vstack(bases)), first.spectrum)
 
 
 def _shape(field: GradientField) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from closedform._version import __version__
+from closedform.files import write_text
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.optional import require
@@ -34,9 +35,11 @@ def write_report(interpretation: Interpretation, path: str | Path) -> Path:
     ------
     MissingDependencyError
         Without Jinja2, which the extra ``report`` brings.
+    SaveError
+        If it cannot be written; an old file is still there.
     """
     target = Path(path)
-    target.write_text(render_report(interpretation), encoding="utf-8")
+    write_text(target, render_report(interpretation))
     return target
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.files import replacing
 from closedform.optional import require
 from closedform.report.errors import ReportError
 from closedform.report.plots import BLUE, ORANGE, finish, new_axes
@@ -92,6 +93,7 @@ def write_sheet(panels: Sequence[Panel], path: Path, *, columns: int = 4) -> Non
             draw(ax)
             ax.set_title(title, fontsize=7.5, loc="left")
             ax.tick_params(axis="x", labelsize=6.5)
-        figure.savefig(path, dpi=DOTS)
+        with replacing(path) as file:
+            figure.savefig(file, dpi=DOTS, format=path.suffix.lstrip("."))
     finally:
         pyplot.close(figure)

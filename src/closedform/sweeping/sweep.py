@@ -89,6 +89,8 @@ def sweep(
 
     Raises
     ------
+    SaveError
+        If nothing can be written into the store.
     StorageError
         If the store holds results and `resume` is False.
     WorkersLostError
@@ -109,6 +111,7 @@ def sweep(
     check_tangent(tangent)
     make_options(options)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
+    kept.folder.check()
     done = _done_before(kept, resume=resume, retry_failed=retry_failed)
     extraction = LayerExtraction(
         kept.folder,

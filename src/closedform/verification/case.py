@@ -29,7 +29,7 @@ class Case:
     judged : GradientField
         The field there.
     n_points : int
-        Usable points in all.
+        Different usable points in all.
     stability : Stability or CheckResult
     others : tuple of Contender or CheckResult
         What it is compared with, or why nothing was looked for.
@@ -80,7 +80,7 @@ def chosen_case(
         complexity=concept.complexity(costs),
         rows=rows,
         judged=judged,
-        n_points=len(usable),
+        n_points=count_points(field),
         stability=stability,
         others=others,
         chosen=chosen,
@@ -108,7 +108,7 @@ def stated_case(
         complexity=own.complexity,
         rows=usable,
         judged=field.subset(usable),
-        n_points=len(usable),
+        n_points=count_points(field),
         stability=CheckResult.not_made("The formula was stated, not found by a search.", is_required=False),
         others=others,
         chosen=own,
@@ -126,3 +126,8 @@ def _shown(selection: Selection, chosen: Contender) -> tuple[Contender, ...]:
             shown.append(contender)
         best = min(best, contender.regional)
     return tuple(shown)
+
+
+def count_points(field: GradientField) -> int:
+    """How many different points of a field count."""
+    return len(np.unique(field.points[field.weights > 0], axis=0))

@@ -62,7 +62,7 @@ class EnoughPoints:
         """Count them."""
         count, needed = evidence.n_points, evidence.thresholds.points
         used = f", and {evidence.alignment.n_points} of them were held out to judge on" if evidence.choice else ""
-        return CheckResult.made(count >= needed, f"The field has {count} usable points{used}; {needed} are needed.")
+        return CheckResult.made(count >= needed, f"The field has {count} different usable points{used}; {needed} are needed.")
 
 
 class Aligned:

@@ -28,7 +28,7 @@ class Evidence:
     labels : ndarray of int, shape (n_points,)
         Their regions.
     n_points : int
-        Usable points in all, those of search and choice included.
+        Different usable points in all, those of search and choice included.
     rng : Generator
     thresholds : Thresholds
     alignment : Alignment

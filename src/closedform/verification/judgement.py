@@ -15,18 +15,22 @@ def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
     failed = [check.failure for check, result in zip(checks, results, strict=True) if result.passed is False]
     missing = [result.name for result in results if result.passed is None and result.is_required]
     if not failed and not missing:
-        return Verdict("verified", _claim(evidence), results)
+        return Verdict("verified", _claim(evidence), results, evidence.n_points)
     if evidence.alignment.bound > evidence.thresholds.approximate:
         found = "No closed form was found that the network follows here."
-        return Verdict("none", found if evidence.choice else "The network does not follow this formula here.", results)
+        said = found if evidence.choice else "The network does not follow this formula here."
+        return Verdict("none", said, results, evidence.n_points)
     why = failed or [f"these checks could not be made: {', '.join(missing)}"]
-    return Verdict("approximate", f"The network follows this formula approximately: {' and '.join(why)}.", results)
+    said = f"The network follows this formula approximately: {' and '.join(why)}."
+    return Verdict("approximate", said, results, evidence.n_points)
 
 
 def undecided(field: GradientField) -> Verdict | None:
     """The verdict where directions cannot decide anything; None where they can."""
-    if not (field.weights > 0).any():
-        return nothing_found("No point of the field has a usable direction.")
+    n_usable = int((field.weights > 0).sum())
+    if n_usable < 2:
+        few = "No point" if n_usable == 0 else "Only one point"
+        return nothing_found(f"{few} of the field has a usable direction.")
     if field.rank < field.tangent.rank:
         return None
     text = (

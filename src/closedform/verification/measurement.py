@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.alignment.scores import field_misalignment
+from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
@@ -86,9 +87,14 @@ def compare_hypothesis(concept: Expression, hypothesis: Expression, judged: Grad
     """Compare the concept with a formula that the user has in mind, on the data."""
     from closedform.equivalence.same_concept import same_concept  # brings SymPy
 
-    answer = same_concept(str(concept), str(hypothesis), list(judged.names), points=judged.points)
+    try:
+        answer = same_concept(str(concept), str(hypothesis), list(judged.names), points=judged.points)
+        status, reason = answer.status, answer.reason
+    except DomainError as error:
+        # After the search it must not cost the answer.
+        status, reason = "different", f"They cannot be compared on the points that judge. {error}"
     values = field_misalignment(hypothesis, judged)
-    return HypothesisResult(hypothesis, answer.status, answer.reason, float(np.average(values, weights=judged.weights)))
+    return HypothesisResult(hypothesis, status, reason, float(np.average(values, weights=judged.weights)))
 
 
 def _entry(contender: Contender, judged: GradientField, labels: np.ndarray, rng: np.random.Generator) -> FrontEntry:

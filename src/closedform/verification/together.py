@@ -67,13 +67,16 @@ def judge_together(joint: JointEvidence, parts: Sequence[Verdict], thresholds: T
     lines = Thresholds() if thresholds is None else thresholds
     results = {"rank": _rank(joint), "parts": _parts(parts), "span": _span(joint, lines), "regression": _explained(joint)}
     checks = tuple(replace(result, name=name) for name, result in results.items())
+    count = min((part.n_points for part in parts if part.n_points is not None), default=None)
     if joint.read == 0:
-        return Verdict("none", f"No closed form was found that the latents follow here ({joint.sentence}).", checks)
+        said = f"No closed form was found that the latents follow here ({joint.sentence})."
+        return Verdict("none", said, checks, count)
     why = [_FAILURES[check.name] for check in checks if check.passed is False]
     if not why:
         text = f"Together the latents are an invertible function of these {joint.read} formulas ({joint.sentence})."
-        return Verdict("verified", text, checks)
-    return Verdict("approximate", f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}.", checks)
+        return Verdict("verified", text, checks, count)
+    said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."
+    return Verdict("approximate", said, checks, count)
 
 
 _FAILURES = {

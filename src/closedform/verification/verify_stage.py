@@ -8,7 +8,6 @@ import numpy as np
 
 import closedform.report  # noqa: F401  gives answers their reports and plots
 from closedform.expressions.expression import Expression
-from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.interpretation.verdict import CheckResult
@@ -26,6 +25,7 @@ from closedform.selection.select_stage import Selection, check_field
 from closedform.threads import single_threaded
 from closedform.verification.case import chosen_case, stated_case
 from closedform.verification.checks import Check, all_checks
+from closedform.verification.formula import as_formula
 from closedform.verification.halves import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure
@@ -113,7 +113,7 @@ def verify(
     given = _given_rivals(rivals, field)
     lines, tests = as_thresholds(thresholds), all_checks(checks)
     stated = None if isinstance(formula, Selection) else as_formula(formula, field)
-    guess = None if hypothesis is None else as_formula(hypothesis, field)
+    guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     compile_engines()
     clock = limits.start()
     provenance = _provenance(selection, how, seed)
@@ -132,28 +132,6 @@ def verify(
     return replace(found, provenance=replace(provenance, seconds=clock.seconds))
 
 
-def as_formula(formula: str | Expression, field: GradientField) -> Expression:
-    """A formula over the field's inputs, checked before any work begins.
-
-    Raises
-    ------
-    ExpressionError
-        If the text is malformed or names another input.
-    KeywordError
-        If the formula is constant, or has no finite gradient at any of the field's points.
-    """
-    required_kind(formula, (str, Expression), "formula", "pass text or an Expression")
-    names = list(field.names)
-    parsed = parse(formula, names=names) if isinstance(formula, str) else formula.rename(names)
-    if parsed.tree.is_constant:
-        raise KeywordError(f"The formula {str(parsed)!r} is constant; it has no gradient to compare.")
-    with np.errstate(all="ignore"):
-        gradients = parsed.gradient(field.points)
-    if not (np.isfinite(gradients).all(axis=1) & (gradients != 0).any(axis=1)).any():
-        raise KeywordError(f"The formula {str(parsed)!r} has no finite gradient at any point of the field; check its domain.")
-    return parsed
-
-
 def _given_rivals(rivals: RivalsLike, field: GradientField) -> tuple[Contender, ...] | CheckResult | None:
     """Formulas to compare with, the reason why there are none, or None where a search is to find them."""
     if rivals is None:
@@ -165,7 +143,7 @@ def _given_rivals(rivals: RivalsLike, field: GradientField) -> tuple[Contender, 
         return None
     if not isinstance(rivals, Sequence):
         raise KeywordError(f"rivals is {rivals!r:.60}; pass 'auto', None, or a list of formulas.")
-    formulas = [as_formula(rival, field) for rival in rivals]
+    formulas = [as_formula(rival, field, "rival") for rival in rivals]
     return tuple(Contender(formula, formula.complexity(), 0, 1.0, engine="given") for formula in formulas)
 
 

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from closedform.experiments.bench.catalogue import SYSTEMS
+from closedform.files import write_text
 
 USUAL_SECONDS = 60.0
 
@@ -62,7 +63,7 @@ def update_page(page: Path, tables: str) -> None:
     if BEGIN not in text or END not in text:
         raise ValueError(f"{page} has no lines '{BEGIN}' and '{END}'; add them where the tables belong.")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}")
+    write_text(page, f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}")
 
 
 def _entry(record: Record) -> str:

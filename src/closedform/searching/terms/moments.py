@@ -38,6 +38,8 @@ class Moments:
         return Moments(self.lost[block], self.whole[block], self.single[kept])
 
 
+# High powers of inputs in extreme units overflow or vanish, and their terms are dropped at the end.
+@np.errstate(all="ignore")
 def compute_moments(jacobian: Jacobian, field: GradientField) -> tuple[Moments, NDArray[np.int64]]:
     """Moments of the terms that vary on the data, each function once.
 

@@ -1,0 +1,187 @@
+"""The one way to write a file: beside its place first, then into it in one move."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from closedform.errors import SaveError
+
+PARTIAL = ".partial-"
+"""How the names of unfinished files begin; only a process that was killed leaves one behind."""
+
+
+@contextmanager
+def replacing(
+    path: str | os.PathLike[str],
+    *,
+    workshop: str | os.PathLike[str] | None = None,
+    is_durable: bool = True,
+) -> Iterator[BinaryIO]:
+    """Open a file for writing whose content takes the place of a file in one move, at the end.
+
+    Whoever looks sees the old file or the new one, never half of one: also when the disk is full,
+    when the writing raises, and when the process is killed. The file gets the mode of the one that
+    it replaces, or what the umask allows. A link is followed, and what is not a plain file, such
+    as ``/dev/stdout``, is written to directly.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    workshop : str or path-like, optional
+        An existing folder on the same disk for the unfinished file; by default the file's folder.
+    is_durable : bool
+        Whether the content is flushed to the disk first, so that a power cut leaves a whole file
+        too.
+
+    Yields
+    ------
+    file object
+        Binary, open for writing.
+
+    Raises
+    ------
+    SaveError
+        If it cannot be written; the old file is still there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/a.txt") as file:
+    ...         _ = file.write(b"new")
+    ...     Path(folder, "a.txt").read_text(), os.listdir(folder)
+    ('new', ['a.txt'])
+    """
+    with _told(path):
+        if _is_special(path):
+            with open(path, "wb") as file:
+                yield file
+            return
+        target = _checked_place(path)
+        partial = (target.parent if workshop is None else Path(workshop)) / _partial_name()
+        try:
+            with _create(partial) as file:
+                yield file
+                file.flush()
+                if is_durable:
+                    os.fsync(file.fileno())
+            if target.exists():
+                os.chmod(partial, stat.S_IMODE(target.stat().st_mode))
+            os.replace(partial, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def write_bytes(
+    path: str | os.PathLike[str],
+    content: bytes,
+    *,
+    workshop: str | os.PathLike[str] | None = None,
+    is_durable: bool = True,
+) -> None:
+    """Write a file, or leave the old one; see `replacing`."""
+    with replacing(path, workshop=workshop, is_durable=is_durable) as file:
+        file.write(content)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in UTF-8, or leave the old one; see `replacing`."""
+    # Encoded first, and not by the file, which would write other line ends on some systems.
+    write_bytes(path, text.encode())
+
+
+def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> None:
+    """See whether a file can be written, before the work whose result it is to hold.
+
+    Parameters
+    ----------
+    path : str or path-like
+    endings : sequence of str
+        What its name may end in, such as ``.json``; anything by default. ``/dev/stdout`` and the
+        like may have any name.
+
+    Raises
+    ------
+    SaveError
+        If its folder is missing or not writable, it is a folder itself, or its name ends otherwise.
+
+    Examples
+    --------
+    >>> check_output("missing/answer.json")
+    Traceback (most recent call last):
+    closedform.errors.SaveError: missing/answer.json cannot be written: there is no folder missing. Make it first.
+    """
+    with _told(path):
+        if _is_special(path):
+            return
+        target = _checked_place(path)
+        if endings and target.suffix.lower() not in endings:
+            allowed = " or ".join(endings)
+            raise SaveError(f"{path} cannot be written: its name must end in {allowed}.")
+        # Permissions do not tell all: a disk may be read-only, or have no entry left.
+        probe = target.parent / _partial_name()
+        _create(probe).close()
+        probe.unlink()
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """See whether files can be written into a folder that exists or can be made; nothing is made.
+
+    Raises
+    ------
+    SaveError
+        If it is a file, or cannot be made or written to.
+    """
+    folder = Path(os.path.abspath(path))
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise SaveError(f"{path} cannot be a folder: {folder} is a file. Name a folder.")
+    check_output(folder / _partial_name())
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether it is neither a file nor a folder but a terminal, a pipe or a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _checked_place(path: str | os.PathLike[str]) -> Path:
+    """The file that a path, possibly a link, stands for."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise SaveError(f"{path} cannot be written: it is a folder. Name a file.")
+    if not target.parent.is_dir():
+        folder = Path(path).parent
+        raise SaveError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+    return target
+
+
+@contextmanager
+def _told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say which file it was: the system would name the unfinished one, or none."""
+    try:
+        yield
+    except SaveError:
+        raise
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise SaveError(f"{path} cannot be written: {said}. What was there before still is.") from error
+
+
+def _partial_name() -> str:
+    return f"{PARTIAL}{uuid4().hex}"
+
+
+def _create(path: Path) -> BinaryIO:
+    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's alone."""
+    return open(path, "xb")

@@ -1,0 +1,56 @@
+"""A formula that the user states, checked before any search: later it would cost the answer."""
+
+import numpy as np
+
+from closedform.errors import ExpressionError
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
+from closedform.field.gradient_field import GradientField
+
+
+def as_formula(formula: str | Expression, field: GradientField, what: str = "formula") -> Expression:
+    """Read a formula over the field's inputs, and see whether the field can say anything about it.
+
+    Parameters
+    ----------
+    formula : str or Expression
+    field : GradientField
+    what : str
+        What it is to the user, for messages.
+
+    Returns
+    -------
+    Expression
+        With the field's names.
+
+    Raises
+    ------
+    ExpressionError
+        If it is not a formula of the field's inputs, or has no finite value or no gradient at any
+        point that counts.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    >>> field = GradientField.from_arrays(points, points, names=["x", "v"])
+    >>> print(as_formula("x**2 + v**2", field))
+    x**2 + v**2
+    >>> as_formula("x/0", field)
+    Traceback (most recent call last):
+    closedform.errors.ExpressionError: The formula x/0 is finite at none of the 20 points that count. Check it.
+    """
+    if not isinstance(formula, str | Expression):
+        raise ExpressionError(f"The {what} is a {type(formula).__name__}; pass text or an Expression.")
+    names = list(field.names)
+    read = parse(formula, names=names) if isinstance(formula, str) else formula.rename(names)
+    points = field.points[field.weights > 0]
+    if not len(points):
+        return read
+    with np.errstate(all="ignore"):
+        gradients = read.gradient(points)
+        finite = np.isfinite(read(points)) & np.isfinite(gradients).all(axis=1)
+    if not finite.any():
+        raise ExpressionError(f"The {what} {formula} is finite at none of the {len(points)} points that count. Check it.")
+    if not gradients[finite].any():
+        raise ExpressionError(f"The {what} {formula} does not vary at any of the points. State a formula that does.")
+    return read

@@ -28,14 +28,21 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
         If it cannot be read, holds anything that could run code, or was exported in training mode.
     """
     program = _opened(file, file) if allow_pickle else _opened_safely(file)
-    found = training_operations(program)
+    try:
+        found = training_operations(program)
+        model = None if found else _unflattened(program)
+        fixed_batch = _fixed_batch(program)
+    except Exception as error:  # torch raises many kinds for a network that contradicts itself
+        raise ModelFileError(
+            f"{file.name} describes a network that torch {torch.__version__} cannot lay out ({error}). Export it again."
+        ) from error
     if found:
         raise ModelFileError(
-            f"{file.name} was exported in training mode: it keeps {', '.join(found)}, and evaluation mode cannot undo that. "
-            "Call model.eval() before torch.export.export and export it again."
+            f"{file.name} was exported in training mode: it keeps {', '.join(found)}, and "
+            "evaluation mode cannot undo that. Call model.eval() before torch.export.export and "
+            "export it again."
         )
-    model = _unflattened(program)
-    return LoadedModel(model, fixed_batch=_fixed_batch(program), make_double=lambda: _unflattened(program).double())
+    return LoadedModel(model, fixed_batch=fixed_batch, make_double=lambda: _unflattened(program).double())
 
 
 def _opened_safely(file: Path) -> Any:

@@ -115,16 +115,8 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     try:
-        _check_expansion(file)
-        opened = np.load(file, allow_pickle=False)
-        if isinstance(opened, np.ndarray):
-            raise ValueError("it is a single array without a name")
-        with opened as archive:
-            if "inputs" not in archive.files:
-                found = ", ".join(archive.files) or "nothing"
-                raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
-            inputs = archive["inputs"]
-            names = archive["names"] if "names" in archive.files else None
+        check_expansion(file)
+        inputs, names = _arrays_of(file)
     except ModelFileError:
         raise
     except _BROKEN_DATA as error:
@@ -143,6 +135,19 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     return inputs, tuple(str(name) for name in names)
 
 
+def _arrays_of(file: Path) -> tuple[np.ndarray, np.ndarray | None]:
+    # Not np.load(file): it leaves a file open that turns out to be damaged.
+    with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+        if "inputs" not in archive.files:
+            found = ", ".join(archive.files) or "nothing"
+            raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
+        arrays = archive["inputs"], archive["names"] if "names" in archive.files else None
+    # NumPy hands out the bytes of an entry that is not an array.
+    if any(isinstance(array, bytes) for array in arrays):
+        raise ValueError("an entry is not an array")
+    return arrays
+
+
 # NumPy, zipfile and zlib each have their own for a file that is damaged, encrypted, or claims to be huge.
 _BROKEN_DATA = (
     ValueError, OSError, EOFError, MemoryError, RuntimeError, NotImplementedError, KeyError, TypeError,
@@ -150,8 +155,14 @@ _BROKEN_DATA = (
 )  # fmt: skip
 
 
-def _check_expansion(file: Path) -> None:
-    """Refuse a small file that would fill the memory."""
+def check_expansion(file: Path) -> None:
+    """Refuse a small data file that would fill the memory.
+
+    Raises
+    ------
+    ModelFileError
+        If it would, or holds an array twice.
+    """
     if not zipfile.is_zipfile(file):
         return
     with zipfile.ZipFile(file) as archive:

@@ -76,6 +76,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], length: int, name: str) -> No
         seen.add(entry.filename.casefold())
     if sum(entry.file_size for entry in entries) > length:
         raise _broken(name, "its entries overlap")
+    if entries and min(entry.header_offset for entry in entries) > 0:
+        raise _broken(name, "something stands before its ZIP archive")
 
 
 def _reason_against(entry: zipfile.ZipInfo) -> str | None:

@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +44,18 @@ _COMPILED = re.compile(r"data/(aotinductor|executorch|mtia)/.*|.*\.(so|dylib|dll
 _MARKS = ("archive_format", "archive_version", "byteorder", "version", ".data/version")
 _NUMBER = re.compile(rb"[0-9]{1,4}\n?|[0-9]{1,4}\.[0-9]{1,4}")
 
-# The sizes in bytes of the numbers that torch.export writes, by its own code for each.
-_ITEM_SIZES = {
-    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 2, 7: 4, 8: 8, 9: 4, 10: 8, 11: 16, 12: 1, 13: 2, 28: 2, 29: 1, 30: 1, 31: 1, 32: 1,
-    33: 1, 34: 4, 35: 8,
+# The types of numbers that torch.export writes, by its own code for each, and their sizes in bytes.
+_ITEM_TYPES = {
+    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32",
+    8: "float64", 9: "complex32", 10: "complex64", 11: "complex128", 12: "bool", 13: "bfloat16",
+    28: "uint16", 29: "float8", 30: "float8", 31: "float8", 32: "float8", 33: "float8",
+    34: "uint32", 35: "uint64",
 }  # fmt: skip
+_ITEM_SIZES = {"bool": 1, "bfloat16": 2} | {
+    name: int(name.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
+    for name in _ITEM_TYPES.values()
+    if name not in ("bool", "bfloat16")
+}
 _PAYLOAD = record(
     path_name=lambda value: _payload_name(value),
     is_param=flag,
@@ -73,6 +80,31 @@ def clean_archive(file: Path) -> io.BytesIO:
         return write_archive(_later_layouts(_below_root(entries, file.name), file.name))
     except ModelFileError as error:
         raise error if file.name in str(error) else ModelFileError(f"{file.name}: {error}") from error
+
+
+def described_tensors(entries: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Names, and shapes with types, of the tensors that the configurations in an archive list.
+
+    Raises
+    ------
+    ModelFileError
+        If a configuration is not of a known form.
+    """
+    for entry in entries:
+        if entry.endswith(("/model_weights_config.json", "/model_constants_config.json")):
+            for name, payload in _checked_config(entries[entry]).get("config", {}).items():
+                meta = payload.get("tensor_meta", {})
+                sizes = "x".join(str(size["as_int"]) for size in meta.get("sizes", ()))
+                yield name, f"{sizes or 'one number'} {_ITEM_TYPES.get(meta.get('dtype'), '?')}"
+
+
+def _checked_config(content: bytes) -> dict[str, Any]:
+    try:
+        return _CONFIG(json.loads(content))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise refused("the list of tensors", content) from error
 
 
 def _below_root(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
@@ -124,10 +156,7 @@ def _payloads(entries: Mapping[str, bytes], folder: str, config_name: str, name:
         raise ModelFileError(f"{name} is no file of torch.export.save: it says nothing, or two things, of {folder}.")
     if pickled in entries:
         return {pickled: _written_again(entries[pickled], name)}
-    try:
-        checked = _CONFIG(json.loads(entries[config]))
-    except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, ModelFileError) else refused("the list of tensors", entries[config]) from error
+    checked = _checked_config(entries[config])
     clean = {}
     for tensor, payload in checked.get("config", {}).items():
         place = f"{folder}{payload.get('path_name')}"
@@ -141,7 +170,7 @@ def _checked_payload(content: bytes | None, meta: Any, tensor: str) -> bytes:
     try:
         if content is None or meta is None:
             raise ValueError("a tensor without bytes")
-        width = _ITEM_SIZES[meta["dtype"]]
+        width = _ITEM_SIZES[_ITEM_TYPES[meta["dtype"]]]
         sizes, strides = ([size["as_int"] for size in meta[field]] for field in ("sizes", "strides"))
         if len(content) % width or (not content and math.prod(sizes)):
             raise ValueError(f"{len(content)} bytes for a tensor of shape {tuple(sizes)!r:.100}")

@@ -20,7 +20,7 @@ ARITHMETIC = frozenset(
         "_operator.gt", "_operator.ge", "_operator.and_", "_operator.or_", "_operator.lshift",
         "_operator.rshift", "_operator.getitem", "math.ceil", "math.floor", "math.trunc",
         "torch.sym_float", "torch.sym_int", "torch.sym_ite", "torch.sym_max", "torch.sym_min",
-        "torch.sym_not", "torch._sym_sqrt",
+        "torch.sym_not", "torch._sym_sqrt", "torch.sym_sum",
     }
 )  # fmt: skip
 """What torch.export does with sizes that are not known in advance."""

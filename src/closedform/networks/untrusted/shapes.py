@@ -27,6 +27,7 @@ ASSUMPTIONS = frozenset(
 
 MAX_LENGTH = 10_000
 _SYMBOL = re.compile(r"(s|u|zf|zuf)[0-9]{1,6}")
+_CONSTANTS = ("true", "false", "oo", "int_oo")
 _LARGEST = 2**63
 _GROWING = ("Pow", "PowByNatural", "FloatPow", "LShift", "**", "<<")
 _BINARY: dict[type[ast.operator], str] = {
@@ -61,7 +62,7 @@ def _written(node: ast.expr) -> str:
             return str(value)
         case ast.Constant(value=int() | float() as value) if abs(value) < _LARGEST:
             return repr(value)
-        case ast.Name(id=name) if _SYMBOL.fullmatch(name) or name in ("int_oo", "oo"):
+        case ast.Name(id=name) if _SYMBOL.fullmatch(name) or name in _CONSTANTS:
             return name
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return f"(-{_written(operand)})"

@@ -1,6 +1,7 @@
 """State dicts that torch.save wrote, read without torch.load: tensors are made here from the raw bytes."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ _STORAGES = {
     "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
     "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64", "ComplexDoubleStorage": "complex128",
 }  # fmt: skip
+_KNOWN = re.compile(
+    r"data\.pkl|byteorder|version|\.data/version|\.data/serialization_id|\.format_version"
+    r"|\.storage_alignment|data/[0-9]+"
+)
 _DICT = Name("collections", "OrderedDict")
 _SIZE = Name("torch", "Size")
 _TENSOR = Name("torch._utils", "_rebuild_tensor_v2")
@@ -49,15 +54,18 @@ def pickled_part(entries: Mapping[str, bytes], *, name: str) -> tuple[str, Pickl
     ModelFileError
         If there is none, or it names something other than tensors.
     """
-    found = [entry for entry in entries if entry.split("/")[1:] == ["data.pkl"]]
-    if len(found) != 1:
-        raise ModelFileError(f"{name} is no file of torch.save: it has {len(found)} entries named data.pkl. Save it again.")
-    pickle = read_pickle(entries[found[0]])
+    folder = next(iter(entries), "").split("/")[0]
+    for entry in entries:
+        if not entry.startswith(f"{folder}/") or not _KNOWN.fullmatch(entry[len(folder) + 1 :]):
+            raise pickle_error(name, f"has an entry {entry!r:.200}, which torch.save does not write")
+    content = entries.get(f"{folder}/data.pkl", b"")
+    pickle = read_pickle(content)
     strange = [str(named) for named in pickle.names if not is_plain(named)]
-    if strange or pickle.problem:
-        reason = f"names {', '.join(strange[:5])}" if strange else f"cannot be read ({pickle.problem})"
-        raise pickle_error(name, reason)
-    return found[0].split("/")[0], pickle
+    if strange:
+        raise pickle_error(name, f"names {', '.join(strange[:5]):.300}")
+    if pickle.problem or pickle.length < len(content):
+        raise pickle_error(name, f"is damaged ({pickle.problem or 'something follows its pickle'})")
+    return folder, pickle
 
 
 def read_tensors(source: Any, *, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""``closedform doctor``: what is installed, which engines work, and a short search; or what a file holds."""
+"""``closedform doctor``: what is installed, which engines work, a short search; or a file."""
 
 import platform
 import time
@@ -17,14 +17,15 @@ PACKAGES = (
 
 
 def doctor(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Say what this file holds.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="What does it hold?")] = None,
 ) -> None:
     """Show versions and engines, and search a small field; with FILE, show what that holds.
 
-    Exit code 0 if the concept is found, 1 if not. The first time, this compiles what every search needs.
+    Exit code 0 if the concept is found, 1 if not. The first time, this compiles what every
+    search needs.
 
-    With a model file, a data file or a result: its entries, its tensors, what it would import, and whether closedform
-    opens it (exit code 0) or refuses it (1). Nothing in the file is run.
+    Of a model file, a data file or a result it shows the entries, the tensors, what it would
+    import, and whether closedform opens it (exit code 0) or refuses it (1). Nothing in it is run.
     """
     if file is not None:
         from closedform.cli.file_content import show_file

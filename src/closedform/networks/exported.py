@@ -1,4 +1,4 @@
-"""Networks that torch.export saved: how they are opened without running code, and how their layers come back."""
+"""Networks that torch.export saved: opened without running code, with their layers named."""
 
 import logging
 import warnings
@@ -34,7 +34,8 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
         fixed_batch = _fixed_batch(program)
     except Exception as error:  # torch raises many kinds for a network that contradicts itself
         raise ModelFileError(
-            f"{file.name} describes a network that torch {torch.__version__} cannot lay out ({error}). Export it again."
+            f"{file.name} describes a network that torch {torch.__version__} cannot lay out "
+            f"({str(error)[:300]}). Export it again."
         ) from error
     if found:
         raise ModelFileError(
@@ -42,7 +43,11 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
             "evaluation mode cannot undo that. Call model.eval() before torch.export.export and "
             "export it again."
         )
-    return LoadedModel(model, fixed_batch=fixed_batch, make_double=lambda: _unflattened(program).double())
+    return LoadedModel(
+        model,
+        fixed_batch=fixed_batch,
+        make_double=lambda: _unflattened(program).double(),
+    )
 
 
 def _opened_safely(file: Path) -> Any:
@@ -57,7 +62,8 @@ def _opened(file: Path, source: Any) -> Any:
         with _torch_warnings_ignored():
             return torch.export.load(source)
     except Exception as error:  # torch raises many kinds for a file that it cannot read
-        raise ModelFileError(f"{file.name} cannot be opened by torch {torch.__version__}: {error}") from error
+        message = f"{file.name} cannot be opened by torch {torch.__version__}: {error}"
+        raise ModelFileError(message) from error
 
 
 def _unflattened(program: Any) -> Any:
@@ -75,8 +81,9 @@ def _torch_warnings_ignored() -> Iterator[None]:
 
 @contextmanager
 def _torch_log_quiet() -> Iterator[None]:
-    """Without torch's advice to save files of its older layouts again: closedform reads them on purpose."""
-    loggers = [logging.getLogger(name) for name in ("torch.export", "torch.export.pt2_archive._package")]
+    """Without torch's advice on files of its older layouts: closedform reads them on purpose."""
+    names = ("torch.export", "torch.export.pt2_archive._package")
+    loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)

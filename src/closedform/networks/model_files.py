@@ -20,12 +20,12 @@ STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""
 
 MAX_EXPANSION = 200
-"""How many times its compressed size a data file may take in memory, once it takes more than `FREE_EXPANSION` bytes."""
+"""How many times its own size a data file may take in memory, beyond `FREE_EXPANSION` bytes."""
 
 FREE_EXPANSION = 2**28
 
 _WEIGHTS_ONLY_SINCE = (2, 10)
-"""Before torch 2.10, a made-up file could corrupt memory in torch.load even with weights_only (CVE-2026-24747)."""
+"""Before, a file could corrupt memory in torch.load even with weights_only (CVE-2026-24747)."""
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 _PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
@@ -140,7 +140,8 @@ def _arrays_of(file: Path) -> tuple[np.ndarray, np.ndarray | None]:
     with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
         if "inputs" not in archive.files:
             found = ", ".join(archive.files) or "nothing"
-            raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
+            message = f"{file.name} holds {found}; it must hold an array named 'inputs'."
+            raise ModelFileError(message)
         arrays = archive["inputs"], archive["names"] if "names" in archive.files else None
     # NumPy hands out the bytes of an entry that is not an array.
     if any(isinstance(array, bytes) for array in arrays):
@@ -148,10 +149,10 @@ def _arrays_of(file: Path) -> tuple[np.ndarray, np.ndarray | None]:
     return arrays
 
 
-# NumPy, zipfile and zlib each have their own for a file that is damaged, encrypted, or claims to be huge.
+# NumPy, zipfile and zlib each have their own for files that are damaged, encrypted or too large.
 _BROKEN_DATA = (
-    ValueError, OSError, EOFError, MemoryError, RuntimeError, NotImplementedError, KeyError, TypeError,
-    zipfile.BadZipFile, zlib.error,
+    ValueError, OSError, EOFError, MemoryError, RuntimeError, NotImplementedError, KeyError,
+    TypeError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
@@ -169,11 +170,12 @@ def check_expansion(file: Path) -> None:
         names = archive.namelist()
         expanded = sum(entry.file_size for entry in archive.infolist())
     if len(set(names)) < len(names):
-        raise ModelFileError(f"{file.name} holds an array twice. Write it with numpy.savez(path, inputs=...).")
+        raise ModelFileError(f"{file.name} holds an array twice. Write it with numpy.savez.")
     if expanded > max(FREE_EXPANSION, MAX_EXPANSION * file.stat().st_size):
         raise ModelFileError(
-            f"{file.name} has {file.stat().st_size:,} bytes and would take {expanded:,} in memory, which no real data do. "
-            "If they are yours, write them with numpy.savez, which does not compress."
+            f"{file.name} has {file.stat().st_size:,} bytes and would take {expanded:,} in memory, "
+            "which real data do not. If they are yours, write them with numpy.savez, which does "
+            "not compress."
         )
 
 
@@ -244,7 +246,8 @@ def _safetensors(file: Path) -> Mapping[str, Any]:
     try:
         return safetensors.load_file(str(file))
     except Exception as error:  # its own kind is not a public name in every version
-        raise ModelFileError(f"{file.name} is damaged or no .safetensors ({error}). Write it again.") from error
+        message = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
+        raise ModelFileError(message) from error
 
 
 def _state_dict(file: Path) -> Mapping[str, Any]:
@@ -255,26 +258,30 @@ def _state_dict(file: Path) -> Mapping[str, Any]:
         is_zip = is_archive(opened.read(4))
     weights = read_tensors(file, name=file.name) if is_zip else _old_state_dict(file)
     if not isinstance(weights, Mapping):
-        raise ModelFileError(f"{file.name} holds a {type(weights).__name__}, not a state dict. Save model.state_dict().")
+        kind = type(weights).__name__
+        message = f"{file.name} holds a {kind}, not a state dict. Save model.state_dict()."
+        raise ModelFileError(message)
     return weights
 
 
 def _old_state_dict(file: Path) -> Mapping[str, Any]:
-    """A state dict as torch before 1.6 wrote it, which is not an archive; torch's own restricted reader opens it."""
+    """A state dict as torch before 1.6 wrote it: no archive; torch's restricted reader opens it."""
     torch = require("torch", extra="torch")
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < _WEIGHTS_ONLY_SINCE:
         raise ModelFileError(
-            f"{file.name} is not a ZIP archive. torch wrote such files before 1.6, and torch {torch.__version__} cannot read "
-            "them safely. Use torch 2.10 or later, or write the file again as .safetensors."
+            f"{file.name} is not a ZIP archive. torch wrote such files before 1.6, and torch "
+            f"{torch.__version__} cannot read them safely. Use torch 2.10 or later, or write the "
+            "file again as .safetensors."
         )
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a file that it refuses
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:300]
         raise ModelFileError(
-            f"{file.name} is not a plain state dict ({(str(error).splitlines() or ['no reason given'])[0]:.300}). Save "
-            "model.state_dict(), or export a .pt2; a pickled model is opened only with allow_pickle=True, which runs "
-            "whatever code is in it."
+            f"{file.name} is not a plain state dict ({reason}). Save model.state_dict(), or export "
+            "a .pt2; a pickled model is opened only with allow_pickle=True, which runs whatever "
+            "code is in it."
         ) from error
 
 

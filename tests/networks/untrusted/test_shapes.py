@@ -37,7 +37,7 @@ def test_what_torch_writes_comes_back_the_same(expression: sympy.Basic) -> None:
     assert clean_expression(clean_expression(text)) == clean_expression(text)
 
 
-@pytest.mark.parametrize("text", ["s0 + 1", "2*s0 - u1", "s0//2", "(s0 % 4)*3", "-s0", "s0**2", "1.5"])
+@pytest.mark.parametrize("text", ["s0 + 1", "2*s0 - u1", "s0//2", "(s0 % 4)*3", "-s0", "s0**2"])
 def test_sums_in_the_way_of_older_versions(text: str) -> None:
     assert sympy.sympify(clean_expression(text)) == sympy.sympify(text)
 

@@ -1,4 +1,4 @@
-"""ZIP archives as torch writes them, read strictly: entries are stored as they are, once each, under plain names."""
+"""ZIP archives as torch writes them, read strictly: plain names, once each, nothing compressed."""
 
 import io
 import re
@@ -11,6 +11,9 @@ from pathlib import Path
 from closedform.networks.errors import ModelFileError
 
 MAX_ENTRIES = 100_000
+
+TRUSTED = "With allow_pickle=True (--allow-pickle) it is opened unchecked, and its code runs."
+"""What refusals end with."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_@+=\-. ]+(/[A-Za-z0-9_@+=\-. ]+)*")
 _UTF8_NAME, _SIZES_FOLLOW = 0x800, 0x8
@@ -25,8 +28,8 @@ def is_archive(content: bytes) -> bool:
 def read_archive(source: Path | bytes, *, name: str) -> dict[str, bytes]:
     """The entries of an archive, by name.
 
-    torch compresses nothing, so compressed entries are refused, and with them everything that grows when it is opened:
-    the entries together are at most as large as the file.
+    torch compresses nothing, so compressed entries are refused, and with them everything that
+    grows when it is opened: the entries together are at most as large as the file.
 
     Raises
     ------
@@ -40,7 +43,15 @@ def read_archive(source: Path | bytes, *, name: str) -> dict[str, bytes]:
             entries = archive.infolist()
             _check_entries(entries, len(content), name)
             return {entry.filename: archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, struct.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (
+        zipfile.BadZipFile,
+        struct.error,
+        EOFError,
+        OSError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         raise _broken(name, str(error)) from error
 
 
@@ -55,7 +66,7 @@ def write_archive(entries: Mapping[str, bytes]) -> io.BytesIO:
 
 
 def _check_ends(content: bytes, name: str) -> None:
-    """The archive is the whole file: nothing before it, nothing after it, no second one in a comment."""
+    """The archive is the whole file: nothing before it, nothing after it, no comment."""
     if not is_archive(content) or len(content) < _END.size:
         raise _broken(name, "it does not begin as a ZIP archive")
     signature, *_, comment = _END.unpack(content[-_END.size :])
@@ -70,7 +81,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], length: int, name: str) -> No
     for entry in entries:
         reason = _reason_against(entry)
         if reason is None and entry.filename.casefold() in seen:
-            reason = "occurs twice, or twice but for capital letters, and readers differ in which one they take"
+            reason = "occurs twice, perhaps in capitals, and readers differ in which they take"
         if reason is not None:
             raise _broken(name, f"its entry {entry.orig_filename!r:.200} {reason}")
         seen.add(entry.filename.casefold())
@@ -96,6 +107,7 @@ def _reason_against(entry: zipfile.ZipInfo) -> str | None:
 
 def _broken(name: str, reason: str) -> ModelFileError:
     return ModelFileError(
-        f"{name} is no file of torch.export.save or torch.save: {reason}. Save it again with torch; if you made the file "
-        "yourself, allow_pickle=True (--allow-pickle) opens it without these checks and runs whatever code is in it."
+        f"{name} is no file of torch.export.save or of torch.save: {reason}. "
+        "Neither writes anything of the kind, so it was changed or damaged on its way. Get it "
+        f"again, or save it again with torch. {TRUSTED}"
     )

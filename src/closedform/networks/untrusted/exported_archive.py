@@ -1,4 +1,4 @@
-"""The files of torch.export.save, in the three layouts that torch has had, written anew from their checked parts."""
+"""Files of torch.export.save, in the three layouts that torch has had, checked and written anew."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
-from closedform.networks.untrusted.archive import read_archive, write_archive
+from closedform.networks.untrusted.archive import TRUSTED, read_archive, write_archive
 from closedform.networks.untrusted.program import (
     clean_program,
     flag,
@@ -21,7 +21,12 @@ from closedform.networks.untrusted.program import (
     tensor_rule,
     union,
 )
-from closedform.networks.untrusted.tensors import check_extent, pickle_error, pickled_part, read_tensors
+from closedform.networks.untrusted.tensors import (
+    check_extent,
+    pickle_error,
+    pickled_part,
+    read_tensors,
+)
 from closedform.optional import require
 
 if TYPE_CHECKING:
@@ -30,11 +35,13 @@ else:
     torch = require("torch", extra="torch")
 
 _KNOWN = re.compile(
-    r"archive_format|archive_version|byteorder|version|\.data/version|\.data/serialization_id|\.format_version"
-    r"|\.storage_alignment|models/model\.json|data/(weights|constants|sample_inputs)/model\.pt"
+    r"archive_format|archive_version|byteorder|version|\.data/version|\.data/serialization_id"
+    r"|\.format_version|\.storage_alignment|models/model\.json"
+    r"|data/(weights|constants|sample_inputs)/model\.pt"
     r"|data/weights/(model_weights_config\.json|weight_[0-9]+)"
     r"|data/constants/(model_constants_config\.json|tensor_[0-9]+)|extra/.+"
 )
+_FIRST_PROGRAM = "serialized_exported_program.json"
 _FIRST_LAYOUT = re.compile(
     r"version|serialized_exported_program\.json|serialized_(state_dict|constants)\.(pt|json)"
     r"|serialized_example_inputs\.pt|extra_files/.+"
@@ -75,11 +82,13 @@ def clean_archive(file: Path) -> io.BytesIO:
     """
     entries = read_archive(file, name=file.name)
     try:
-        if "serialized_exported_program.json" in entries:
+        if _FIRST_PROGRAM in entries:
             return write_archive(_first_layout(entries, file.name))
         return write_archive(_later_layouts(_below_root(entries, file.name), file.name))
     except ModelFileError as error:
-        raise error if file.name in str(error) else ModelFileError(f"{file.name}: {error}") from error
+        if file.name in str(error):
+            raise
+        raise ModelFileError(f"{file.name}: {error}") from error
 
 
 def described_tensors(entries: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
@@ -111,7 +120,7 @@ def _below_root(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
     """Entries under their names in the one folder that holds them all."""
     roots = {entry.split("/")[0] for entry in entries}
     if len(roots) != 1 or not all("/" in entry for entry in entries):
-        raise ModelFileError(f"{name} is no file of torch.export.save: its entries are not in one folder. Export it again.")
+        raise _not_exported(name, "its entries are not in one folder")
     return {entry.split("/", 1)[1]: payload for entry, payload in entries.items()}
 
 
@@ -121,39 +130,48 @@ def _later_layouts(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
         if not _KNOWN.fullmatch(entry):
             raise _unknown_entry(name, entry)
     if entries.get("archive_format") != b"pt2" or entries.get("byteorder", b"little") != b"little":
-        raise ModelFileError(f"{name} is no file of torch.export.save: its format or byte order is another. Export it again.")
+        raise _not_exported(name, "its format or byte order is another")
     if "models/model.json" not in entries:
-        raise ModelFileError(f"{name} holds no exported network under the name 'model'. Write it with torch.export.save.")
+        raise _not_exported(name, "it holds no network under the name 'model'")
     _check_sample(entries.get("data/sample_inputs/model.pt", b""), name)
     clean = {entry: _mark(entries[entry], name) for entry in _MARKS if entry in entries}
-    clean |= {"models/model.json": clean_program(entries["models/model.json"]), "data/sample_inputs/model.pt": b""}
+    clean |= {
+        "models/model.json": clean_program(entries["models/model.json"]),
+        "data/sample_inputs/model.pt": b"",
+    }
     clean |= _payloads(entries, "data/weights/", "model_weights_config.json", name)
     clean |= _payloads(entries, "data/constants/", "model_constants_config.json", name)
     return {f"model/{entry}": payload for entry, payload in clean.items()}
 
 
 def _first_layout(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
-    """Up to torch 2.7: a ZIP with the weights and constants as pickles, whatever their ending says."""
+    """Up to torch 2.7: a ZIP with weights and constants as pickles, whatever their ending says."""
     for entry in entries:
         if not _FIRST_LAYOUT.fullmatch(entry):
             raise _unknown_entry(name, entry)
     _check_sample(entries.get("serialized_example_inputs.pt", b""), name)
     clean = {"version": _mark(entries.get("version", b""), name)}
-    clean["serialized_exported_program.json"] = clean_program(entries["serialized_exported_program.json"])
+    clean[_FIRST_PROGRAM] = clean_program(entries[_FIRST_PROGRAM])
     for part in ("state_dict", "constants"):
-        stored = [entries[entry] for entry in (f"serialized_{part}.pt", f"serialized_{part}.json") if entry in entries]
+        places = (f"serialized_{part}.pt", f"serialized_{part}.json")
+        stored = [entries[place] for place in places if place in entries]
         if len(stored) != 1:
-            raise ModelFileError(f"{name} is no file of torch.export.save: it has {len(stored)} parts {part}. Export it again.")
+            raise _not_exported(name, f"it has {len(stored)} parts {part}")
         clean[f"serialized_{part}.pt"] = _written_again(stored[0], name)
     clean["serialized_example_inputs.pt"] = b""
     return clean
 
 
-def _payloads(entries: Mapping[str, bytes], folder: str, config_name: str, name: str) -> dict[str, bytes]:
+def _payloads(
+    entries: Mapping[str, bytes],
+    folder: str,
+    config_name: str,
+    name: str,
+) -> dict[str, bytes]:
     """The tensors of a folder: a configuration and raw bytes, or one pickle."""
     pickled, config = f"{folder}model.pt", f"{folder}{config_name}"
     if (pickled in entries) == (config in entries):
-        raise ModelFileError(f"{name} is no file of torch.export.save: it says nothing, or two things, of {folder}.")
+        raise _not_exported(name, f"it says nothing, or two things, of {folder}")
     if pickled in entries:
         return {pickled: _written_again(entries[pickled], name)}
     checked = _checked_config(entries[config])
@@ -171,12 +189,14 @@ def _checked_payload(content: bytes | None, meta: Any, tensor: str) -> bytes:
         if content is None or meta is None:
             raise ValueError("a tensor without bytes")
         width = _ITEM_SIZES[_ITEM_TYPES[meta["dtype"]]]
-        sizes, strides = ([size["as_int"] for size in meta[field]] for field in ("sizes", "strides"))
+        sizes = [size["as_int"] for size in meta["sizes"]]
+        strides = [stride["as_int"] for stride in meta["strides"]]
         if len(content) % width or (not content and math.prod(sizes)):
             raise ValueError(f"{len(content)} bytes for a tensor of shape {tuple(sizes)!r:.100}")
         check_extent(sizes, strides, meta["storage_offset"]["as_int"], len(content) // width)
     except (KeyError, ValueError) as error:
-        raise ModelFileError(f"The tensor {tensor!r:.100} is damaged ({error}). Export the network again.") from error
+        message = f"The tensor {tensor!r:.100} is damaged ({error}). Export the network again."
+        raise ModelFileError(message) from error
     return content
 
 
@@ -193,7 +213,8 @@ def _written_again(payload: bytes, name: str) -> bytes:
     if not payload:
         return b""
     found = read_tensors(payload, name=name)
-    if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
+    values = found.values() if isinstance(found, dict) else [found]
+    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in values):
         raise pickle_error(name, "holds more than named tensors")
     buffer = io.BytesIO()
     torch.save({path(key): value for key, value in found.items()}, buffer)
@@ -201,15 +222,22 @@ def _written_again(payload: bytes, name: str) -> bytes:
 
 
 def _check_sample(payload: bytes, name: str) -> None:
-    """Sample inputs are never passed on; ones that would run code give the file away all the same."""
+    """Sample inputs are never passed on; ones that would run code give the file away."""
     if payload:
-        pickled_part(read_archive(payload, name=f"{name} (its sample inputs)"), name=f"{name} (its sample inputs)")
+        pickled_part(
+            read_archive(payload, name=f"{name} (its sample inputs)"),
+            name=f"{name} (its sample inputs)",
+        )
 
 
 def _mark(payload: bytes, name: str) -> bytes:
     if payload in (b"pt2", b"little") or _NUMBER.fullmatch(payload):
         return payload
-    raise ModelFileError(f"{name} is no file of torch.export.save: it gives its version as {payload!r:.50}. Export it again.")
+    raise _not_exported(name, f"it gives its version as {payload!r:.50}")
+
+
+def _not_exported(name: str, reason: str) -> ModelFileError:
+    return ModelFileError(f"{name} is no file of torch.export.save: {reason}. Export it again.")
 
 
 def _unknown_entry(name: str, entry: str) -> ModelFileError:
@@ -217,7 +245,5 @@ def _unknown_entry(name: str, entry: str) -> ModelFileError:
         return pickle_error(name, f"has an entry {entry}")
     is_compiled = _COMPILED.fullmatch(entry)
     reason = "which is compiled code" if is_compiled else "which torch.export.save does not write"
-    return ModelFileError(
-        f"{name} has an entry {entry!r:.200}, {reason}. Export the network again with torch.export.save; "
-        "allow_pickle=True (--allow-pickle) opens a file of your own, and runs whatever code is in it."
-    )
+    found = f"{name} has an entry {entry!r:.200}, {reason}."
+    return ModelFileError(f"{found} Export the network again. {TRUSTED}")

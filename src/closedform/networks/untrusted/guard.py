@@ -1,4 +1,4 @@
-"""While a file is opened, unpickling anything but plain data fails, wherever in the process it is tried."""
+"""While a file is opened, a pickle in that thread cannot look anything up, whoever opens it."""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _forbidden: ContextVar[bool] = ContextVar("closedform_unpickling_forbidden", def
 
 @contextmanager
 def no_unpickling() -> Iterator[None]:
-    """A block in which a pickle cannot look up a class or a function, so that it cannot run anything.
+    """A block in which a pickle cannot look up a class or a function, and so runs nothing.
 
     It is the second line: what is opened in it holds no pickle.
     """
@@ -34,4 +34,5 @@ def _install() -> None:
 
 def _watch(event: str, args: tuple[Any, ...]) -> None:
     if event == "pickle.find_class" and _forbidden.get():
-        raise ModelFileError(f"A pickle asked for {'.'.join(map(str, args))} while a model file was opened; it was stopped.")
+        name = ".".join(map(str, args))
+        raise ModelFileError(f"A pickle in a model file asked for {name:.200}; it was stopped.")

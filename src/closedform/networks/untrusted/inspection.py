@@ -1,4 +1,4 @@
-"""What a file holds, told without opening it as a model: nothing in it is imported, called or evaluated."""
+"""What a file holds, told without opening it: nothing in it is imported, called or evaluated."""
 
 import io
 import json
@@ -23,7 +23,14 @@ from closedform.optional import require
 MAX_JSON = 2**28
 _PICKLED = "pickled objects"
 _PICKLE_ENDINGS = (".pkl", ".pickle")
-_BROKEN_ARCHIVE = (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError)
+_BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,8 @@ def _saved(file: Path) -> FileContent:
         entries, pickles = _archive_entries(file)
         kind, refusal = "archive of torch.save", _refusal(read_tensors, file, name=file.name)
     elif tarfile.is_tarfile(file):
-        return FileContent("tar archive of an old torch", _size(file), refusal="Its layout is not read.")
+        refusal = "Its layout is not read. Save it again with torch 1.6 or later."
+        return FileContent("tar archive of an old torch", _size(file), refusal=refusal)
     else:
         # Before 1.6, torch wrote five pickles and then the bytes of the tensors.
         entries, pickles = (), list(islice(read_pickles(file.read_bytes()), 5))
@@ -151,28 +159,30 @@ def _saved(file: Path) -> FileContent:
 
 
 def _imports(pickles: list[Pickle]) -> tuple[str, ...]:
-    found = {str(name): None for pickle in pickles for name in pickle.names}
-    found |= {f"(a pickle that is broken: {pickle.problem})": None for pickle in pickles if pickle.problem}
-    return tuple(found)
+    found = [str(name) for pickle in pickles for name in pickle.names]
+    found += [f"(a broken pickle: {pickle.problem})" for pickle in pickles if pickle.problem]
+    return tuple(dict.fromkeys(found))
 
 
 def _archive_entries(file: Path) -> tuple[tuple[Part, ...], list[Pickle]]:
     """The entries of an archive, and the pickles in it."""
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = [Part(entry.orig_filename, _described_entry(entry)) for entry in archive.infolist()]
+            listed = archive.infolist()
+            entries = [Part(entry.orig_filename, _described_entry(entry)) for entry in listed]
             return tuple(entries), list(_pickles_of(archive, _size(file), depth=0))
     except _BROKEN_ARCHIVE as error:
         return (Part("(the archive)", f"cannot be read: {error}"),), []
 
 
 def _described_entry(entry: zipfile.ZipInfo) -> str:
-    is_stored = entry.compress_type == zipfile.ZIP_STORED
-    return f"{entry.file_size:,} bytes" + ("" if is_stored else f", packed into {entry.compress_size:,}")
+    if entry.compress_type == zipfile.ZIP_STORED:
+        return f"{entry.file_size:,} bytes"
+    return f"{entry.file_size:,} bytes, packed into {entry.compress_size:,}"
 
 
 def _pickles_of(archive: zipfile.ZipFile, length: int, depth: int) -> Iterator[Pickle]:
-    """The pickles in an archive and in archives in it; what is packed, or overlaps, is not unpacked."""
+    """The pickles in an archive and in archives in it; what is packed is not unpacked."""
     stored = [entry for entry in archive.infolist() if entry.compress_type == zipfile.ZIP_STORED]
     if depth > 3 or sum(entry.file_size for entry in stored) > length:
         return
@@ -186,7 +196,8 @@ def _pickles_of(archive: zipfile.ZipFile, length: int, depth: int) -> Iterator[P
 
 
 def _looks_pickled(name: str, payload: bytes) -> bool:
-    return name.lower().endswith(_PICKLE_ENDINGS) or (payload[:1] == b"\x80" and payload[-1:] == b".")
+    is_framed = payload[:1] == b"\x80" and payload[-1:] == b"."
+    return is_framed or name.lower().endswith(_PICKLE_ENDINGS)
 
 
 def _configured_tensors(file: Path) -> Iterator[Part]:
@@ -248,7 +259,8 @@ def _safetensors(file: Path) -> FileContent:
         refusal = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
         return FileContent("unknown", _size(file), refusal=refusal)
     refusal = _refusal(_check_safetensors, file)
-    return FileContent("weights as .safetensors", _size(file), tuple(entries), tuple(tensors), refusal=refusal)
+    kind = "weights as .safetensors"
+    return FileContent(kind, _size(file), tuple(entries), tuple(tensors), refusal=refusal)
 
 
 def _check_safetensors(file: Path) -> None:
@@ -279,13 +291,16 @@ def _arrays(file: Path) -> FileContent:
     pickled = [array.name for array in arrays if _PICKLED in array.detail]
     refusal = f"The array {pickled[0]!r} is pickled, and pickles are not opened." if pickled else ""
     if not refusal and kind == "data" and "inputs" not in names:
-        refusal = f"It holds {', '.join(sorted(names)) or 'nothing'}; it must hold an array named 'inputs'."
+        held = ", ".join(sorted(names)) or "nothing"
+        refusal = f"It holds {held}; it must hold an array named 'inputs'."
     return FileContent(kind, _size(file), tensors=tuple(arrays), refusal=refusal)
 
 
 def _array_header(opened: Any) -> str:
     version = np.lib.format.read_magic(opened)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    layout = np.lib.format
+    is_first = version == (1, 0)
+    read = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
     shape, _, dtype = read(opened)
     return f"{'x'.join(map(str, shape)) or 'one number'} {_PICKLED if dtype.hasobject else dtype}"
 

@@ -1,10 +1,11 @@
-"""Which operators an exported network may call: torch's own on tensors, and Python's arithmetic on sizes."""
+"""Which operators an exported network may call: torch's own on tensors, and arithmetic on sizes."""
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
+from closedform.networks.untrusted.archive import TRUSTED
 from closedform.optional import require
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ HIGHER_ORDER = frozenset(
 REFUSED = frozenset(("from_file", "_print"))
 """Operators that reach outside: files, and the terminal."""
 
-_OVERLOAD = re.compile(r"torch\.ops\.(aten|prims)\.([A-Za-z_][A-Za-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_]*)")
+_OVERLOAD = re.compile(r"torch\.ops\.(aten|prims)\.([A-Za-z_]\w*)\.([A-Za-z_]\w*)", re.ASCII)
 
 
 def clean_operator(target: object) -> str:
@@ -50,11 +51,11 @@ def clean_operator(target: object) -> str:
     ModelFileError
         If it is anything but an operator of torch on tensors, arithmetic, or control flow.
     """
-    if isinstance(target, str) and (target in ARITHMETIC or target in HIGHER_ORDER or _is_overload(target)):
+    if isinstance(target, str) and (target in ARITHMETIC | HIGHER_ORDER or _is_overload(target)):
         return target
     raise ModelFileError(
-        f"The network calls {target!r:.200}, which is not one of torch's own operators on tensors. Export a network of "
-        "torch's operators; allow_pickle=True (--allow-pickle) opens a file of your own unchecked, and runs what is in it."
+        f"The network calls {target!r:.200}, which is not one of torch's own operators on tensors. "
+        f"Export a network of torch's operators. {TRUSTED}"
     )
 
 
@@ -72,4 +73,5 @@ def _is_overload(target: str) -> bool:
 
 @cache
 def _dispatched() -> frozenset[str]:
-    return frozenset(torch._C._dispatch_get_all_op_names())  # pyright: ignore[reportAttributeAccessIssue]
+    private: Any = torch._C  # torch has no public list of what its dispatcher knows
+    return frozenset(private._dispatch_get_all_op_names())

@@ -1,4 +1,4 @@
-"""Pickles read as inert values: names stay names and calls stay calls, so nothing is imported and nothing runs."""
+"""Pickles read as inert values: names stay names, calls stay calls; nothing is imported or run."""
 
 import pickletools
 from collections.abc import Callable, Iterator
@@ -73,14 +73,14 @@ def read_pickle(content: bytes) -> Pickle:
                 raise ModelFileError(f"more than {MAX_OPERATIONS:,} operations")
             machine.run(opcode.name, argument)
             length = (position or 0) + 1
-    except Exception as error:  # a broken pickle can fail anywhere, and all of it is the file's fault
+    except Exception as error:  # a broken pickle can fail anywhere
         problem = f"{type(error).__name__}: {error}"[:200]
     value = machine.stack[-1] if machine.stack and not problem else None
     return Pickle(value, tuple(dict.fromkeys(machine.names)), problem, length)
 
 
 def read_pickles(content: bytes) -> Iterator[Pickle]:
-    """The pickles that follow one another from the start of these bytes, until something else comes."""
+    """The pickles that follow one another in these bytes, until something else comes."""
     start = 0
     while start < len(content):
         found = read_pickle(content[start:])

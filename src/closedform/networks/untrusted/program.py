@@ -1,8 +1,9 @@
-"""The description of an exported network, copied field by field from the JSON of a file nobody vouches for.
+"""The description of an exported network, copied field by field from the JSON of a file.
 
-torch turns these texts into code: it compiles the names of values into a Python function, evaluates symbolic sizes,
-follows dotted operators through its own modules, and imports the types in tree specifications. So nothing is passed on
-that has no rule here. What only helps debugging (stack traces, sources, guards, custom metadata) is left out.
+torch turns these texts into code: it compiles the names of values into a Python function, evaluates
+symbolic sizes, follows dotted operators through its own modules, and imports the types in tree
+specifications. So nothing is passed on that has no rule here. What only helps debugging (stack
+traces, sources, guards, custom metadata) is left out.
 """
 
 import json
@@ -13,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
+from closedform.networks.untrusted.archive import TRUSTED
 from closedform.networks.untrusted.operators import clean_operator
 from closedform.networks.untrusted.shapes import clean_expression
 from closedform.optional import require
@@ -46,7 +48,7 @@ def clean_program(content: bytes) -> bytes:
     try:
         return json.dumps(PROGRAM(json.loads(content))).encode()
     except RecursionError as error:
-        raise ModelFileError("The network's description is nested too deeply to be one of torch.export.") from error
+        raise ModelFileError("The network's description is nested too deeply.") from error
     except ValueError as error:
         if isinstance(error, ModelFileError):
             raise
@@ -151,12 +153,13 @@ def path(value: Any) -> str:
 
 
 def _is_path_part(part: str) -> bool:
-    return bool(_PATH_PART.fullmatch(part)) and not part.startswith("__") and part not in _taken_names()
+    is_plain = _PATH_PART.fullmatch(part) is not None and not part.startswith("__")
+    return is_plain and part not in _taken_names()
 
 
 @cache
 def _taken_names() -> frozenset[str]:
-    """What every module has, such as `forward`; torch registers no layer and no weight under such a name."""
+    """What every module has, such as `forward`; torch registers nothing under such a name."""
     return frozenset(dir(torch.nn.Module()))
 
 
@@ -189,9 +192,9 @@ def _module_stack(value: Any) -> str:
         parts = entry.split(",")
         if len(parts) != 3:
             raise refused("a layer around an operation", entry)
-        key, place, kind = parts
-        key = _pattern(_STACK_KEY, "the key of a layer")(key)
-        entries.append(",".join((key, path(place), _pattern(_CLASS_NAME, "the class of a layer")(kind))))
+        key = _pattern(_STACK_KEY, "the key of a layer")(parts[0])
+        kind = _pattern(_CLASS_NAME, "the class of a layer")(parts[2])
+        entries.append(f"{key},{path(parts[1])},{kind}")
     return _MODULE_SEPARATOR.join(entries)
 
 
@@ -212,7 +215,8 @@ def _branch(tree: Any) -> dict[str, Any]:
     if kind not in _TREE_KINDS:
         raise refused(f"one of {', '.join(_TREE_KINDS)}", kind)
     keys = json.loads(context or "null")
-    if keys is not None and not (isinstance(keys, list) and all(isinstance(key, str | int) for key in keys)):
+    is_list = isinstance(keys, list) and all(isinstance(key, str | int) for key in keys)
+    if keys is not None and not is_list:
         raise refused("the keys of a dictionary", context)
     return {**checked, "context": json.dumps(keys)}
 
@@ -220,8 +224,8 @@ def _branch(tree: Any) -> dict[str, Any]:
 def refused(expected: str, value: Any) -> ModelFileError:
     """What is said of a part that is not of a known form."""
     return ModelFileError(
-        f"The network's description holds {value!r:.200} where {expected} belongs. Export the network again with "
-        "torch.export; allow_pickle=True (--allow-pickle) opens a file of your own unchecked, and runs whatever is in it."
+        f"The network's description holds {value!r:.200} where {expected} belongs. Export the "
+        f"network again with torch.export. {TRUSTED}"
     )
 
 
@@ -325,6 +329,7 @@ _CALL = record(
     out_spec=_tree,
     forward_arg_names=optional(each(identifier)),
 )
+_RANGE = record(min_val=optional(integer), max_val=optional(integer))
 PROGRAM = record(
     graph_module=record(
         graph=GRAPH,
@@ -333,7 +338,7 @@ PROGRAM = record(
         metadata=constant({}),
     ),
     opset_version=mapping(text, integer),
-    range_constraints=mapping(_range_name, record(min_val=optional(integer), max_val=optional(integer))),
+    range_constraints=mapping(_range_name, _RANGE),
     schema_version=record(major=integer, minor=integer),
     verifiers=each(_pattern(re.compile("TRAINING|ATEN|EDGE|"), "a dialect of torch.export")),
     torch_version=text,

@@ -1,9 +1,10 @@
-"""Symbolic sizes in exported networks: torch evaluates their text as Python, so only a small language passes."""
+"""Symbolic sizes in exported networks: torch evaluates their text, so a small language passes."""
 
 import ast
 import re
 
 from closedform.networks.errors import ModelFileError
+from closedform.networks.untrusted.archive import TRUSTED
 
 FUNCTIONS = frozenset(
     {
@@ -31,7 +32,8 @@ _CONSTANTS = ("true", "false", "oo", "int_oo")
 _LARGEST = 2**63
 _GROWING = ("Pow", "PowByNatural", "FloatPow", "LShift", "**", "<<")
 _BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**",
 }  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def clean_expression(text: object) -> str:
     Raises
     ------
     ModelFileError
-        If there is anything in it but numbers, the symbols of sizes, arithmetic and the known functions.
+        If there is anything in it but numbers, symbols of sizes, arithmetic and known functions.
 
     Examples
     --------
@@ -70,11 +72,8 @@ def _written(node: ast.expr) -> str:
             sign = _BINARY[type(operator)]
             _bound_growth(sign, right)
             return f"({_written(left)} {sign} {_written(right)})"
-        case ast.Call(func=ast.Name(id="Symbol"), args=[ast.Constant(value=str(name))], keywords=keywords):
-            if _SYMBOL.fullmatch(name):
-                return f"Symbol({', '.join([repr(name), *map(_assumption, keywords)])})"
-        case ast.Call(func=ast.Name(id="Float"), args=[ast.Constant(value=str(number))], keywords=keywords):
-            return f"Float({', '.join([repr(str(float(number))), *map(_precision, keywords)])})"
+        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(text))], keywords=words):
+            return _written_text(name, text, words)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
             if arguments:
                 _bound_growth(name, arguments[-1])
@@ -82,9 +81,19 @@ def _written(node: ast.expr) -> str:
     raise ValueError("unknown part")
 
 
+def _written_text(kind: str, text: str, keywords: list[ast.keyword]) -> str:
+    """A symbol with what is assumed of it, or a decimal number with its precision."""
+    if kind == "Float":
+        return f"Float({', '.join([repr(str(float(text))), *map(_precision, keywords)])})"
+    if kind != "Symbol" or not _SYMBOL.fullmatch(text):
+        raise ValueError("unknown symbol")
+    return f"Symbol({', '.join([repr(text), *map(_assumption, keywords)])})"
+
+
 def _assumption(keyword: ast.keyword) -> str:
-    if keyword.arg in ASSUMPTIONS and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, bool):
-        return f"{keyword.arg}={keyword.value.value}"
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+    if keyword.arg in ASSUMPTIONS and isinstance(value, bool):
+        return f"{keyword.arg}={value}"
     raise ValueError("unknown assumption")
 
 
@@ -101,10 +110,14 @@ def _bound_growth(name: str, exponent: ast.expr) -> None:
         return
     while isinstance(exponent, ast.Call) and len(exponent.args) == 1:
         exponent = exponent.args[0]
-    value = exponent.operand if isinstance(exponent, ast.UnaryOp) else exponent
-    if not (isinstance(value, ast.Constant) and isinstance(value.value, int | float) and abs(value.value) <= 64):
+    inner = exponent.operand if isinstance(exponent, ast.UnaryOp) else exponent
+    value = inner.value if isinstance(inner, ast.Constant) else None
+    if not isinstance(value, int | float) or abs(value) > 64:
         raise ValueError("unbounded power")
 
 
 def _refused(text: object) -> ModelFileError:
-    return ModelFileError(f"The size {text!r:.200} is not plain arithmetic of sizes, and torch would evaluate it as Python.")
+    return ModelFileError(
+        f"The size {text!r:.200} is not plain arithmetic of sizes, and torch would evaluate it as "
+        f"Python. Export the network again. {TRUSTED}"
+    )

@@ -20,6 +20,8 @@ from closedform.networks.untrusted.exported_archive import clean_archive
 class Structured(nn.Module):
     """Dictionaries and lists come out; constants, sizes and a block without gradients go in."""
 
+    factor: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(3, 4)

@@ -172,12 +172,13 @@ class _Reader:
             # Attributes that somebody hung on a tensor are left out.
             return self._made(arguments[0], arguments[2], [])
         if function == _TENSOR:
-            return self._tensor(*arguments[:4], None)
+            return self._tensor(arguments, None)
         if function == _TYPED_TENSOR:
-            return self._tensor(*arguments[:4], _dtype(arguments[6].attribute))
+            return self._tensor(arguments, _dtype(arguments[6].attribute))
         raise TypeError(f"a call of {function}")
 
-    def _tensor(self, storage: Any, offset: int, sizes: Any, strides: Any, dtype: Any) -> Any:
+    def _tensor(self, arguments: Any, dtype: Any) -> Any:
+        storage, offset, sizes, strides, *_ = arguments
         sizes, strides = (tuple(self.value(part)) for part in (sizes, strides))
         flat = self._storage(storage, dtype)
         check_extent(sizes, strides, offset, flat.numel())

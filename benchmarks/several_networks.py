@@ -21,7 +21,7 @@ from closedform.experiments.train import network_file
 from closedform.expressions.fitted_constants import constant_values
 from closedform.field.gradient_field import GradientField
 from closedform.networks.siamese import load_siamese
-from closedform.several_networks import common_field
+from closedform.reading.several_networks import common_field
 
 FORMS = {
     2: ("A11*A22 - 1.01*A12*A21", (1.0,)),

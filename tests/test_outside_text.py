@@ -120,12 +120,15 @@ def test_names_are_refused_at_every_door(tmp_path, evil_file):
     with pytest.raises(ModelFileError, match="cannot be named") as caught:
         load_inputs(tmp_path / "data.npz")
     messages.append(str(caught.value))
-    content = json.loads(to_json(read(make_field())))
+    read(make_field()).save(tmp_path / "answer.json")
+    content = json.loads((tmp_path / "answer.json").read_text())
     with pytest.raises(StorageError, match="cannot be named") as caught:
-        from_json(json.dumps(content | {"names": ["x", EVIL]}))
+        (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", EVIL]}))
+        cf.load_interpretation(tmp_path / "answer.json")
     messages.append(str(caught.value))
     with pytest.raises(StorageError, match="'x' occurs 2 times"):
-        from_json(json.dumps(content | {"names": ["x", "x"]}))
+        (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", "x"]}))
+        cf.load_interpretation(tmp_path / "answer.json")
     for message in messages:
         assert message.isprintable()
         assert r"verified: FAKE\x1b" in message
@@ -143,11 +146,12 @@ def test_print_and_repr_are_escaped(answer):
     assert is_clean(repr(Expression(answer.concept.tree, ("r²", "v 1"))))
 
 
-def test_json_is_escaped_and_loses_nothing(answer):
-    text = to_json(answer)
+def test_json_is_escaped_and_loses_nothing(answer, tmp_path):
+    answer.save(tmp_path / "answer.json")
+    text = (tmp_path / "answer.json").read_text()
     assert text.isascii()
     assert is_clean(text)
-    assert from_json(text) == answer
+    assert cf.load_interpretation(tmp_path / "answer.json") == answer
 
 
 def test_page_and_notebook_are_escaped(answer, tmp_path):

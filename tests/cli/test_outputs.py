@@ -5,11 +5,11 @@ import os
 import sys
 from pathlib import Path
 
-import closedform.pipeline
 import numpy as np
 import pytest
 
 import closedform as cf
+import closedform.reading.one_field
 from closedform.cli import outputs
 from closedform.cli.app import main
 from closedform.errors import SaveError
@@ -76,7 +76,7 @@ def must_not_run(*_, **__):
 )
 def test_interpret_checks_before_it_searches(command, folder, monkeypatch, words, said):
     """A missing folder was noticed after the search, and ended in a traceback."""
-    monkeypatch.setattr(closedform.pipeline, "compile_all", must_not_run)
+    monkeypatch.setattr(closedform.reading.one_field, "compile_all", must_not_run)
     code, out, err = command("interpret", "field.npz", *words)
     assert code == 2
     assert out == ""

@@ -1,8 +1,11 @@
 """Fixtures: everything about a torch network that extraction must leave as it was, as bytes and plain values."""
 
+import os
 import random
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,3 +79,39 @@ def unchanged() -> Unchanged:
 @pytest.fixture
 def make_lived_in() -> Callable[[torch.nn.Module], torch.nn.Module]:
     return _make_lived_in
+
+
+EVIL_MODULE = "open('canary', 'w').close()\nimport enum\nclass Evil(enum.Enum):\n    X = 1\n"
+BUILDER = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Linear(3, 2))\n"
+
+
+@pytest.fixture
+def quarantine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder for attacks, deep in an empty one, so that writing above it shows too."""
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    (inside / "evil_module.py").write_text(EVIL_MODULE)
+    (inside / "attack_builder.py").write_text(BUILDER)
+    monkeypatch.chdir(inside)
+    monkeypatch.syspath_prepend(str(inside))
+    yield inside
+    for name in ("evil_module", "attack_builder"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def harmless(quarantine: Path, tmp_path: Path) -> Callable[[], AbstractContextManager[None]]:
+    """A block in which an attack must neither write a file nor import its module."""
+
+    def files() -> set[str]:
+        found = {str(path) for path in tmp_path.rglob("*") if "__pycache__" not in path.parts}
+        return found | {name for name in ("/tmp/canary", "/canary") if os.path.exists(name)}
+
+    @contextmanager
+    def check() -> Iterator[None]:
+        before = files()
+        yield
+        assert files() == before
+        assert "evil_module" not in sys.modules
+
+    return check

@@ -112,9 +112,9 @@ def test_a_list_of_networks_is_read_together():
 
 def test_names_of_networks_are_counted_before_the_search(monkeypatch):
     """They were counted after it, and cost the answer."""
-    import closedform.pipeline
+    import closedform.reading.several_networks as several
 
-    monkeypatch.setattr(closedform.pipeline, "interpret_field", lambda *_, **__: pytest.fail("the search was begun"))
+    monkeypatch.setattr(several, "interpret_field", lambda *_, **__: pytest.fail("the search was begun"))
     points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     fields = [cf.GradientField.from_arrays(points, points)] * 2
     with pytest.raises(ShapeError, match="3 names for 2 networks"):

@@ -1,9 +1,7 @@
-"""Networks that torch.export saved: what is refused before and after opening, and how their layers come back."""
+"""Networks that torch.export saved: opened without running code, with their layers named."""
 
-import io
-import json
+import logging
 import warnings
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
+from closedform.networks.untrusted.exported_archive import clean_archive
+from closedform.networks.untrusted.guard import no_unpickling
 from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch
 else:
     torch = require("torch", extra="torch")
-
-_PICKLED_OBJECTS = ("custom_obj", "opaque_obj")
 
 
 def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
@@ -27,23 +25,45 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
     Raises
     ------
     ModelFileError
-        If it cannot be read, holds pickled objects, or was exported in training mode.
+        If it cannot be read, holds anything that could run code, or was exported in training mode.
     """
-    if not allow_pickle:
-        refuse_pickles(file)
+    program = _opened(file, file) if allow_pickle else _opened_safely(file)
     try:
-        with _torch_warnings_ignored():
-            program = torch.export.load(file)
-    except Exception as error:  # torch raises many kinds for a file that it cannot read
-        raise ModelFileError(f"{file.name} cannot be opened by torch {torch.__version__}: {error}") from error
-    found = training_operations(program)
+        found = training_operations(program)
+        model = None if found else _unflattened(program)
+        fixed_batch = _fixed_batch(program)
+    except Exception as error:  # torch raises many kinds for a network that contradicts itself
+        raise ModelFileError(
+            f"{file.name} describes a network that torch {torch.__version__} cannot lay out "
+            f"({str(error)[:300]}). Export it again."
+        ) from error
     if found:
         raise ModelFileError(
-            f"{file.name} was exported in training mode: it keeps {', '.join(found)}, and evaluation mode cannot undo that. "
-            "Call model.eval() before torch.export.export and export it again."
+            f"{file.name} was exported in training mode: it keeps {', '.join(found)}, and "
+            "evaluation mode cannot undo that. Call model.eval() before torch.export.export and "
+            "export it again."
         )
-    model = _unflattened(program)
-    return LoadedModel(model, fixed_batch=_fixed_batch(program), make_double=lambda: _unflattened(program).double())
+    return LoadedModel(
+        model,
+        fixed_batch=fixed_batch,
+        make_double=lambda: _unflattened(program).double(),
+    )
+
+
+def _opened_safely(file: Path) -> Any:
+    """The network in a copy of the file that holds no code; torch never reads the file itself."""
+    clean = clean_archive(file)
+    with no_unpickling(), _torch_log_quiet():
+        return _opened(file, clean)
+
+
+def _opened(file: Path, source: Any) -> Any:
+    try:
+        with _torch_warnings_ignored():
+            return torch.export.load(source)
+    except Exception as error:  # torch raises many kinds for a file that it cannot read
+        message = f"{file.name} cannot be opened by torch {torch.__version__}: {error}"
+        raise ModelFileError(message) from error
 
 
 def _unflattened(program: Any) -> Any:
@@ -59,23 +79,19 @@ def _torch_warnings_ignored() -> Iterator[None]:
         yield
 
 
-def refuse_pickles(file: Path) -> None:
-    """Refuse a file in which torch.export.load would unpickle more than tensors.
-
-    Raises
-    ------
-    ModelFileError
-        If there is such an object, or the file is no archive.
-    """
+@contextmanager
+def _torch_log_quiet() -> Iterator[None]:
+    """Without torch's advice on files of its older layouts: closedform reads them on purpose."""
+    names = ("torch.export", "torch.export.pt2_archive._package")
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
-        with zipfile.ZipFile(file) as archive:
-            for name in archive.namelist():
-                if name.endswith("_config.json"):
-                    _refuse_config(file, json.loads(archive.read(name)))
-                elif name.endswith(".pt"):
-                    _refuse_payload(file, name, archive.read(name))
-    except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"{file.name} is no file of torch.export.save ({error}).") from error
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def training_operations(program: Any) -> list[str]:
@@ -114,27 +130,3 @@ def _fixed_batch(program: Any) -> int | None:
             # A dynamic axis holds a symbol here, which is no int.
             return length if type(length) is int else None
     return None
-
-
-def _refuse_config(file: Path, config: Any) -> None:
-    entries = config.get("config", {}) if isinstance(config, dict) else {}
-    for name, entry in entries.items():
-        pickled = entry.get("use_pickle") or str(entry.get("path_name", "")).startswith(_PICKLED_OBJECTS)
-        if pickled:
-            raise _pickle_error(file, name)
-
-
-def _refuse_payload(file: Path, name: str, payload: bytes) -> None:
-    if not payload:
-        return
-    try:
-        torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever it is, it is not plain tensors
-        raise _pickle_error(file, name) from error
-
-
-def _pickle_error(file: Path, name: str) -> ModelFileError:
-    return ModelFileError(
-        f"{file.name} holds a pickled object ({name}), which would run code when opened. Export a network whose constants are "
-        "plain tensors, or pass allow_pickle=True for a file of your own."
-    )

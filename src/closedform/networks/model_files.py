@@ -4,6 +4,8 @@ import importlib
 import inspect
 import os
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,14 @@ from closedform.optional import require
 
 STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""
+
+MAX_EXPANSION = 200
+"""How many times its own size a data file may take in memory, beyond `FREE_EXPANSION` bytes."""
+
+FREE_EXPANSION = 2**28
+
+_WEIGHTS_ONLY_SINCE = (2, 10)
+"""Before, a file could corrupt memory in torch.load even with weights_only (CVE-2026-24747)."""
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 _PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
@@ -74,10 +84,11 @@ def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allo
 
         return load_exported(file, allow_pickle=allow_pickle)
     if ending == ".safetensors":
-        safetensors = require("safetensors.torch", extra="torch")
-        return _built(file, builder, lambda: safetensors.load_file(str(file)))
+        return _built(file, builder, lambda: _safetensors(file))
+    if ending in STATE_DICTS and allow_pickle and not builder:
+        return _unpickled(file)
     if ending in STATE_DICTS:
-        return _built(file, builder, lambda: _state_dict(file)) if builder or not allow_pickle else _unpickled(file)
+        return _built(file, builder, lambda: _state_dict(file))
     if ending == ".onnx":
         raise ModelFileError(
             f"{file.name}: ONNX files are not read, for the converters to torch cover only a part of ONNX. Export the network "
@@ -105,16 +116,11 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     try:
-        opened = np.load(file, allow_pickle=False)
-        if isinstance(opened, np.ndarray):
-            raise ValueError("it is a single array without a name")
-        with opened as archive:
-            if "inputs" not in archive.files:
-                found = ", ".join(archive.files) or "nothing"
-                raise ModelFileError(f"{file.name} holds {found}; it must hold an array named 'inputs'.")
-            inputs = archive["inputs"]
-            names = archive["names"] if "names" in archive.files else None
-    except (ValueError, OSError, EOFError) as error:
+        check_expansion(file)
+        inputs, names = _arrays_of(file)
+    except ModelFileError:
+        raise
+    except _BROKEN_DATA as error:
         raise ModelFileError(
             f"{file.name} is no .npz of plain arrays ({error}). Write it with numpy.savez(path, inputs=...)."
         ) from error
@@ -138,6 +144,50 @@ def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
     except ValueError as error:
         raise ModelFileError(f"{file.name}: {error}") from error
     return labels
+
+
+def _arrays_of(file: Path) -> tuple[np.ndarray, np.ndarray | None]:
+    # Not np.load(file): it leaves a file open that turns out to be damaged.
+    with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+        if "inputs" not in archive.files:
+            found = ", ".join(archive.files) or "nothing"
+            message = f"{file.name} holds {found}; it must hold an array named 'inputs'."
+            raise ModelFileError(message)
+        arrays = archive["inputs"], archive["names"] if "names" in archive.files else None
+    # NumPy hands out the bytes of an entry that is not an array.
+    if any(isinstance(array, bytes) for array in arrays):
+        raise ValueError("an entry is not an array")
+    return arrays
+
+
+# NumPy, zipfile and zlib each have their own for files that are damaged, encrypted or too large.
+_BROKEN_DATA = (
+    ValueError, OSError, EOFError, MemoryError, RuntimeError, NotImplementedError, KeyError,
+    TypeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def check_expansion(file: Path) -> None:
+    """Refuse a small data file that would fill the memory.
+
+    Raises
+    ------
+    ModelFileError
+        If it would, or holds an array twice.
+    """
+    if not zipfile.is_zipfile(file):
+        return
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+        expanded = sum(entry.file_size for entry in archive.infolist())
+    if len(set(names)) < len(names):
+        raise ModelFileError(f"{file.name} holds an array twice. Write it with numpy.savez.")
+    if expanded > max(FREE_EXPANSION, MAX_EXPANSION * file.stat().st_size):
+        raise ModelFileError(
+            f"{file.name} has {file.stat().st_size:,} bytes and would take {expanded:,} in memory, "
+            "which real data do not. If they are yours, write them with numpy.savez, which does "
+            "not compress."
+        )
 
 
 def build(builder: str, file: Path) -> Any:
@@ -203,18 +253,48 @@ def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any
     return weights, ()
 
 
-def _state_dict(file: Path) -> Mapping[str, Any]:
-    torch = require("torch", extra="torch")
+def _safetensors(file: Path) -> Mapping[str, Any]:
+    safetensors = require("safetensors.torch", extra="torch")
     try:
-        weights = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds for a file that it refuses
-        raise ModelFileError(
-            f"{file.name} is not a plain state dict ({str(error).splitlines()[0]}). Save model.state_dict(), or export a .pt2; "
-            "a pickled model is opened only with allow_pickle=True, which runs whatever code is in it."
-        ) from error
+        return safetensors.load_file(str(file))
+    except Exception as error:  # its own kind is not a public name in every version
+        message = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
+        raise ModelFileError(message) from error
+
+
+def _state_dict(file: Path) -> Mapping[str, Any]:
+    from closedform.networks.untrusted.archive import is_archive
+    from closedform.networks.untrusted.tensors import read_tensors
+
+    with file.open("rb") as opened:
+        is_zip = is_archive(opened.read(4))
+    weights = read_tensors(file, name=file.name) if is_zip else _old_state_dict(file)
     if not isinstance(weights, Mapping):
-        raise ModelFileError(f"{file.name} holds a {type(weights).__name__}, not a state dict. Save model.state_dict().")
+        kind = type(weights).__name__
+        message = f"{file.name} holds a {kind}, not a state dict. Save model.state_dict()."
+        raise ModelFileError(message)
     return weights
+
+
+def _old_state_dict(file: Path) -> Mapping[str, Any]:
+    """A state dict as torch before 1.6 wrote it: no archive; torch's restricted reader opens it."""
+    torch = require("torch", extra="torch")
+    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    if version < _WEIGHTS_ONLY_SINCE:
+        raise ModelFileError(
+            f"{file.name} is not a ZIP archive. torch wrote such files before 1.6, and torch "
+            f"{torch.__version__} cannot read them safely. Use torch 2.10 or later, or write the "
+            "file again as .safetensors."
+        )
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a file that it refuses
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:300]
+        raise ModelFileError(
+            f"{file.name} is not a plain state dict ({reason}). Save model.state_dict(), or export "
+            "a .pt2; a pickled model is opened only with allow_pickle=True, which runs whatever "
+            "code is in it."
+        ) from error
 
 
 def _unpickled(file: Path) -> LoadedModel:

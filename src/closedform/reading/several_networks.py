@@ -22,7 +22,7 @@ from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading
-from closedform.keywords import KeywordError, checked_keywords
+from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
@@ -84,8 +84,10 @@ def interpret_fields(
     2*v**2 + x**2
     """
     labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else list(network_names)
-    if not fields or len(labels) != len(fields):
-        raise KeywordError(f"There are {len(fields)} fields and {len(labels)} names; pass at least one field, and a name each.")
+    if not fields:
+        raise ShapeError("There is no field; pass at least one.")
+    if len(labels) != len(fields):
+        raise ShapeError(f"There are {len(labels)} names for {len(fields)} networks; pass one for each.")
     seed = as_seed(rng)
     found = interpret_field(
         common_field(fields),

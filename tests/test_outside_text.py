@@ -122,12 +122,12 @@ def test_names_are_refused_at_every_door(tmp_path, evil_file):
     messages.append(str(caught.value))
     read(make_field()).save(tmp_path / "answer.json")
     content = json.loads((tmp_path / "answer.json").read_text())
+    (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", EVIL]}))
     with pytest.raises(StorageError, match="cannot be named") as caught:
-        (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", EVIL]}))
         cf.load_interpretation(tmp_path / "answer.json")
     messages.append(str(caught.value))
+    (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", "x"]}))
     with pytest.raises(StorageError, match="'x' occurs 2 times"):
-        (tmp_path / "answer.json").write_text(json.dumps(content | {"names": ["x", "x"]}))
         cf.load_interpretation(tmp_path / "answer.json")
     for message in messages:
         assert message.isprintable()

@@ -20,9 +20,9 @@ FLOW = ("networks", "field", "searching", "selection", "verification", "interpre
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
+    "networks": -2, "canonical": -1, "estimator": -2, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
     "testing": 2, "cli": 0,
-    "experiments": 0, "reading": 0, "interpretation": 0, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
+    "experiments": 0, "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 
@@ -48,7 +48,7 @@ def layers() -> list[list[str]]:
 def rooms() -> set[str]:
     """The folders, and the files that are no small ones."""
     own = layers()
-    small = {module for row in own[-3:] for module in row}
+    small = {module for row in own[-4:] for module in row}
     return {SMALL if module in small else FAMILIES.get(module, module) for row in own for module in row}
 
 

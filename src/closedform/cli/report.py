@@ -23,9 +23,10 @@ def report(
     Example:
       closedform report result.json --out result.html
     """
-    from closedform import load_interpretation
+    from closedform.interpretation.storage import load_interpretation
+    from closedform.report.html import write_report
 
     check_outputs((out, PAGE), inputs=[result])
     found = load_interpretation(result)
-    deliver(lambda: found.report(out))
+    deliver(lambda: write_report(found, out))
     typer.echo(shown(out))

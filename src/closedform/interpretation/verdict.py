@@ -55,7 +55,9 @@ class CheckResult:
     @property
     def sentence(self) -> str:
         """The text as it may stand alone: one that was not made says so."""
-        return f"Not made ({self.name}): {self.text}" if self.passed is None else self.text
+        if self.passed is not None:
+            return self.text
+        return f"Not made ({self.name}): {self.text}" if self.name else f"Not made: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)

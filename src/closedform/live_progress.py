@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
@@ -325,7 +326,10 @@ def _width(stream: TextIO) -> int:
 
 
 def _tqdm() -> Any:
-    from tqdm.auto import tqdm
+    with warnings.catch_warnings():
+        # Without ipywidgets a line of text serves as well, and a user need not hear of it.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
 
     return tqdm
 

@@ -45,7 +45,13 @@ def test_a_notebook_reads_the_right_formula(name: str, tmp_path: Path, monkeypat
             assert any(is_same(formula, truth, tolerance) for formula in formulas), text
     status = [line.partition(":")[0] for line in shown.splitlines() if line.startswith(("verified", "approximate", "none"))]
     assert f"\n{status[0]}:" in today
-    assert not [output for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+    assert not [output for output in outputs if not is_progress(output["text"])]
+
+
+def is_progress(text: str) -> bool:
+    """Whether a text is a line that is drawn again and again, or the end of one."""
+    return all(not line or line.startswith("\r") for line in text.split("\n"))
 
 
 def answer_of(notebook: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.answer import Interpretation
@@ -85,6 +86,8 @@ def interpret(
     # Everything is looked at before the network is: an extraction can take minutes.
     Settings.checked(engine, space, rule, checks, thresholds, progress)
     make_options(options)
+    if isinstance(hypothesis, str):
+        parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
     networks = list(model) if isinstance(model, list | tuple) else [model]
     neurons = _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]

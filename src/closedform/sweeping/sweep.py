@@ -98,7 +98,7 @@ def sweep(
 
     Examples
     --------
-    >>> import closedform as cf
+    >>> import numpy as np, closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     >>> layer = lambda x: np.stack([x[:, 0] ** 2 + x[:, 1], np.exp(x[:, 0] ** 2 + x[:, 1]), 0 * x[:, 0]], axis=1)
     >>> found = cf.sweep(layer, points, "output", names=["x", "v"], store="memory://sweep-example", kind="function")

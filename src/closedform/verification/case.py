@@ -120,9 +120,10 @@ def stated_case(
 def _shown(selection: Selection, chosen: Contender) -> tuple[Contender, ...]:
     """The contenders that the answer shows beside the chosen one: each better than all before, and the paper's choice."""
     assert selection.choice is not None
+    drop = selection.contenders[selection.choice.steepest_drop]
     best, shown = np.inf, []
-    for place, contender in enumerate(selection.contenders):
-        if contender is not chosen and (contender.regional < best or place == selection.choice.steepest_drop):
+    for contender in sorted(selection.contenders, key=lambda c: (c.complexity, c.regional)):
+        if contender is not chosen and (contender.regional < best or contender is drop):
             shown.append(contender)
         best = min(best, contender.regional)
     return tuple(shown)

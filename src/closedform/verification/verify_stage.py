@@ -92,7 +92,7 @@ def verify(
     >>> field = cf.GradientField.from_arrays(points, points[:, ::-1], names=["x", "y"])
     >>> cf.verify("x*y", field, rivals=None, rng=0).verdict.status
     'verified'
-    >>> cf.verify("x + y", field, rivals=None, rng=0).verdict.status
+    >>> cf.verify("x - y", field, rivals=None, rng=0).verdict.status
     'none'
     """
     required_kind(

@@ -13,26 +13,21 @@ import grimp
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
 SMALL = "small files"
-# Files that do one thing together stand as one room.
-FAMILIES = {
-    "concept_reading": "pipeline", "several_concepts": "pipeline", "several_networks": "pipeline", "stages": "pipeline",
-    "provenance": "pipeline",
-}  # fmt: skip
-FLOW = ("networks", "field", "search", "selection", "verification", "interpretation", "report")
+FLOW = ("networks", "field", "searching", "selection", "verification", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
     "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
-    "testing": 2, "cli": 0,
-    "experiments": 0, "pipeline": 0, "interpretation": 0, "verification": 0, "selection": 0, "search": 0, "alignment": 0,
+    "testing": 2, "example": -2, "cli": 0,
+    "reading": 0, "interpretation": 0, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 
 WHAT = {
-    "cli": "commands", "testing": "contracts for plug-ins", "experiments": "the paper, benchmarks",
-    "pipeline": "chains all stages",
+    "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
+    "reading": "chains all stages",
     "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict", "selection": "the choice",
-    "search": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
+    "searching": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
     "alignment": "misalignment, fits", "networks": "models to gradients", "field": "points and directions",
     "expressions": "trees, operators, kernel", "estimator": "scikit-learn style", "discovery": "pairs to invariants",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
@@ -50,8 +45,8 @@ def layers() -> list[list[str]]:
 def rooms() -> set[str]:
     """The folders, and the files that are no small ones."""
     own = layers()
-    small = {module for row in own[-3:] for module in row}
-    return {SMALL if module in small else FAMILIES.get(module, module) for row in own for module in row}
+    small = {module for row in own[-4:] for module in row}
+    return {SMALL if module in small else module for row in own for module in row}
 
 
 def uses() -> dict[str, set[str]]:
@@ -62,14 +57,13 @@ def uses() -> dict[str, set[str]]:
     for module in graph.modules:
         for other in graph.find_modules_directly_imported_by(module):
             first, second = _room(module, known), _room(other, known)
-            if first in known and first != second:
+            if first in known and second in known and first != second:
                 found[first].add(second)
     return found
 
 
 def _room(module: str, known: set[str]) -> str:
     name = module.split(".")[1] if "." in module else ""
-    name = FAMILIES.get(name, name)
     return name if name in known or not name else SMALL
 
 
@@ -122,7 +116,7 @@ def draw(target: Path = PICTURE) -> None:
         for first, second in direct(found):
             (x, y), (other_x, other_y) = place[first], place[second]
             past = x == other_x and abs(other_y - y) > 1.3
-            bend = 0.42 if past or (first, second) == ("pipeline", "networks") else 0.0
+            bend = 0.42 if past or (first, second) == ("reading", "networks") else 0.0
             style = {"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "connectionstyle": f"arc3,rad={bend}"}
             ax.annotate("", (other_x, other_y + height / 2), (x, y - height / 2), arrowprops=style)
         for room, (x, y) in place.items():

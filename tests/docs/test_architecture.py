@@ -11,6 +11,6 @@ def test_the_diagram_is_drawn_from_the_imports(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
     text = (tmp_path / "a.svg").read_text()
-    assert "pipeline uses networks" in text
+    assert "reading uses networks" in text
     assert "networks uses field" in text
     assert "field uses networks" not in text

@@ -17,9 +17,9 @@ FLOW = ("networks", "field", "searching", "selection", "verification", "interpre
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
+    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1, "equivalence": 1, "report": 2,
     "testing": 2, "example": -2, "cli": 0,
-    "reading": 0, "interpretation": 0, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
+    "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 

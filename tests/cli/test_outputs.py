@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +10,10 @@ import pytest
 import closedform as cf
 import closedform.reading.one_field
 from closedform.cli import outputs
-from closedform.cli.app import main
 from closedform.errors import SaveError
 from closedform.execution.store import ResultStore
 
 EVALUATIONS = cf.Budget(evaluations=300)
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command line in this process: exit code, stdout, stderr."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["closedform", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        return (0 if code is None else code, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform_bench.invariants import network_track, training
+from closedform_bench.invariants import network_track, pair_networks
 from closedform_bench.invariants.claims import Claims
 from closedform_bench.invariants.control_networks import SEEDS, load_control
 from closedform_bench.invariants.control_systems import CONTROL_SYSTEMS, LATENTS
@@ -61,8 +61,8 @@ def test_causes(changes: dict, carried: list[float], expected: str) -> None:
 def test_a_system_is_trained_once_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_track, "N_POINTS", 300)
     monkeypatch.setattr(network_track, "N_TEST", 100)
-    monkeypatch.setattr(training, "N_PAIRS", 400)
-    monkeypatch.setattr(network_track, "training_options", lambda latents: training.training_options(latents, 1, (8,)))
+    monkeypatch.setattr(pair_networks, "N_PAIRS", 400)
+    monkeypatch.setattr(network_track, "training_options", lambda latents: pair_networks.training_options(latents, 1, (8,)))
     claimed = Claims((parse("x + y + z"), parse("x", ["x", "y", "z"])), (), "verified", 2, 1.0)
     fields = []
 

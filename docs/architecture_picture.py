@@ -13,21 +13,18 @@ import grimp
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
 SMALL = "small files"
-FAMILIES: dict[str, str] = {}
-"""Files that do one thing together stand as one room."""
-
 FLOW = ("networks", "field", "searching", "selection", "verification", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -2, "discovery": -1, "sweeping": 1, "equivalence": 1, "report": 2,
-    "testing": 2, "cli": 0,
-    "experiments": 0, "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
+    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1, "equivalence": 1, "report": 2,
+    "testing": 2, "example": -2, "cli": 0,
+    "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 
 WHAT = {
-    "cli": "commands", "testing": "contracts for plug-ins", "experiments": "the paper, benchmarks",
+    "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
     "reading": "search, select, verify",
     "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict", "selection": "the choice",
     "searching": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
@@ -49,7 +46,7 @@ def rooms() -> set[str]:
     """The folders, and the files that are no small ones."""
     own = layers()
     small = {module for row in own[-4:] for module in row}
-    return {SMALL if module in small else FAMILIES.get(module, module) for row in own for module in row}
+    return {SMALL if module in small else module for row in own for module in row}
 
 
 def uses() -> dict[str, set[str]]:
@@ -60,14 +57,13 @@ def uses() -> dict[str, set[str]]:
     for module in graph.modules:
         for other in graph.find_modules_directly_imported_by(module):
             first, second = _room(module, known), _room(other, known)
-            if first in known and first != second:
+            if first in known and second in known and first != second:
                 found[first].add(second)
     return found
 
 
 def _room(module: str, known: set[str]) -> str:
     name = module.split(".")[1] if "." in module else ""
-    name = FAMILIES.get(name, name)
     return name if name in known or not name else SMALL
 
 

@@ -17,11 +17,11 @@ from matplotlib.figure import Figure
 
 import closedform as cf
 from closedform.arrays import FloatArray
-from closedform.experiments.catalogue import EXPERIMENTS
-from closedform.experiments.example import load_example
-from closedform.experiments.extraction import extract_experiment
-from closedform.experiments.shipped import load_checkpoint
+from closedform.example import load_example
 from closedform.report.plots import BLACK, BLUE, GREEN, GREY, LIGHT, ORANGE, finish
+from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
+from closedform_bench.paper.extraction import extract_experiment
+from closedform_bench.paper.shipped import load_checkpoint
 
 IMAGES = Path(__file__).parent / "images"
 STYLE: Any = {

@@ -41,6 +41,8 @@ class AllCommands(SphinxDirective):
         """Called by Sphinx."""
         sections: list[nodes.Node] = []
         for command in command_line.registered_commands:
+            if command.hidden:  # its distribution is not installed here
+                continue
             name = command.name or (command.callback.__name__ if command.callback else "")
             shown = f"$ closedform {name} --help\n{help_text(name)}"
             section = nodes.section(ids=[nodes.make_id(name)], names=[name])

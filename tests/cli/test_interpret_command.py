@@ -1,17 +1,9 @@
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import closedform as cf
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "closedform.cli", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +19,10 @@ def fields(tmp_path_factory):
     return folder
 
 
-def test_a_field_is_interpreted(fields):
-    result = run("interpret", fields / "good.npz", "--json", "--seed", 4, "--out", fields / "r.json", "--budget", 20)
-    answer = json.loads(result.stdout)
-    assert result.returncode == 0, result.stderr
+def test_a_field_is_interpreted(command, fields):
+    result = command("interpret", fields / "good.npz", "--json", "--seed", 4, "--out", fields / "r.json", "--budget", 20)
+    answer = json.loads(result.out)
+    assert result.code == 0, result.err
     assert bool(cf.same_concept(answer["concept"], "v**2/2 + sin(x)", ["x", "v"]))
     assert answer["verdict"] == "verified"
     assert answer["seed"] == 4
@@ -40,42 +32,41 @@ def test_a_field_is_interpreted(fields):
     assert str(cf.load_interpretation(fields / "r.json").concept) == answer["concept"]
 
 
-def test_nothing_verified_exits_with_1(fields):
-    result = run("interpret", fields / "noise.npz", "--json", "--budget", 2)
-    assert result.returncode == 1
-    assert json.loads(result.stdout)["verdict"] == "none"
+def test_nothing_verified_exits_with_1(command, fields):
+    result = command("interpret", fields / "noise.npz", "--json", "--budget", 2)
+    assert result.code == 1
+    assert json.loads(result.out)["verdict"] == "none"
 
 
-def test_text_shows_the_front(fields):
-    result = run("interpret", fields / "good.npz", "--engine", "terms", "--budget", 20)
-    assert "verified" in result.stdout
-    assert "complexity  misalignment  formula" in result.stdout
+def test_text_shows_the_front(command, fields):
+    result = command("interpret", fields / "good.npz", "--engine", "terms", "--budget", 20)
+    assert "verified" in result.out
+    assert "complexity  misalignment  formula" in result.out
 
 
 @pytest.mark.parametrize("arguments", [("--engine", "term"), ("--rule", "nicest"), ("--budget", 0)])
-def test_usage_errors_exit_with_2(fields, arguments):
-    result = run("interpret", fields / "good.npz", *arguments)
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
+def test_usage_errors_exit_with_2(command, fields, arguments):
+    result = command("interpret", fields / "good.npz", *arguments)
+    assert result.code == 2
 
 
-def test_a_missing_field_is_told():
-    result = run("interpret", "nowhere.npz")
-    assert result.returncode == 2
-    assert "nowhere.npz" in result.stderr
+def test_a_missing_field_is_told(command):
+    result = command("interpret", "nowhere.npz")
+    assert result.code == 2
+    assert "nowhere.npz" in result.err
 
 
-def test_a_saved_answer_becomes_a_page(fields):
-    run("interpret", fields / "good.npz", "--engine", "terms", "--budget", 5, "--out", fields / "saved.json")
-    result = run("report", fields / "saved.json", "--out", fields / "page.html")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.strip() == str(fields / "page.html")
+def test_a_saved_answer_becomes_a_page(command, fields):
+    command("interpret", fields / "good.npz", "--engine", "terms", "--budget", 5, "--out", fields / "saved.json")
+    result = command("report", fields / "saved.json", "--out", fields / "page.html")
+    assert result.code == 0, result.err
+    assert result.out.strip() == str(fields / "page.html")
     assert "closedform interpret" in (fields / "page.html").read_text()
-    assert run("report", fields / "good.npz", "--out", fields / "other.html").returncode == 2
+    assert command("report", fields / "good.npz", "--out", fields / "other.html").code == 2
 
 
-def test_doctor_finds_the_self_tests_concept():
-    result = run("doctor")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "engines: auto, terms, evolution" in result.stdout
-    assert "self-test: found" in result.stdout
+def test_doctor_finds_the_self_tests_concept(command):
+    result = command("doctor")
+    assert result.code == 0, result.out + result.err
+    assert "engines: auto, terms, evolution" in result.out
+    assert "self-test: found" in result.out

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +10,10 @@ import pytest
 import closedform as cf
 import closedform.reading.one_field
 from closedform.cli import outputs
-from closedform.cli.app import main
 from closedform.errors import SaveError
 from closedform.execution.store import ResultStore
 
 EVALUATIONS = cf.Budget(evaluations=300)
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command line in this process: exit code, stdout, stderr."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["closedform", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        return (0 if code is None else code, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture
@@ -98,10 +82,6 @@ def test_interpret_checks_before_it_searches(command, folder, monkeypatch, words
         (["results", "store", "--out", "nodir/t.csv"], "there is no folder nodir"),
         (["results", "store", "--out", "t.txt"], "must end in .csv or .parquet"),
         (["results", "store", "--out", "folder.csv"], "it is a folder"),
-        (["reproduce", "1", "--out", "file"], "is a file"),
-        (["reproduce", "1", "--out", "file/below"], "is a file"),
-        (["reproduce", "1", "--profile", "quick", "--networks", "file"], "is a file"),
-        (["bench", "--systems", "sir", "--store", "file"], "is a file"),
     ],
 )
 def test_commands_check_before_they_work(command, folder, words, said):
@@ -149,27 +129,6 @@ def test_other_commands_say_that_they_could_not_write(command, folder):
         code, out, err = command(*words)
         assert (code, "/dev/full cannot be written" in err) == (outputs.NOT_WRITTEN, True), (words, err)
         assert printed in out
-
-
-def test_reproduce_prints_its_result_before_it_writes(command, folder, monkeypatch):
-    pytest.importorskip("matplotlib")
-    from closedform.experiments import reproduce, results
-
-    def refuse(outcomes, directory):
-        raise SaveError(f"{directory} cannot be written: the disk is full.")
-
-    result = {"recovered": 0, "of": 0, "direct_recovered": None, "experiments": []}
-    monkeypatch.setattr(results, "write_results", refuse)
-    monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: _NoOutcome())
-    monkeypatch.setattr(reproduce, "summary", lambda outcomes: result)
-    code, out, err = command("reproduce", "1", "--json", "--out", "there")
-    assert code == outputs.NOT_WRITTEN
-    assert json.loads(out) == result
-    assert "the disk is full" in err
-
-
-class _NoOutcome:
-    reading = True
 
 
 def test_a_special_file_takes_the_place_of_none(command, folder):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
-from closedform.cli.bench import bench
+from closedform.cli.added_commands import add_commands
 from closedform.cli.doctor import doctor
 from closedform.cli.escaping_group import EscapingGroup
 from closedform.cli.extract import extract
@@ -14,7 +14,6 @@ from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.interpret import interpret
 from closedform.cli.layers import layers
 from closedform.cli.report import report
-from closedform.cli.reproduce import reproduce
 from closedform.cli.same import same
 from closedform.cli.sweep import results, sweep
 from closedform.cli.verify import verify
@@ -29,8 +28,9 @@ for command in (layers, extract, interpret, report):
 # Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
-for command in (sweep, results, reproduce, bench, doctor):
+for command in (sweep, results, doctor):
     app.command()(command)
+add_commands(app)
 
 
 def _show_version(requested: bool) -> None:

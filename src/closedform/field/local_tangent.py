@@ -25,8 +25,8 @@ def local_tangent(
     (at least 3 times) of the median local spectrum.
 
     Largest, 99% and mean angle to the true planes in degrees at noise 1e-3, the worst of three seeds, from
-    ``python benchmarks/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000 points and with 5,000; torus of radii 2 and 1:
-    5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5 with 5,000.
+    ``python bench/scripts/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000 points and with
+    5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5 with 5,000.
 
     Parameters
     ----------

@@ -40,10 +40,11 @@ def directional_noise(scaled: FloatArray, frames: FloatArray, tangent: TangentSp
     to agree with those of the central point. What is left is noise and higher derivatives; comparing two sizes of
     neighbourhoods extrapolates the latter away. A smooth error of a network (its bias) cannot be seen this way.
 
-    Measured on ten fields with 500 to 5,000 points (``python benchmarks/directional_noise.py``). Up to 6 inputs, noise of 1 to
-    10 degrees is read within 13% where it exceeds the resolution, 30 degrees as 25 to 29, and none as less than 0.5. With 9
-    inputs 10 degrees are read as 11 to 13; with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10
-    degrees) says how little can be told.
+    Measured on ten fields with 500 to 5,000 points (``python bench/scripts/directional_noise.py``).
+    Up to 6 inputs, noise of 1 to 10 degrees is read within 13% where it exceeds the resolution, 30
+    degrees as 25 to 29, and none as less than 0.5. With 9 inputs 10 degrees are read as 11 to 13;
+    with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10 degrees) says
+    how little can be told.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""Reproduce the paper with closedform, and measure it: ``closedform reproduce`` and ``closedform bench``."""

@@ -1,0 +1,162 @@
+"""``closedform bench``: systems with known invariants, and controls without any, read and scored."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from closedform_bench.commands.reproduce import network_cache
+
+if TYPE_CHECKING:
+    from closedform_bench.invariants.outcome import Row
+
+WIDEST_NAME = 22
+
+
+def bench(
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[...]", help="Further names after --systems, further numbers after --seeds.")
+    ] = None,
+    suite: Annotated[
+        Literal["paper", "invariants", "controls", "speed"],
+        typer.Option(help="paper: the twelve experiments; controls: where the right answer is 'none'."),
+    ] = "invariants",
+    track: Annotated[
+        Literal["field", "network"] | None,
+        typer.Option(help="field: exact gradients; network: train and read. Controls run both without it."),
+    ] = None,
+    noise: Annotated[float, typer.Option(metavar="DEG", min=0, help="Degrees by which directions are turned (field).")] = 0.0,
+    systems: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Names, also several with commas; all by default.")
+    ] = None,
+    seeds: Annotated[
+        list[str] | None, typer.Option(metavar="SEEDS", help="Numbers, or 0:3; by default 0, and 0:3 for controls.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Seconds for each reading; by default what the suite is meant for.")
+    ] = None,
+    tool: Annotated[
+        Literal["closedform", "direct regression", "implicit regression"],
+        typer.Option(help="Who reads the systems of the suite invariants; the others are baselines."),
+    ] = "closedform",
+    store: Annotated[
+        Path | None, typer.Option(help="Keep every result here, and do nothing twice: what was interrupted goes on.")
+    ] = None,
+    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
+    processor: Annotated[
+        bool, typer.Option("--processor", help="Count seconds of the processor: what else runs does not decide.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run the benchmark.
+
+    Exit code 0 if it was done and no law is false, 1 if one is.
+
+    \b
+    Example:
+      closedform bench --systems kepler,sir --noise 1 --json
+    """
+    from closedform.reading.one_field import compile_all
+    from closedform.searching.budget import processor_seconds
+    from closedform_bench.invariants.outcome import summary
+    from closedform_bench.invariants.suites import Plan
+    from closedform_bench.invariants.task import run_tasks
+
+    names, numbers = sort_words(systems or [], seeds or [], more or [])
+    plan = Plan(
+        suite=suite,
+        track=track,
+        noise=noise,
+        systems=read_names(names),
+        seeds=read_seeds(numbers),
+        budget=budget,
+        networks=networks or network_cache("bench", 0).with_name("bench"),
+        tool=tool,
+    )
+    tasks = plan.tasks()
+    kept = None
+    if store is not None:
+        from closedform.execution.store import ResultStore
+
+        kept = ResultStore(store)
+        kept.folder.check()
+    compile_all()
+    if not as_json:
+        typer.echo(header())
+    rows: list[Row] = []
+    with processor_seconds() if processor else nullcontext():
+        for row in run_tasks(tasks, kept):
+            rows.append(row)
+            typer.echo(f"{len(rows)} of {len(tasks)} done: {row['name']}, seed {row['seed']}", err=True)
+            if not as_json:
+                typer.echo(line(row))
+    result = summary(suite, rows)
+    typer.echo(json.dumps(result) if as_json else last_line(result))
+    raise typer.Exit(0 if result["false_laws"] == 0 else 1)
+
+
+def read_names(words: list[str]) -> tuple[str, ...]:
+    """Names, separated by commas or given one by one.
+
+    Examples
+    --------
+    >>> read_names(["sir,kepler", "toda"])
+    ('sir', 'kepler', 'toda')
+    """
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+
+
+def read_seeds(words: list[str]) -> tuple[int, ...]:
+    """Seeds, as numbers or as ranges without their ends.
+
+    Examples
+    --------
+    >>> read_seeds(["0:3"]), read_seeds(["4,7", "9"])
+    ((0, 1, 2), (4, 7, 9))
+    """
+    found: list[int] = []
+    for word in read_names(words):
+        first, colon, last = word.partition(":")
+        if not first.isdecimal() or (colon and not last.isdecimal()):
+            raise typer.BadParameter(f"{word!r} is no seed; write numbers, such as 0,1,2, or a range, such as 0:3.")
+        found += range(int(first), int(last)) if colon else [int(first)]
+    return tuple(found)
+
+
+def sort_words(systems: list[str], seeds: list[str], more: list[str]) -> tuple[list[str], list[str]]:
+    """Give words that follow an option to it: numbers to the seeds if there are some, all others to the systems.
+
+    Examples
+    --------
+    >>> sort_words(["sir"], ["0"], ["kepler", "1"])
+    (['sir', 'kepler'], ['0', '1'])
+    """
+    if more and not systems and not seeds:
+        raise typer.BadParameter(f"{more[0]!r} belongs to no option; write --systems or --seeds before it.")
+    numbers = [word for word in more if seeds and word[0].isdecimal()]
+    return [*systems, *(word for word in more if word not in numbers)], [*seeds, *numbers]
+
+
+def header() -> str:
+    """Titles of the table's columns."""
+    return f"{'system':<{WIDEST_NAME}}  seed  inputs  recovered  false  seconds  laws"
+
+
+def line(row: "Row") -> str:
+    """A row of the table."""
+    recovered = f"{row['recovered']} of {row['of']}"
+    laws = "; ".join(row["found"]) or "-"
+    text = f"{row['name']:<{WIDEST_NAME}}  {row['seed']:>4}  {row['dim']:>6}  {recovered:>9}  {row['false']:>5}"
+    return f"{text}  {row['seconds']:>7.2f}  {laws}"
+
+
+def last_line(result: dict) -> str:
+    """The totals."""
+    count = sum(row["recovered"] > 0 for row in result["systems"])
+    with_some = sum(row["of"] > 0 for row in result["systems"])
+    return (
+        f"{result['recovered']} of {result['of']} invariants; at least one in {count} of {with_some} systems; "
+        f"{result['false_laws']} false laws"
+    )

@@ -1,9 +1,11 @@
 """``closedform bench``: systems with known invariants, and controls without any, read and scored."""
 
 import json
+from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import typer
 
@@ -20,12 +22,12 @@ def bench(
         list[str] | None, typer.Argument(metavar="[...]", help="Further names after --systems, further numbers after --seeds.")
     ] = None,
     suite: Annotated[
-        Literal["paper", "invariants", "controls", "speed"],
-        typer.Option(help="paper: the twelve experiments; controls: where the right answer is 'none'."),
+        Literal["paper", "invariants", "controls", "speed", "feynman", "random"],
+        typer.Option(help="controls: the right answer is 'none'; random: fresh formulas, drawn by --seed."),
     ] = "invariants",
     track: Annotated[
-        Literal["field", "network"] | None,
-        typer.Option(help="field: exact gradients; network: train and read. Controls run both without it."),
+        Literal["field", "exact", "network"] | None,
+        typer.Option(help="field, exact: known gradients; network: train and read. Controls run both without it."),
     ] = None,
     noise: Annotated[float, typer.Option(metavar="DEG", min=0, help="Degrees by which directions are turned (field).")] = 0.0,
     systems: Annotated[
@@ -34,6 +36,8 @@ def bench(
     seeds: Annotated[
         list[str] | None, typer.Option(metavar="SEEDS", help="Numbers, or 0:3; by default 0, and 0:3 for controls.")
     ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the suites feynman and random.")] = 0,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="Formulas of the suite random.")] = 60,
     budget: Annotated[
         float | None, typer.Option(help="Seconds for each reading; by default what the suite is meant for.")
     ] = None,
@@ -57,24 +61,39 @@ def bench(
     \b
     Example:
       closedform bench --systems kepler,sir --noise 1 --json
+      closedform bench --suite random --seed 4711 --count 20 --processor
     """
     from closedform.reading.one_field import compile_all
     from closedform.searching.budget import processor_seconds
-    from closedform_bench.invariants.outcome import summary
+    from closedform_bench.commands.formula_table import FormulaTable
+    from closedform_bench.formulas.suite import BUDGET, FormulaPlan
     from closedform_bench.invariants.suites import Plan
     from closedform_bench.invariants.task import run_tasks
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
-    plan = Plan(
-        suite=suite,
-        track=track,
-        noise=noise,
-        systems=read_names(names),
-        seeds=read_seeds(numbers),
-        budget=budget,
-        networks=networks or network_cache("bench", 0).with_name("bench"),
-        tool=tool,
-    )
+    table: Table = InvariantTable(suite)
+    if suite in ("feynman", "random"):
+        plan = FormulaPlan(
+            suite=suite,
+            track="network" if track == "network" else "exact",
+            noise=noise,
+            systems=read_names(names),
+            seed=seed,
+            count=count,
+            budget=BUDGET if budget is None else budget,
+        )
+        table = FormulaTable(plan)
+    else:
+        plan = Plan(
+            suite=suite,
+            track="field" if track == "exact" else track,
+            noise=noise,
+            systems=read_names(names),
+            seeds=read_seeds(numbers),
+            budget=budget,
+            networks=networks or network_cache("bench", 0).with_name("bench"),
+            tool=tool,
+        )
     tasks = plan.tasks()
     kept = None
     if store is not None:
@@ -84,17 +103,71 @@ def bench(
         kept.folder.check()
     compile_all()
     if not as_json:
-        typer.echo(header())
-    rows: list[Row] = []
+        typer.echo(table.header())
+    rows: list[Any] = []
     with processor_seconds() if processor else nullcontext():
-        for row in run_tasks(tasks, kept):
+        done: Iterator[Any] = run_tasks(tasks, kept)
+        for task, row in zip(tasks, done, strict=True):
             rows.append(row)
-            typer.echo(f"{len(rows)} of {len(tasks)} done: {row['name']}, seed {row['seed']}", err=True)
+            typer.echo(f"{len(rows)} of {len(tasks)} done: {task.label}", err=True)
             if not as_json:
-                typer.echo(line(row))
-    result = summary(suite, rows)
-    typer.echo(json.dumps(result) if as_json else last_line(result))
-    raise typer.Exit(0 if result["false_laws"] == 0 else 1)
+                typer.echo(table.line(row))
+    result = table.summary(rows)
+    typer.echo(json.dumps(result) if as_json else table.last_line(result))
+    raise typer.Exit(0 if result.get("false_laws", 0) == 0 else 1)
+
+
+class Table(Protocol):
+    """How the rows of a suite are shown."""
+
+    def header(self) -> str:
+        """Titles of the columns."""
+        ...
+
+    def line(self, row: Any) -> str:
+        """A row."""
+        ...
+
+    def summary(self, rows: list[Any]) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        ...
+
+    def last_line(self, result: dict[str, Any]) -> str:
+        """The totals."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantTable:
+    """Systems with known invariants, and controls."""
+
+    suite: str
+
+    def header(self) -> str:
+        """Titles of the columns."""
+        return f"{'system':<{WIDEST_NAME}}  seed  inputs  recovered  false  seconds  laws"
+
+    def line(self, row: "Row") -> str:
+        """A row."""
+        recovered = f"{row['recovered']} of {row['of']}"
+        laws = "; ".join(row["found"]) or "-"
+        text = f"{row['name']:<{WIDEST_NAME}}  {row['seed']:>4}  {row['dim']:>6}  {recovered:>9}  {row['false']:>5}"
+        return f"{text}  {row['seconds']:>7.2f}  {laws}"
+
+    def summary(self, rows: "list[Row]") -> dict[str, Any]:
+        """What ``--json`` prints."""
+        from closedform_bench.invariants.outcome import summary
+
+        return dict(summary(self.suite, rows))
+
+    def last_line(self, result: dict[str, Any]) -> str:
+        """The totals."""
+        count = sum(row["recovered"] > 0 for row in result["systems"])
+        with_some = sum(row["of"] > 0 for row in result["systems"])
+        return (
+            f"{result['recovered']} of {result['of']} invariants; at least one in {count} of {with_some} systems; "
+            f"{result['false_laws']} false laws"
+        )
 
 
 def read_names(words: list[str]) -> tuple[str, ...]:
@@ -137,26 +210,3 @@ def sort_words(systems: list[str], seeds: list[str], more: list[str]) -> tuple[l
         raise typer.BadParameter(f"{more[0]!r} belongs to no option; write --systems or --seeds before it.")
     numbers = [word for word in more if seeds and word[0].isdecimal()]
     return [*systems, *(word for word in more if word not in numbers)], [*seeds, *numbers]
-
-
-def header() -> str:
-    """Titles of the table's columns."""
-    return f"{'system':<{WIDEST_NAME}}  seed  inputs  recovered  false  seconds  laws"
-
-
-def line(row: "Row") -> str:
-    """A row of the table."""
-    recovered = f"{row['recovered']} of {row['of']}"
-    laws = "; ".join(row["found"]) or "-"
-    text = f"{row['name']:<{WIDEST_NAME}}  {row['seed']:>4}  {row['dim']:>6}  {recovered:>9}  {row['false']:>5}"
-    return f"{text}  {row['seconds']:>7.2f}  {laws}"
-
-
-def last_line(result: dict) -> str:
-    """The totals."""
-    count = sum(row["recovered"] > 0 for row in result["systems"])
-    with_some = sum(row["of"] > 0 for row in result["systems"])
-    return (
-        f"{result['recovered']} of {result['of']} invariants; at least one in {count} of {with_some} systems; "
-        f"{result['false_laws']} false laws"
-    )

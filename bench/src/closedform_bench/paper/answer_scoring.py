@@ -117,7 +117,7 @@ def score(number: int, found: Expression | None, points: FloatArray) -> Score:
         return Score(same.status, misalignment, same.reason)
     if same.dependent:
         return Score("different", misalignment, same.reason)
-    return _approximate(formula, truth, field, misalignment)
+    return approximate_score(formula, truth, field, misalignment)
 
 
 def best_score(number: int, formulas: Sequence[Expression], points: FloatArray) -> tuple[int | None, Score]:
@@ -129,7 +129,7 @@ def best_score(number: int, formulas: Sequence[Expression], points: FloatArray) 
     return place, scores[place]
 
 
-def _approximate(formula: Expression, truth: Expression, field: GradientField, misalignment: float) -> Score:
+def approximate_score(formula: Expression, truth: Expression, field: GradientField, misalignment: float) -> Score:
     """Refit the fitted constants to the truth; if that is not enough, also those that were rounded to plain numbers."""
     formula = Expression(_with_numbers_worked_out(formula.tree), formula.names)
     fitted = fitted_positions(formula.tree)

@@ -70,5 +70,5 @@ def test_the_command_prints_one_object():
 
 
 def test_unknown_problems_are_named():
-    with pytest.raises(cf.ClosedformError, match="no problem 'I.99'"):
+    with pytest.raises(cf.ClosedformError, match=r"no problem 'I\.99'"):
         FormulaPlan("feynman", systems=("I.99",)).problems()

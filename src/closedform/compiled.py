@@ -25,6 +25,7 @@ HOT_FILES = (
     "search/evolution/decode.py",
     "search/evolution/structure.py",
     "search/evolution/survival.py",
+    "search/structure_search/screening.py",
     "search/terms/lines.py",
 )
 """The files whose text decides what the machine code does."""

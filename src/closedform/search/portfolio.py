@@ -1,5 +1,6 @@
-"""The engine ``auto``: the term search first, then evolution from its front, then the terms that evolution found.
+"""The engine ``auto``: structure, then the term search, then evolution from its front, then the terms that evolution found.
 
+The search by structure comes first: it is quick, and where it ends with a formula as good as the field, nothing else runs.
 The term search is exact and quick where the concept is a sum of known terms; evolution finds what no library holds. Each starts
 from what the other found. Before that the field is looked at: inputs that do not matter are left out, inputs that enter through
 one combination are taken together, and the parts of a separable concept are searched for one by one.
@@ -23,6 +24,7 @@ from closedform.search.joint_run import JointRun, View
 from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
 from closedform.search.structure import find_structure
+from closedform.search.structure_search.engine import StructureSearch
 from closedform.search.terms.engine import TermSearch
 from closedform.threads import single_threaded
 
@@ -64,6 +66,10 @@ class Portfolio:
         only used if nothing fits perfectly.
     parts : int
         How many parts of evolution's expressions enter the library.
+    structure : StructureSearch or None
+        Runs first; None leaves it out.
+    structured : float
+        Share for it; a field in which it sees no structure costs half of that.
 
     Examples
     --------
@@ -80,6 +86,8 @@ class Portfolio:
     last: float = 0.15
     reduced: float = 0.8
     parts: int = 60
+    structure: StructureSearch | None = field(default_factory=StructureSearch)
+    structured: float = 0.5
 
     @property
     def name(self) -> str:
@@ -106,6 +114,8 @@ class Portfolio:
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
+        if self.structure is not None and self._search_by_structure(run, self.structure):
+            return
         structure = find_structure(whole.field)
         run.sentences += structure.sentences
         # A template speaks of the user's inputs.
@@ -116,6 +126,11 @@ class Portfolio:
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return
         self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
+
+    def _search_by_structure(self, run: JointRun, engine: StructureSearch) -> bool:
+        """Whether nothing is left to search for afterwards."""
+        result = run.ask(engine, run.whole, run.clock.budget.share(self.structured))
+        return bool(result.statistics.get("is_solved")) or not run.may_go_on()
 
     def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
         """Terms, the parts of a separable concept, evolution, and terms again, on one field."""

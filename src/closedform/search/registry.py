@@ -17,6 +17,7 @@ _OWN = {
     "auto": "closedform.search.portfolio:Portfolio",
     "terms": "closedform.search.terms.engine:TermSearch",
     "evolution": "closedform.search.evolution.engine:Evolution",
+    "structure": "closedform.search.structure_search.engine:StructureSearch",
 }
 
 

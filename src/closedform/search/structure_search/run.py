@@ -1,0 +1,258 @@
+"""One search by structure: merge what merges, read the rest by other engines, fit everything on the whole field."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.alignment.refit import refit
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Silent, Snapshot
+from closedform.search.budget import Budget, Clock
+from closedform.search.engine import Engine, SearchResult, Status
+from closedform.search.evolution import operon
+from closedform.search.front import Candidate, Front
+from closedform.search.space import SearchSpace
+from closedform.search.structure_search.beam import EXACT, Beam, OutOfTimeError
+from closedform.search.structure_search.quantities import Data, State, first_state, make_quantity
+from closedform.search.structure_search.reading import in_inputs, promising_sets, reduced_field
+
+if TYPE_CHECKING:
+    from closedform.search.structure_search.engine import StructureSearch
+
+PERFECT = 1e-10
+"""A misalignment below this is rounding."""
+
+TOLERANCE = 1.5
+"""A merge may lose so many times what noise makes a true one lose; some noise is always estimated too small."""
+
+RESOLVED = 1.5
+"""Degrees that points must be able to tell for the field's own estimate of its noise to be believed."""
+
+UNSEEN = 1e-7
+"""Misalignment by noise that is as good as none."""
+
+COMPLETE, PARTS = 12, 2
+"""States of one quantity that become formulas, and states of each other size whose quantities do."""
+
+ALONE = 0.5
+"""Share of the budget after which a field without structure is given up."""
+
+SETS, FORMULAS = 4, 3
+"""Small fields that are read, and formulas of each that are tried."""
+
+
+class Run:
+    """What one search found so far."""
+
+    def __init__(
+        self, options: "StructureSearch", field: GradientField, space: SearchSpace, clock: Clock,
+        rng: np.random.Generator, progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock = options, field, space, clock
+        self.rng, self.progress = rng, progress
+        self.status: Status = "finished"
+        self.front = Front()
+        self.data = Data.of(field, options.points, rng)
+        self.start = first_state(self.data)
+        self.beam = Beam(self.data, space, _Part(clock, options.apart), EXACT, self._show)
+        self._judged: set[Tree] = set()
+
+    def go(self) -> None:
+        """Merge, read, and merge what was read."""
+        self._show()
+        self._divide(self.start)
+        if not self._may_go_on():
+            return
+        for state in self._left():
+            # Without any structure the other engines do as well on the inputs as they are: half of the budget is left to them.
+            if state.size == self.start.size and self.clock.used > ALONE:
+                return
+            self._read_whole(state)
+            if state.size > 2 and self._may_go_on():
+                self._read_parts(state)
+            if not self._may_go_on():
+                return
+        if operon.why_unavailable() is None:
+            for state in self._left()[:1]:
+                if state.size == self.start.size and self.clock.used > ALONE:
+                    return
+                limit = self.clock.remaining()
+                if state.size == self.start.size:
+                    limit = _smaller(limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01)))
+                self._ask(self.options.evolution, state, limit, keep=True)
+
+    def _divide(self, state: State) -> None:
+        try:
+            if self.beam.level == EXACT and state is self.start:
+                self.beam.level = self._level()
+            self.beam.divide(state, only_good=True)
+            if self.beam.level > EXACT and not self._is_solved() and state is self.start:
+                self.beam.divide(state, only_good=False)
+        except OutOfTimeError:
+            pass
+        self._judge()
+
+    def _level(self) -> float:
+        """What a true merge may lose: rounding, or the noise of one direction, by the field's estimate or by the best merge."""
+        found = self.beam.find_level(self.start)
+        quality = self.field.quality
+        resolution = quality.noise_resolution_degrees
+        if found == 0:
+            return EXACT
+        if resolution is None or resolution > RESOLVED:
+            return max(EXACT, TOLERANCE * found)
+        if quality.noise_misalignment < UNSEEN:
+            return EXACT
+        noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
+        return TOLERANCE * max(noise, min(found, 4 * noise))
+
+    def _left(self) -> list[State]:
+        """The states of fewest quantities that lose nothing, to be read as they are; the inputs themselves are not."""
+        for size in reversed(self.beam.sizes):
+            good = [state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)]
+            if good and 1 < size:
+                return good
+        return []
+
+    def _read_whole(self, state: State) -> None:
+        """A state's own field by the term search."""
+        limit = self.clock.budget.share(self.options.small / 2)
+        self._ask(self.options.terms, state, _smaller(limit, self.clock.remaining()), keep=True)
+
+    def _read_parts(self, state: State) -> None:
+        """Pairs and triples of a state by the term search; what is found becomes a quantity."""
+        sets = promising_sets(self.data, state)[:SETS]
+        for places in sets:
+            if not self._may_go_on():
+                return
+            limit = _smaller(self.clock.budget.share(self.options.small / (2 * len(sets))), self.clock.remaining())
+            for tree in self._ask(self.options.terms, state, limit, places):
+                new = make_quantity(self.data, tree)
+                if new is None:
+                    continue
+                child = state.with_quantity(self.data, new, places)
+                if child.loss <= state.loss + self.beam.level:
+                    self._divide(child)
+
+    def _ask(
+        self, engine: Engine, state: State, budget: Budget, places: tuple[int, ...] | None = None, *, keep: bool = False
+    ) -> list[Tree]:
+        """What another engine finds in a state's quantities, written in the inputs; kept as answers if it is about all."""
+        field = reduced_field(self.data, state, places)
+        if field is None:
+            return []
+        space = self.space.over(field.names)
+        goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > EXACT else 1e-12
+        (rng,) = self.rng.spawn(1)
+        result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
+        self.clock.evaluations += int(result.statistics.get("evaluations", 0))
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        found = sorted(result.front, key=lambda candidate: candidate.misalignment)
+        trees = [in_inputs(candidate.expression, state) for candidate in found]
+        if keep:
+            self._keep(trees)
+        return trees[:FORMULAS]
+
+    def _judge(self) -> None:
+        """Formulas of the states so far; quantities of larger states are the simple ones on the front."""
+        complete = [state.quantities[0].tree for state in self.beam.best(1, COMPLETE)]
+        partial = [
+            quantity.tree
+            for size in self.beam.sizes
+            if size > 1
+            for state in self.beam.best(size, PARTS)
+            for quantity in state.quantities
+        ]
+        self._keep([*complete, *partial])
+
+    def _keep(self, trees: list[Tree]) -> None:
+        """Fit formulas on the whole field and put them on the front."""
+        names, costs = self.field.names, self.space.costs
+        new = [tree for tree in dict.fromkeys(trees) if tree not in self._judged and self.space.allows(tree, names)]
+        self._judged.update(new)
+        small = [tree for tree in new if complexity(tree, costs) <= self.space.max_complexity]
+        fitted, values = refit([Expression(tree, names) for tree in small], self.field)
+        self.clock.evaluations += len(small)
+        found = [
+            Candidate(expression, value, complexity(expression.tree, costs), self.options.name)
+            for expression, value in zip(fitted, values.tolist(), strict=True)
+            if value < 1
+        ]
+        self.front = self.front.merge(Front.of(found))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest misalignment."""
+        return self.front.best.misalignment if self.front.best else 1.0
+
+    def _is_solved(self) -> bool:
+        """Whether some formula is as good as the field is."""
+        complete = self.beam.best(1, 1)
+        return self.lowest <= PERFECT or any(
+            self.beam.is_good(state, self.start) for state in complete if self.beam.level > EXACT
+        )
+
+    def _may_go_on(self) -> bool:
+        self._show()
+        return not self._is_solved() and self.clock.stop_reason(self.lowest) is None
+
+    def _show(self) -> None:
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front)
+        self.progress.show(Snapshot(self.options.name, min(self.clock.used, 1.0), None, lines))
+
+    def result(self) -> SearchResult:
+        """The front, and what the search did."""
+        status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.lowest) or "finished"
+        statistics: dict[str, Any] = {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "is_solved": self._is_solved(),
+            "beam": self.beam,
+        }
+        return SearchResult(self.front, status, statistics)
+
+
+class _Part:
+    """A share of a clock's budget."""
+
+    def __init__(self, clock: Clock, share: float) -> None:
+        self.clock, self.share = clock, share
+
+    @property
+    def evaluations(self) -> int:
+        """Those of the clock."""
+        return self.clock.evaluations
+
+    @evaluations.setter
+    def evaluations(self, count: int) -> None:
+        self.clock.evaluations = count
+
+    def is_over(self) -> bool:
+        """Whether the share is used up."""
+        return self.clock.used >= self.share
+
+
+class _Passing:
+    """Tells that the search goes on, without formulas in other inputs than the user's."""
+
+    def __init__(self, progress: Progress, clock: Clock) -> None:
+        self.progress, self.clock = progress, clock
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass on how far the search is."""
+        self.progress.show(Snapshot("structure", min(self.clock.used, 1.0)))
+
+    def close(self) -> None:
+        """One engine is done; the search is not."""
+
+
+def _smaller(first: Budget, second: Budget) -> Budget:
+    seconds = [b.seconds for b in (first, second) if b.seconds is not None]
+    evaluations = [b.evaluations for b in (first, second) if b.evaluations is not None]
+    return Budget(min(seconds, default=None), min(evaluations, default=None), first.target)

@@ -26,11 +26,15 @@ class SearchResult:
     status : str
     statistics : mapping
         Plain numbers and texts; at least ``engine``, ``seconds`` and ``evaluations``.
+    structure : object or None
+        Which inputs enter through which combination, with a ``text``, from an engine that looks for that; see
+        `closedform.search.structure_search.decomposition.Decomposition`.
     """
 
     front: Front
     status: Status
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    structure: Any = None
 
 
 @runtime_checkable

@@ -24,7 +24,8 @@ from closedform.search.joint_run import JointRun, View
 from closedform.search.separable import Separation, find_separation, parts_of
 from closedform.search.space import SearchSpace
 from closedform.search.structure import find_structure
-from closedform.search.structure_search.engine import StructureSearch
+from closedform.search.structure_search.engine import StructureSearch, why_not
+from closedform.search.structure_search.exchange import exchange_parts
 from closedform.search.terms.engine import TermSearch
 from closedform.threads import single_threaded
 
@@ -69,7 +70,7 @@ class Portfolio:
     structure : StructureSearch or None
         Runs first; None leaves it out.
     structured : float
-        Share for it; a field in which it sees no structure costs half of that.
+        Share for it; a field in which it sees no structure costs a third of that.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class Portfolio:
     reduced: float = 0.8
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
-    structured: float = 0.5
+    structured: float = 0.75
 
     @property
     def name(self) -> str:
@@ -106,6 +107,7 @@ class Portfolio:
         run = JointRun(clock, View(field, space), rng, progress)
         try:
             self._search(run, can_evolve=missing is None)
+            _exchange(run)
         except KeyboardInterrupt:
             run.status = "interrupted"
         finally:
@@ -218,6 +220,15 @@ class _Stage:
         """Whether this budget and that of the whole run last, and nobody has interrupted."""
         self.left()
         return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
+
+
+def _exchange(run: JointRun) -> None:
+    """Exchange one-input parts of the best for functions with constants, where nothing is perfect yet."""
+    whole = run.whole
+    if PERFECT < whole.lowest < 1 and run.status != "interrupted" and why_not(whole.field) is None:
+        found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
+        run.clock.evaluations += len(found)
+        whole.front = whole.front.merge(found)
 
 
 def resolved_noise(field: GradientField) -> float:

@@ -5,10 +5,12 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Protocol
 
+import numpy as np
+
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.search.space import SearchSpace
-from closedform.search.structure_search.conditional import find_conditional, recoordinated
+from closedform.search.structure_search.conditional import RARE, USUAL, find_conditional, recoordinated
 from closedform.search.structure_search.forms import Forms, basic_forms, wider_forms
 from closedform.search.structure_search.merges import Merge, Pair, find_doubles, find_merges
 from closedform.search.structure_search.quantities import (
@@ -95,6 +97,10 @@ class Beam:
         Every true merge of two inputs loses the noise of one direction, whichever it is.
         """
         merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
+        if not any(merge.loss < EXACT for merge in merges):
+            level, self.level = self.level, np.inf
+            merges = [*self._all(start, wider=False), *merges]
+            self.level = level
         if not merges or min(merge.loss for merge in merges) < EXACT:
             return 0.0
         return max(merges, key=lambda merge: merge.evidence(EXACT)).loss
@@ -120,21 +126,71 @@ class Beam:
                         self.add(child)
 
     def good_children(self, state: State) -> list[State]:
-        """States of fewer quantities that lose nothing: the first kind of merge that gives any."""
-        for find in self._kinds(state):
-            good = self._ranked(state, [merge for merge in find() if merge.loss < self.level])
-            # The last step is between forms that are much alike: all kinds compete.
-            if good and (self.level <= EXACT or state.size > 2):
-                chosen = good[: NARROW if self.level <= EXACT else CHILDREN]
-                singly = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
-                together = self._applied(state, _apart(good))
-                return singly if together is None else [together, *singly]
+        """States of fewer quantities that lose nothing: those of the first kind of merge that gives any."""
         if self.level > EXACT and state.size == 2:
-            every = [merge for find in self._kinds(state) for merge in find()]
-            ranked = self._ranked(state, every)[: 2 * WIDTH]
-            turned = self._turned(state) if not any(merge.loss < self.level for merge in every) else []
-            return [*turned, *(child for merge in ranked if (child := self._applied(state, [merge])) is not None)]
-        return self._turned(state)
+            return self._last_children(state)
+        for find in self._kinds(state):
+            if children := find():
+                return children
+        return []
+
+    def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
+        """Ways to find children, cheap and likely ones first."""
+
+        def from_merges(find: Callable[[], list[Merge]]) -> Callable[[], list[State]]:
+            return lambda: self._merged(state, [merge for merge in find() if merge.loss < self.level])
+
+        def turned(shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> Callable[[], list[State]]:
+            return lambda: self._turned(state, shapes, find)
+
+        def basic(one: State) -> list[Merge]:
+            return self._all(one, wider=False, newest=2)
+
+        kinds = [
+            from_merges(lambda: self._all(state, wider=False)),
+            from_merges(lambda: find_conditional(self.data, state)),
+            turned(USUAL, basic),
+            from_merges(lambda: self._all(state, wider=True)),
+            turned(RARE, basic),
+        ]
+        if state.size > 2:
+            return kinds
+        every = (*USUAL, *RARE)
+        return [
+            *kinds,
+            from_merges(lambda: self._doubles(state)),
+            turned(every, lambda one: self._all(one, wider=True)),
+            turned(every, self._doubles),
+        ]
+
+    def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
+        """Children by good merges: several at once, and the best by themselves."""
+        ranked = self._ranked(state, good)
+        chosen = ranked[: NARROW if self.level <= EXACT else CHILDREN]
+        singly = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        together = self._applied(state, _apart(ranked))
+        return singly if together is None else [together, *singly]
+
+    def _last_children(self, state: State) -> list[State]:
+        """Between forms that noise makes alike all kinds compete; other coordinates only if none is good."""
+        merges = [*self._all(state, wider=False), *self._all(state, wider=True), *self._doubles(state)]
+        chosen = self._ranked(state, merges)[: 2 * WIDTH]
+        children = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        every = (*USUAL, *RARE)
+        for find in (lambda one: self._all(one, wider=False), lambda one: self._all(one, wider=True)):
+            if not any(merge.loss < self.level for merge in merges):
+                children += self._turned(state, every, find)
+        return children
+
+    def _turned(self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> list[State]:
+        """Children that are found in other coordinates, such as x/y and y for x and y."""
+        found: list[State] = []
+        for one in recoordinated(self.data, state, shapes):
+            good = self._ranked(one, [merge for merge in find(one) if merge.loss < self.level])
+            found += [child for merge in good[:1] if (child := self._applied(one, [merge])) is not None]
+            if self.level <= EXACT and len(found) > NARROW:
+                break
+        return sorted(found, key=lambda child: child.complexity)[:WIDTH]
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second best forms."""
@@ -146,37 +202,19 @@ class Beam:
         pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
 
-    def _kinds(self, state: State) -> list[Callable[[], list[Merge]]]:
-        kinds = [lambda: self._all(state, wider=False), lambda: find_conditional(self.data, state)]
-        kinds.append(lambda: self._all(state, wider=True))
-        return [*kinds, lambda: self._doubles(state)] if state.size == 2 else kinds
-
     def children(self, state: State) -> list[State]:
         """States of one quantity less, the shortest descriptions first."""
-        merges = [*self._all(state, wider=False), *find_conditional(self.data, state), *self._all(state, wider=True)]
+        level, self.level = self.level, np.inf
+        try:
+            merges = [*self._all(state, wider=False), *find_conditional(self.data, state), *self._all(state, wider=True)]
+        finally:
+            self.level = level
         merges.sort(key=lambda merge: float(description(state.loss + merge.loss, merge.tree.size)))
         chosen: list[Merge] = []
         for merge in merges:
             if sum(other.places == merge.places for other in chosen) < OF_A_PAIR and len(chosen) < CHILDREN:
                 chosen.append(merge)
         return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
-
-    def _turned(self, state: State) -> list[State]:
-        """States of one quantity less that are found in other coordinates, such as x/y and y for x and y."""
-        turned = list(recoordinated(self.data, state))
-        kinds: list[Callable[[State], list[Merge]]] = [lambda one: self._all(one, wider=False, newest=2)]
-        if state.size == 2:
-            kinds += [lambda one: self._all(one, wider=True), self._doubles]
-        for find in kinds:
-            found = []
-            for one in turned:
-                good = sorted((m for m in find(one) if m.loss < self.level), key=lambda m: (m.tree.size, m.loss))
-                found += [child for merge in good[:1] if (child := self._applied(one, [merge])) is not None]
-                if found and find is not kinds[0]:
-                    break
-            if found:
-                return sorted(found, key=lambda child: child.complexity)[:WIDTH]
-        return []
 
     def _doubles(self, state: State) -> list[Merge]:
         found: list[Merge] = []
@@ -226,7 +264,11 @@ class Beam:
         """The state after merges without common quantities."""
         parts = [quantity.tree for quantity in state.quantities]
         made = make_quantities(self.data, [substitute(merge.tree, parts) for merge in merges])
-        new = [quantity for quantity in made if quantity is not None]
+        new = [
+            state.descendant(self.data, quantity, merge.places)
+            for quantity, merge in zip(made, merges, strict=True)
+            if quantity is not None
+        ]
         if len(new) < len(made) or not new:
             return None
         gone = {place for merge in merges for place in merge.places}

@@ -1,6 +1,7 @@
 """The engine `structure`: inputs that enter through one combination are replaced by it, until one formula is left."""
 
-from dataclasses import dataclass, field as default, replace
+from dataclasses import dataclass
+from dataclasses import field as default
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class StructureSearch:
     terms: TermSearch = default(default_factory=lambda: TermSearch(stages=(45, 400), max_terms=6))
     evolution: Evolution = default(default_factory=Evolution)
     apart: float = 0.6
-    small: float = 0.5
+    small: float = 0.6
 
     @property
     def name(self) -> str:

@@ -111,6 +111,11 @@ class Forms:
         """Of each form."""
         return np.array([form.cost for form in self.forms], dtype=float)
 
+    @property
+    def have_constants(self) -> np.ndarray:
+        """Which forms have constants inside."""
+        return np.array([bool(form.free) for form in self.forms])
+
     def only(self, families: Sequence[str]) -> "Forms":
         """Those of some families."""
         kept = [place for place, form in enumerate(self.forms) if form.family in families]

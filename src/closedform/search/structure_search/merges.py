@@ -20,6 +20,10 @@ N_SCREENED = 200
 REFINED, KEPT = 10, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
 
+ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9
+"""What a sum may lose before its constants are fitted: a share of the energy; without constants inside about what it may
+lose in the end."""
+
 OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
 """What the other quantity may enter by where one enters by a sum of two functions."""
 
@@ -121,7 +125,11 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
         weights / weights.sum(),
     )  # fmt: skip
     losses = np.where(np.isfinite(losses), losses, energy)
-    ranked = np.argsort(description(losses, np.add.outer(forms[0].costs, forms[1].costs)), axis=None)
+    lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs))
+    # Constants inside are known roughly, the factor is known well: what can be judged already need not be fitted.
+    is_rough = np.logical_or.outer(forms[0].have_constants, forms[1].have_constants)
+    lengths[losses > np.where(is_rough, max(ROUGH * energy, level), FACTOR_ONLY * level + ROUNDED * energy)] = np.inf
+    ranked = np.argsort(lengths, axis=None)[: int(np.isfinite(lengths).sum())]
     sums = []
     for i, j in _one_of_each(ranked, forms):
         factor = float(factors[i, j] * forms[0].sizes[i] / forms[1].sizes[j])

@@ -6,7 +6,7 @@ formula that can be written in its quantities, and the loss of the last state, w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,12 +71,18 @@ class Quantity:
         Its gradient in scaled coordinates, of length 1 (0 where it has none).
     lengths : ndarray, shape (n_points,)
         The gradient's length.
+    parents : tuple of Quantity
+        What it took the place of; none for an input.
+    misalignment : tuple of float
+        Of the partial gradient on its parents, with an interval of 95%.
     """
 
     tree: Tree
     values: FloatArray
     units: FloatArray
     lengths: FloatArray
+    parents: tuple["Quantity", ...] = ()
+    misalignment: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @cached_property
     def complexity(self) -> int:
@@ -129,6 +135,21 @@ class State:
         """The state with some quantities replaced by one."""
         kept = [quantity for place, quantity in enumerate(self.quantities) if place not in without]
         return make_state(data, (*kept, new))
+
+    def descendant(self, data: Data, new: Quantity, places: Sequence[int]) -> Quantity:
+        """A quantity that takes the place of some, with them as its parents and how well it explains their slopes."""
+        parents = tuple(self.quantities[place] for place in places)
+        units = np.stack([parent.units for parent in parents], axis=2)
+        gram = np.einsum("ndi,ndj->nij", units, units) + 1e-14 * np.eye(len(parents))
+        own = np.linalg.solve(gram, np.einsum("ndi,nd->ni", units, new.units)[:, :, None])[:, :, 0]
+        own = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-300)
+        slopes = self.slopes[:, list(places)]
+        energy = (slopes**2).sum(axis=1)
+        lost = np.maximum(energy - (slopes * own).sum(axis=1) ** 2, 0.0)
+        total = max(float(data.weights @ energy), 1e-300)
+        value = float(data.weights @ lost) / total
+        error = 1.96 * float(np.sqrt(((data.weights * (lost - value * energy)) ** 2).sum())) / total
+        return replace(new, parents=parents, misalignment=(value, max(value - error, 0.0), value + error))
 
 
 def make_state(data: Data, quantities: tuple[Quantity, ...]) -> State:

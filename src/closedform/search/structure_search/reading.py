@@ -1,5 +1,6 @@
 """Small fields: what does not merge is read by the other engines, in the quantities that are left."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -7,12 +8,19 @@ from numpy.polynomial import legendre
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
+from closedform.search.space import SearchSpace
 from closedform.search.structure_search.quantities import Data, State, substitute
 
 DEGREES = {2: 6, 3: 4}
 """Total degree of the polynomials that describe how a direction turns with two or three quantities."""
+
+
+WAVES = ("cos", "sin")
+MOST_WAVED = 4
+"""Quantities up to which products with waves are added to the library."""
 
 
 def reduced_field(data: Data, state: State, places: tuple[int, ...] | None = None) -> GradientField | None:
@@ -39,6 +47,18 @@ def in_inputs(expression: Expression, state: State) -> Tree:
     """A formula over quantities named q0, q1 and so on, in the user's inputs."""
     parts = [state.quantities[int(name[1:])].tree for name in expression.names]
     return substitute(expression.tree, parts)
+
+
+def interferences(names: Sequence[str], space: SearchSpace) -> list[Expression]:
+    """Products of two quantities, or their root, with a wave of a third, which are rare in libraries and common in physics."""
+    found = []
+    for first, second in combinations(names, 2):
+        for third in (name for name in names if name not in (first, second)):
+            texts = [
+                f"{factor}*{wave}({third})" for factor in (f"{first}*{second}", f"sqrt({first}*{second})") for wave in WAVES
+            ]
+            found += [parse(text, list(names)) for text in texts]
+    return [one for one in found if space.over(names).allows_inside(one.tree, names)] if len(names) <= MOST_WAVED else []
 
 
 def unexplained(data: Data, state: State, places: tuple[int, ...]) -> float:

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.alignment.refit import refit
+from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree
+from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress, Silent, Snapshot
+from closedform.progress import Progress, Snapshot
 from closedform.search.budget import Budget, Clock
 from closedform.search.engine import Engine, SearchResult, Status
 from closedform.search.evolution import operon
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 from closedform.search.structure_search.beam import EXACT, Beam, OutOfTimeError
+from closedform.search.structure_search.decomposition import Decomposition, decompose
 from closedform.search.structure_search.quantities import Data, State, first_state, make_quantity
-from closedform.search.structure_search.reading import in_inputs, promising_sets, reduced_field
+from closedform.search.structure_search.reading import in_inputs, interferences, promising_sets, reduced_field
 
 if TYPE_CHECKING:
     from closedform.search.structure_search.engine import StructureSearch
@@ -38,7 +41,13 @@ UNSEEN = 1e-7
 COMPLETE, PARTS = 12, 2
 """States of one quantity that become formulas, and states of each other size whose quantities do."""
 
-ALONE = 0.5
+NEAR_ZERO = 0.02
+"""Of many values of both signs some are smaller than this share of the median, unless the sign changes through a pole."""
+
+GAP = 20.0
+"""A smallest input that has so many times less of the field than the next one is tried as one that does not matter."""
+
+ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
 
 SETS, FORMULAS = 4, 3
@@ -58,17 +67,26 @@ class Run:
         self.front = Front()
         self.data = Data.of(field, options.points, rng)
         self.start = first_state(self.data)
+        self.unused: tuple[str, ...] = ()
         self.beam = Beam(self.data, space, _Part(clock, options.apart), EXACT, self._show)
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
         """Merge, read, and merge what was read."""
         self._show()
-        self._divide(self.start)
+        try:
+            self.beam.level = self._level()
+        except OutOfTimeError:
+            return
+        used = self._used()
+        if len(used) < self.start.size:
+            self._divide_without(used)
+        if not self.unused:
+            self._divide(self.start)
         if not self._may_go_on():
             return
         for state in self._left():
-            # Without any structure the other engines do as well on the inputs as they are: half of the budget is left to them.
+            # Without any structure the other engines do as well on the inputs as they are: most of the budget is left to them.
             if state.size == self.start.size and self.clock.used > ALONE:
                 return
             self._read_whole(state)
@@ -85,16 +103,38 @@ class Run:
                     limit = _smaller(limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01)))
                 self._ask(self.options.evolution, state, limit, keep=True)
 
+    def _divide_without(self, used: list[int]) -> None:
+        """Leave out the inputs that seem not to matter, and take them back if that leads to nothing."""
+        whole, self.start = self.start, first_state(self.data, used)
+        self.unused = tuple(name for column, name in enumerate(self.field.names) if column not in used)
+        self._divide(self.start)
+        if self.start.loss > EXACT and not self._is_solved():
+            self.start, self.unused = whole, ()
+            self.beam.states.clear()
+
     def _divide(self, state: State) -> None:
         try:
-            if self.beam.level == EXACT and state is self.start:
-                self.beam.level = self._level()
             self.beam.divide(state, only_good=True)
             if self.beam.level > EXACT and not self._is_solved() and state is self.start:
                 self.beam.divide(state, only_good=False)
         except OutOfTimeError:
             pass
         self._judge()
+
+    def _used(self) -> list[int]:
+        """The inputs that seem to matter: those above the widest gap between the inputs' shares of the field.
+
+        Noise gives all inputs that do not matter about the same share.
+        """
+        shares = self.data.weights @ self.data.directions**2
+        if self.beam.level == EXACT:
+            return [column for column, share in enumerate(shares) if share > EXACT]
+        order = np.argsort(shares)
+        gaps = (shares[order[1:]] + EXACT) / (shares[order[:-1]] + EXACT)
+        widest = int(gaps.argmax())
+        is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
+        dropped = set(order[: widest + 1].tolist()) if is_wide else set()
+        return [column for column in range(len(order)) if column not in dropped]
 
     def _level(self) -> float:
         """What a true merge may lose: rounding, or the noise of one direction, by the field's estimate or by the best merge."""
@@ -106,7 +146,7 @@ class Run:
         if resolution is None or resolution > RESOLVED:
             return max(EXACT, TOLERANCE * found)
         if quality.noise_misalignment < UNSEEN:
-            return EXACT
+            return max(EXACT, TOLERANCE * self.start.loss)
         noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
         return TOLERANCE * max(noise, min(found, 4 * noise))
 
@@ -114,7 +154,7 @@ class Run:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs themselves are not."""
         for size in reversed(self.beam.sizes):
             good = [state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)]
-            if good and 1 < size:
+            if good and size > 1:
                 return good
         return []
 
@@ -134,7 +174,7 @@ class Run:
                 new = make_quantity(self.data, tree)
                 if new is None:
                     continue
-                child = state.with_quantity(self.data, new, places)
+                child = state.with_quantity(self.data, state.descendant(self.data, new, places), places)
                 if child.loss <= state.loss + self.beam.level:
                     self._divide(child)
 
@@ -145,7 +185,7 @@ class Run:
         field = reduced_field(self.data, state, places)
         if field is None:
             return []
-        space = self.space.over(field.names)
+        space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
         goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > EXACT else 1e-12
         (rng,) = self.rng.spawn(1)
         result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
@@ -173,7 +213,8 @@ class Run:
     def _keep(self, trees: list[Tree]) -> None:
         """Fit formulas on the whole field and put them on the front."""
         names, costs = self.field.names, self.space.costs
-        new = [tree for tree in dict.fromkeys(trees) if tree not in self._judged and self.space.allows(tree, names)]
+        upright = [_upright(tree, self.data.points) for tree in trees]
+        new = [tree for tree in dict.fromkeys(upright) if tree not in self._judged and self.space.allows(tree, names)]
         self._judged.update(new)
         small = [tree for tree in new if complexity(tree, costs) <= self.space.max_complexity]
         fitted, values = refit([Expression(tree, names) for tree in small], self.field)
@@ -213,9 +254,19 @@ class Run:
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
             "is_solved": self._is_solved(),
-            "beam": self.beam,
         }
-        return SearchResult(self.front, status, statistics)
+        structure = self.structure()
+        if structure is not None:
+            statistics["decomposition"] = structure.text.splitlines()
+        return SearchResult(self.front, status, statistics, structure)
+
+    def structure(self) -> Decomposition | None:
+        """The shortest description of the field by fewer quantities than there are inputs; None if there is none."""
+        for size in reversed(self.beam.sizes):
+            good = [state for state in self.beam.best(size, 1) if self.beam.is_good(state, self.start)]
+            if good and (size < self.start.size or self.unused):
+                return decompose(self.data, good[0], self.unused)
+        return None
 
 
 class _Part:
@@ -250,6 +301,20 @@ class _Passing:
 
     def close(self) -> None:
         """One engine is done; the search is not."""
+
+
+def _upright(tree: Tree, points: FloatArray) -> Tree:
+    """A formula, or its inverse where it changes sign through a pole inside the data: there it is no map of the inverse."""
+    with np.errstate(all="ignore"):
+        sizes = np.abs(values := evaluate(tree, points))
+    if not np.isfinite(values).all() or (values > 0).all() or (values < 0).all():
+        return tree
+    if sizes.min() < NEAR_ZERO * np.median(sizes):
+        return tree
+    if tree.root != "div":
+        return apply("div", constant(1), tree)
+    above, below = tree.children
+    return below if above.is_constant else apply("div", below, above)
 
 
 def _smaller(first: Budget, second: Budget) -> Budget:

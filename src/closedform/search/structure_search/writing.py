@@ -52,9 +52,7 @@ class Draft:
 
     def done(self, tree: Tree) -> tuple[Tree, tuple[int, ...]]:
         """The tree with its numbers, and their positions."""
-        holes = [
-            place for place, token in enumerate(tree.tokens) if isinstance(token, Variable) and token.index >= _FIRST_HOLE
-        ]
+        holes = [place for place, token in enumerate(tree.tokens) if isinstance(token, Variable) and token.index >= _FIRST_HOLE]
         tokens: list[Token] = list(tree.tokens)
         for place in holes:
             token = tokens[place]
@@ -95,12 +93,18 @@ def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[
         simple = [Fraction(round(exponent * denominator), denominator) for exponent in exponents]
         common = int(np.lcm.reduce([exponent.denominator for exponent in simple]))
         whole = [exponent * common for exponent in simple]
-        if whole not in found and all(0 < abs(exponent) <= 6 for exponent in whole):
-            found.append(whole)
+        if all(0 < abs(exponent) <= 6 for exponent in whole):
+            found.append(_upright(logs, whole))
     rounded = [Fraction(2 * round(exponent / 2)) if abs(exponent) > 1.2 else Fraction(1) for exponent in exponents]
-    if rounded not in found and all(0 < abs(exponent) <= 6 for exponent in rounded):
-        found.append(rounded)
-    return found
+    if all(0 < abs(exponent) <= 6 for exponent in rounded):
+        found.append(_upright(logs, rounded))
+    return [exponents for place, exponents in enumerate(found) if exponents not in found[:place]]
+
+
+def _upright(logs: Sequence[Term], exponents: Sequence[Fraction]) -> list[Fraction]:
+    """The product or its inverse, whichever has what changes its sign above the line: a pole inside the data is no map."""
+    below = any(term.sign == 0 and exponent < 0 for term, exponent in zip(logs, exponents, strict=True))
+    return [-exponent for exponent in exponents] if below else list(exponents)
 
 
 def _sum(draft: Draft, terms: Sequence[Term], *, first_is_one: bool = True) -> Tree:
@@ -183,9 +187,7 @@ def _fitted(
     ]
 
 
-def made_plain(
-    tree: Tree, positions: Sequence[int], value: float, comparison: Comparison
-) -> tuple[Tree, float]:
+def made_plain(tree: Tree, positions: Sequence[int], value: float, comparison: Comparison) -> tuple[Tree, float]:
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own uncertainty."""
     allowed = value * (1 + 4 / min(comparison.n_points, EFFECTIVE)) + FLOOR
     left = list(positions)
@@ -280,6 +282,4 @@ def _with_whole_powers(tree: Tree) -> Tree:
     if exponent.denominator not in (2, 3, 4):
         return tree
     sign = 1 if tree.root == "mul" else -1
-    return product_of_powers(
-        [(left, Fraction(exponent.denominator)), (right.children[0], Fraction(sign * exponent.numerator))]
-    )
+    return product_of_powers([(left, Fraction(exponent.denominator)), (right.children[0], Fraction(sign * exponent.numerator))])

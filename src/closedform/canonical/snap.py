@@ -201,7 +201,7 @@ def _zero(place: FreeConstant, error: float | None) -> _Snap | None:
 
 
 def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
-    """The nearest multiple of pi, its square or inverse, e or sqrt(2), if it is near enough and such numbers are rare enough."""
+    """The nearest multiple of pi, its square or inverse, e or sqrt(2), if it is near enough and such hits are rare enough."""
     if error is None:
         return None
     # Of an exact field the error is rounding, of which the fit has more.

@@ -223,6 +223,7 @@ def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
         sizes = np.median(np.abs(slopes), axis=1)
     fine = (bad < 0.01) & (sizes > 1e-100) & (sizes < 1e100)
     kept = np.flatnonzero(fine)
-    scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
+    with np.errstate(over="ignore"):
+        scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
     signs = np.where(values[kept].min(axis=1) > 0, 1, np.where(values[kept].max(axis=1) < 0, -1, 0))
     return Forms(tuple(forms[place] for place in kept), scaled, sizes[kept], signs)

@@ -69,6 +69,8 @@ class Portfolio:
         How many parts of evolution's expressions enter the library.
     structure : StructureSearch or None
         Runs first; None leaves it out.
+    exchanged : float
+        Share that is kept for exchanging parts of the best formulas in the end.
     structured : float
         Share for it; a field in which it sees no structure costs a third of that.
 
@@ -89,6 +91,7 @@ class Portfolio:
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
     structured: float = 0.75
+    exchanged: float = 0.05
 
     @property
     def name(self) -> str:
@@ -127,7 +130,8 @@ class Portfolio:
             self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return
-        self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
+        left = _without(run.clock.remaining(), run.clock.budget, self.exchanged)
+        self._search_view(run, whole, left, can_evolve=can_evolve)
 
     def _search_by_structure(self, run: JointRun, engine: StructureSearch) -> bool:
         """Whether nothing is left to search for afterwards."""
@@ -225,7 +229,7 @@ class _Stage:
 def _exchange(run: JointRun) -> None:
     """Exchange one-input parts of the best for functions with constants, where nothing is perfect yet."""
     whole = run.whole
-    if PERFECT < whole.lowest < 1 and run.status != "interrupted" and why_not(whole.field) is None:
+    if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
         found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
         run.clock.evaluations += len(found)
         whole.front = whole.front.merge(found)

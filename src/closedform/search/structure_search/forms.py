@@ -23,7 +23,7 @@ from closedform.search.structure_search.quantities import STEEPEST, Quantity, su
 BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
     "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1", "log: x**2 - 1",
-    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)",
+    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)",
 )  # fmt: skip
 """Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what follows."""
 
@@ -35,7 +35,7 @@ WIDER = (
     ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"), ("log: cos(b*x)", "waves"),
     ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"), ("log: exp(b*x) + exp(c*x)", "opposite"),
     ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"), ("log: sqrt(x) + c", "roots"),
-    ("log: (c + x)/(c - x)", "mirrors"),
+    ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"), ("log: log(x + c)", "shifts"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 
@@ -44,7 +44,7 @@ INVERSE = (
     ("exp(b/x)", "rates"), ("sin(b/x)", "waves"), ("cos(b/x)", "waves"), ("exp(b/x**2)", "bells"),
     ("log: c + 1/x", "poles"), ("log: c + 1/x**2", "squares"), ("log: exp(b/x) + c", "offsets"),
     ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
-    ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"),
+    ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"), ("log: log(c + 1/x)", "shifts"),
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
 
@@ -155,7 +155,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
-    typical = float(np.median(values**2))
+    typical, middle = float(np.median(values**2)), float(np.median(values))
     squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
     squares += [(0.0, -(low**2 if low > 0 else 0.0) * 0.8), (0.0, -(max(low**2, high**2)) * 1.3), (0.0, -0.5 * typical)]
     size = max(abs(low), abs(high))
@@ -170,6 +170,8 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
         "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
+        "powered": [(power, abs(middle) ** power) for power in (3.0, 4.0, 6.0, 1.5)],
+        "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],

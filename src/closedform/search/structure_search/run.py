@@ -20,6 +20,7 @@ from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
 from closedform.search.structure_search.beam import EXACT, Beam, OutOfTimeError
 from closedform.search.structure_search.decomposition import Decomposition, decompose
+from closedform.search.structure_search.first_shots import first_shots
 from closedform.search.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.search.structure_search.reading import in_inputs, interferences, promising_sets, reduced_field
 
@@ -74,6 +75,9 @@ class Run:
     def go(self) -> None:
         """Merge, read, and merge what was read."""
         self._show()
+        self._keep(first_shots(self.data))
+        if not self._may_go_on():
+            return
         try:
             self.beam.level = self._level()
         except OutOfTimeError:

@@ -12,7 +12,7 @@ from closedform.expressions.tree import Tree, variable
 from closedform.search.space import SearchSpace
 from closedform.search.structure_search.conditional import RARE, USUAL, find_conditional, recoordinated
 from closedform.search.structure_search.forms import Forms, basic_forms, wider_forms
-from closedform.search.structure_search.merges import Merge, Pair, find_doubles, find_merges
+from closedform.search.structure_search.merges import REFINED, Merge, Pair, find_doubles, find_merges
 from closedform.search.structure_search.quantities import (
     Data,
     Quantity,
@@ -41,9 +41,11 @@ class OutOfTimeError(Exception):
 
 
 class Limit(Protocol):
-    """How long a beam may go on; it counts evaluations."""
+    """How long a beam may go on."""
 
-    evaluations: int
+    def count(self, evaluations: int) -> None:
+        """Count what was judged."""
+        ...
 
     def is_over(self) -> bool:
         """Whether it is used up."""
@@ -277,7 +279,7 @@ class Beam:
 
     def _count(self, screened: int) -> None:
         """Count a screening as the sums that are fitted in it; stop when the budget is over."""
-        self.clock.evaluations += 10 * screened
+        self.clock.count(REFINED * screened)
         self._show()
         if self.clock.is_over():
             raise OutOfTimeError

@@ -15,7 +15,7 @@ from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.expressions.tree import Constant, Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.search.front import Candidate, Front
 from closedform.search.space import SearchSpace
@@ -83,7 +83,8 @@ def parts(tree: Tree) -> Iterator[Part]:
                 groups.setdefault(tuple(others), []).append(number)
         for numbers in groups.values():
             own = [_product([f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]) for n in numbers]
-            if not any(column in part.variables and part.size > 1 for part in own):
+            dependent = [[f for f in summands[n][1] if column in f[0].variables] for n in numbers]
+            if all(factors in ([], [(variable(column), 1)]) for factors in dependent):
                 continue
             cofactor = [factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)]
             rest = [_product(factors, sign) for n, (sign, factors) in enumerate(summands) if n not in numbers]

@@ -134,7 +134,7 @@ def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
 def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms, and those with constants inside."""
     forms = [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)]
-    families = [(WIDER, quantity.values)]
+    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, quantity.values)]
     if quantity.values.min() > 0 or quantity.values.max() < 0:
         families.append((INVERSE, 1 / quantity.values))
     for family, values in families:
@@ -224,7 +224,7 @@ def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
         bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
         sizes = np.median(np.abs(slopes), axis=1)
     fine = (bad < 0.01) & (sizes > 1e-100) & (sizes < 1e100)
-    kept = np.flatnonzero(fine)
+    kept = np.flatnonzero(fine).tolist()
     with np.errstate(over="ignore"):
         scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
     signs = np.where(values[kept].min(axis=1) > 0, 1, np.where(values[kept].max(axis=1) < 0, -1, 0))

@@ -279,14 +279,9 @@ class _Part:
     def __init__(self, clock: Clock, share: float) -> None:
         self.clock, self.share = clock, share
 
-    @property
-    def evaluations(self) -> int:
-        """Those of the clock."""
-        return self.clock.evaluations
-
-    @evaluations.setter
-    def evaluations(self, count: int) -> None:
-        self.clock.evaluations = count
+    def count(self, evaluations: int) -> None:
+        """Count on the clock."""
+        self.clock.evaluations += evaluations
 
     def is_over(self) -> bool:
         """Whether the share is used up."""

@@ -93,19 +93,21 @@ class Beam:
         """Numbers of quantities for which there are states, the largest first."""
         return sorted(self.states, reverse=True)
 
-    def find_level(self, start: State) -> float:
-        """What a true merge loses, by the merge of two inputs for which most speaks; 0 if some are exact.
+    def find_level(self, start: State) -> tuple[float, float]:
+        """What a true merge loses, by the merge of two inputs for which most speaks, and how much speaks for it.
 
-        Every true merge of two inputs loses the noise of one direction, whichever it is.
+        Every true merge of two inputs loses the noise of one direction, whichever it is. The first is 0 if some are exact.
         """
         merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
-        if not any(merge.loss < EXACT for merge in merges):
-            level, self.level = self.level, np.inf
-            merges = [*self._all(start, wider=False), *merges]
+        if any(merge.loss < EXACT for merge in merges):
+            return 0.0, np.inf
+        level, self.level = self.level, np.inf
+        try:
+            merges += self._all(start, wider=False)
+        finally:
             self.level = level
-        if not merges or min(merge.loss for merge in merges) < EXACT:
-            return 0.0
-        return max(merges, key=lambda merge: merge.evidence(EXACT)).loss
+        best = max(merges, key=lambda merge: merge.evidence(EXACT), default=None)
+        return (0.0, 0.0) if best is None else (best.loss, best.evidence(EXACT))
 
     def divide(self, start: State, *, only_good: bool) -> None:
         """Merge quantities until one is left, or nothing merges any more.

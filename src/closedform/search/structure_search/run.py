@@ -48,6 +48,9 @@ NEAR_ZERO = 0.02
 GAP = 20.0
 """A smallest input that has so many times less of the field than the next one is tried as one that does not matter."""
 
+WEAK, BRIEF = 2.5, 0.25
+"""Evidence below which two inputs at random look much like the best two, and the share for merging then."""
+
 ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
 
@@ -69,7 +72,9 @@ class Run:
         self.data = Data.of(field, options.points, rng)
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
-        self.beam = Beam(self.data, space, _Part(clock, options.apart), EXACT, self._show)
+        self.limit = _Part(clock, options.apart)
+        self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
+        self.is_structured = True
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -91,7 +96,7 @@ class Run:
             return
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of the budget is left to them.
-            if state.size == self.start.size and self.clock.used > ALONE:
+            if state.size == self.start.size and (self.clock.used > ALONE or not self.is_structured):
                 return
             self._read_whole(state)
             if state.size > 2 and self._may_go_on():
@@ -142,15 +147,20 @@ class Run:
 
     def _level(self) -> float:
         """What a true merge may lose: rounding, or the noise of one direction, by the field's estimate or by the best merge."""
-        found = self.beam.find_level(self.start)
+        found, evidence = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
         if found == 0:
             return EXACT
         if resolution is None or resolution > RESOLVED:
-            return max(EXACT, TOLERANCE * found)
+            if evidence > WEAK:
+                return max(EXACT, TOLERANCE * found)
+            # Hardly any structure, or an exact one that is hidden: a look is enough.
+            self.limit.share = min(self.limit.share, BRIEF)
+            self.is_structured = False
+            return EXACT
         if quality.noise_misalignment < UNSEEN:
-            return max(EXACT, TOLERANCE * self.start.loss)
+            return EXACT
         noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
         return TOLERANCE * max(noise, min(found, 4 * noise))
 
@@ -192,7 +202,9 @@ class Run:
         space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
         goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > EXACT else 1e-12
         (rng,) = self.rng.spawn(1)
-        result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
+        # Values of quantities may be of any size; what overflows is no answer.
+        with np.errstate(all="ignore"):
+            result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
         self.clock.evaluations += int(result.statistics.get("evaluations", 0))
         if result.status == "interrupted":
             raise KeyboardInterrupt

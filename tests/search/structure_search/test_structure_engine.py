@@ -12,6 +12,8 @@ from closedform.progress import Silent
 from closedform.search.budget import Budget
 from closedform.search.space import SearchSpace
 from closedform.search.structure_search.engine import StructureSearch, why_not
+from closedform.search.structure_search.forms import wider_forms
+from closedform.search.structure_search.quantities import Data, first_state
 from closedform.search.structure_search.run import Run
 from closedform.testing.known_fields import KnownField
 
@@ -144,3 +146,15 @@ def test_the_users_operators_are_kept():
     space = SearchSpace(operators=("add", "sub", "mul", "div"))
     result = search(field_of("x*sin(y)", "xy"), space)
     assert all(space.allows(candidate.expression.tree, ("x", "y")) for candidate in result.front)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e60, 1e120])
+def test_forms_of_huge_and_tiny_quantities_overflow_nowhere(scale):
+    """A power of a large quantity once ended the search with an OverflowError."""
+    points = np.random.default_rng(0).uniform(1, 2, (100, 2)) * [scale, 1]
+    field = GradientField.from_arrays(points, np.ones((100, 2)) / [scale, 1], names=["x", "y"], tangent="none")
+    data = Data.of(field, 100, np.random.default_rng(0))
+    for quantity in first_state(data).quantities:
+        forms = wider_forms(quantity, SearchSpace())
+        assert len(forms.forms) > 20
+        assert np.isfinite(forms.slopes).all()

@@ -138,10 +138,11 @@ def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     if quantity.values.min() > 0 or quantity.values.max() < 0:
         families.append((INVERSE, 1 / quantity.values))
     for family, values in families:
-        grids = _grids(values)
+        with np.errstate(all="ignore"):
+            grids = _grids(values)
         for text, grid in family:
             if _allowed(_form(text, 0.37, 0.73), space):
-                forms += [_form(text, b, c) for b, c in grids[grid]]
+                forms += [_form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
     return _evaluated(forms, quantity)
 
 
@@ -149,13 +150,13 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     """Values of b and c to start from, in the quantity's own size."""
     low, high = (float(number) for number in np.quantile(values, (0.16, 0.84)))
     spread = max((high - low) / 2, 1e-300)
-    low, high = float(values.min()), float(values.max())
+    low, high = values.min(), values.max()
     rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
     waves = [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
-    typical, middle = float(np.median(values**2)), float(np.median(values))
+    typical = float(np.median(values**2))
     squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
     squares += [(0.0, -(low**2 if low > 0 else 0.0) * 0.8), (0.0, -(max(low**2, high**2)) * 1.3), (0.0, -0.5 * typical)]
     size = max(abs(low), abs(high))
@@ -170,7 +171,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
         "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
-        "powered": [(power, abs(middle) ** power) for power in (3.0, 4.0, 6.0, 1.5)],
+        "powered": [(power, float(np.power(size, power))) for power in (3.0, 4.0, 6.0, 1.5)],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],

@@ -184,13 +184,14 @@ def make_quantities(data: Data, trees: Sequence[Tree]) -> list[Quantity | None]:
     values, gradients, status = values_and_gradients(compile_tapes(trees), data.points)
     found: list[Quantity | None] = []
     for tree, value, gradient, state in zip(trees, values, gradients, status, strict=True):
-        scaled = gradient * data.scale
-        lengths = np.sqrt(np.einsum("nd,nd->n", scaled, scaled))
-        fine = (state == FINE) & (lengths < STEEPEST) & (lengths > 1 / STEEPEST)
+        with np.errstate(all="ignore"):
+            scaled = gradient * data.scale
+            lengths = np.sqrt(np.einsum("nd,nd->n", scaled, scaled))
+        fine = (state == FINE) & (lengths < STEEPEST) & (lengths > 1 / STEEPEST) & (np.abs(value) < STEEPEST)
         if float(data.weights[fine].sum()) < USABLE:
             found.append(None)
             continue
-        units = np.where(fine[:, None], scaled / np.where(fine, lengths, 1.0)[:, None], 0.0)
+        units = np.where(fine[:, None], scaled, 0.0) / np.where(fine, lengths, 1.0)[:, None]
         middle = float(np.median(value[fine]))
         found.append(Quantity(tree, np.where(fine, value, middle), units, np.where(fine, lengths, 1.0)))
     return found

@@ -13,6 +13,7 @@ from closedform.search.engine import SearchResult
 from closedform.search.evolution.engine import Evolution
 from closedform.search.front import Front
 from closedform.search.space import SearchSpace
+from closedform.search.structure_search.merges import compile_structure
 from closedform.search.structure_search.run import Run
 from closedform.search.terms.engine import TermSearch
 from closedform.threads import single_threaded
@@ -67,6 +68,7 @@ class StructureSearch:
     ) -> SearchResult:
         """Look for combinations of inputs through which the concept depends on them, and for the concept in them."""
         space.check_inputs(field.names)
+        compile_structure()
         clock = budget.start()
         statistics: dict[str, Any] = {"engine": self.name, "seconds": 0.0, "evaluations": 0}
         reason = why_not(field)

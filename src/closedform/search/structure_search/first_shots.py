@@ -41,7 +41,10 @@ def _nested(data: Data, columns: np.ndarray, slopes: FloatArray) -> list[tuple[l
     found: list[tuple[list[int], list[float]]] = []
     left = np.arange(len(columns))
     while len(left) > 1:
-        fit = fit_coefficients(jacobian[:, :, left], data.directions[:, :, None], data.weights)
+        try:
+            fit = fit_coefficients(jacobian[:, :, left], data.directions[:, :, None], data.weights)
+        except np.linalg.LinAlgError:
+            break
         order = np.argsort(-fit.shares, kind="stable")
         largest = fit.coefficients[order[0]]
         if largest == 0 or not np.isfinite(fit.coefficients).all():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -9,8 +10,9 @@ from closedform.alignment.comparison import Comparison, prepare
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
-from closedform.search.structure_search.forms import Forms, Term
-from closedform.search.structure_search.quantities import Data, State, substitute
+from closedform.search.space import SearchSpace
+from closedform.search.structure_search.forms import Forms, Term, basic_forms
+from closedform.search.structure_search.quantities import Data, State, first_state, substitute
 from closedform.search.structure_search.screening import screen
 from closedform.search.structure_search.writing import description, fit_plain, written
 
@@ -203,3 +205,14 @@ def _best_two(
             second = float((along[j] - gram[i, j] * along[i]) / free[i, j] / sizes[j])
             found.append((float(lengths[i, j]), i, j, number, (first, second)))
     return found
+
+
+@cache
+def compile_structure() -> None:
+    """Call what is compiled once, before a clock starts."""
+    points = np.random.default_rng(0).uniform(1, 2, (8, 2))
+    directions = points / np.linalg.norm(points, axis=1, keepdims=True)
+    data = Data(points, directions, np.ones(2), np.full(8, 1 / 8), ("x", "y"))
+    state = first_state(data)
+    forms = [basic_forms(quantity, SearchSpace()) for quantity in state.quantities]
+    find_merges(Pair(data, state, 0, 1), (forms[0], forms[1]), np.inf)

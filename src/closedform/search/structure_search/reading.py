@@ -10,6 +10,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree
+from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.search.space import SearchSpace
 from closedform.search.structure_search.quantities import Data, State, substitute
@@ -38,9 +39,12 @@ def reduced_field(data: Data, state: State, places: tuple[int, ...] | None = Non
     # A direction is known the better, the more of the field lies in these quantities.
     weights = data.weights[fine] * energy[fine]
     names = [f"q{place}" for place in chosen]
-    return GradientField.from_arrays(
-        points[fine], gradients[fine], names=names, tangent="none", weights=weights * len(weights) / weights.sum()
-    )
+    try:
+        return GradientField.from_arrays(
+            points[fine], gradients[fine], names=names, tangent="none", weights=weights * len(weights) / weights.sum()
+        )
+    except FieldError:
+        return None
 
 
 def in_inputs(expression: Expression, state: State) -> Tree:

@@ -81,8 +81,6 @@ class Run:
         """Merge, read, and merge what was read."""
         self._show()
         self._keep(first_shots(self.data))
-        if not self._may_go_on():
-            return
         try:
             self.beam.level = self._level()
         except OutOfTimeError:

@@ -25,6 +25,7 @@ HOT_FILES = (
     "searching/evolution/decode.py",
     "searching/evolution/structure.py",
     "searching/evolution/survival.py",
+    "searching/structure_search/screening.py",
     "searching/terms/lines.py",
 )
 """The files whose text decides what the machine code does."""

@@ -27,3 +27,11 @@ class TestPortfolio(EngineContract):
     @pytest.fixture
     def engine(self):
         return get_engine("auto")
+
+
+class TestStructure(EngineContract):
+    evaluations = 4000
+
+    @pytest.fixture
+    def engine(self):
+        return get_engine("structure")

@@ -30,7 +30,8 @@ from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
 NAMES = ("x", "y", "z", "w")
 
 
-SMALL = Portfolio(TermSearch(stages=(80,), max_terms=4, width=10), Evolution(population=100, islands=1))
+SMALL = Portfolio(TermSearch(stages=(80,), max_terms=4, width=10), Evolution(population=100, islands=1), structure=None)
+"""Without the search by structure, which would leave nothing to do for the others."""
 
 
 def search(field, progress=None, space=None, engine=SMALL, **limits):

@@ -70,7 +70,10 @@ def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[fl
                 rest = of_factors(factors[:place] + factors[place + 1 :])
                 shares = _shares(atom.inside, points)
                 for left_out in range(len(shares)):
-                    shorter = algebra.power(_without(atom.inside, left_out), power)
+                    try:
+                        shorter = algebra.power(_without(atom.inside, left_out), power)
+                    except ArithmeticError:  # without the term it is the root of a negative number
+                        continue
                     found.append((shares[left_out], algebra.multiply(rest, shorter)))
     return found
 

@@ -34,6 +34,9 @@ NEAR = 1e-3
 DIGITS = (5, 15)
 """Digits of rounded decimals, tried in this order."""
 
+ROUNDED = 1e-9
+"""Fitted constants are never more accurate than this, relative to their size."""
+
 _FRACTIONS_PER_UNIT = 6  # 0, 1/4, 1/3, 1/2, 2/3, 3/4
 _INSIDE = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(1, 3), Fraction(4), Fraction(1, 4))
 _NEAR_INSIDE = 0.05
@@ -198,10 +201,18 @@ def _zero(place: FreeConstant, error: float | None) -> _Snap | None:
 
 
 def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
-    """The nearest multiple of pi, e or sqrt(2), if it is near enough and such numbers are rare enough."""
+    """The nearest multiple of pi, its square or inverse, e or sqrt(2), if it is near enough and such hits are rare enough."""
     if error is None:
         return None
-    units = ((pi, named_constant("pi")), (e, apply("exp", constant(1))), (sqrt(2), apply("sqrt", constant(2))))
+    # Of an exact field the error is rounding, of which the fit has more.
+    error = max(error, ROUNDED * abs(float(place.value)))
+    units = (
+        (pi, named_constant("pi")),
+        (pi**2, apply("pow", named_constant("pi"), constant(2))),
+        (1 / pi, apply("div", constant(1), named_constant("pi"))),
+        (e, apply("exp", constant(1))),
+        (sqrt(2), apply("sqrt", constant(2))),
+    )
     expected = 2 * COMPATIBLE * error * sum(_FRACTIONS_PER_UNIT / unit for unit, _ in units)
     if expected >= CHANCE_HITS:
         return None

@@ -20,6 +20,7 @@ from closedform.interpretation.evidence import (
 )
 from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
+from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class Interpretation:
     faithfulness : Faithfulness or None
     hypothesis : HypothesisResult or None
     directions : Directions or None
+    structure : Decomposition or None
+        Which inputs enter through which combination, how sure that is, and as ``structure.text`` in words.
     field_quality : Quality
     provenance : Provenance
     parts : tuple of Interpretation
@@ -160,6 +163,7 @@ class Interpretation:
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None
     directions: Directions | None = None
+    structure: Decomposition | None = None
     parts: tuple["Interpretation", ...] = ()
     together: JointEvidence | None = None
     networks: tuple[NetworkReading, ...] = ()

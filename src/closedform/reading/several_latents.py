@@ -210,7 +210,7 @@ def _joined(
             ordered[0].provenance,
             evaluations=sum(selection.result.evaluations for selection in selections),
             status=selections[-1].result.status,
-            structure=selections[0].result.structure,
+            structure=selections[0].result.sentences,
         ),
         concept=concepts[0],
         concepts=concepts,

@@ -4,6 +4,7 @@ from functools import cache
 
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.engine import compile_evolution
+from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.terms.run import compile_terms
 
 
@@ -11,5 +12,6 @@ from closedform.searching.terms.run import compile_terms
 def compile_engines() -> None:
     """Call every compiled function of the engines that can run here once."""
     compile_terms()
+    compile_structure()
     if operon.why_unavailable() is None:
         compile_evolution()

@@ -72,6 +72,7 @@ class JointRun:
         self.status: Status = "finished"
         self.steps: list[dict[str, Any]] = []
         self.sentences: list[str] = []
+        self.structure: Any = None
 
     def ask(self, engine: Engine, view: View, budget: Budget, space: SearchSpace | None = None) -> SearchResult:
         """Let one engine search a view, and keep what it found."""
@@ -98,6 +99,7 @@ class JointRun:
         result = engine.search(searched, space, budget, rng, self.bar)
         self.clock.evaluations += int(result.statistics.get("evaluations", 0))
         self.status = result.status
+        self.structure = self.structure or result.structure
         statistics = dict(result.statistics)
         for key in ("concepts", "others"):
             if expand is not None and key in statistics:
@@ -124,7 +126,7 @@ class JointRun:
         if remark:
             statistics["remark"] = remark
         status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.whole.lowest) or "finished"
-        return SearchResult(front, status, statistics)
+        return SearchResult(front, status, statistics, self.structure)
 
     def _expanded(self, front: Front, view: View) -> Front:
         """Candidates in the user's inputs, judged on the user's field: what a view left out counts again."""

@@ -1,5 +1,6 @@
-"""The engine ``auto``: the term search first, then evolution from its front, then the terms that evolution found.
+"""The engine ``auto``: structure, then the term search, then evolution from its front, then the terms that evolution found.
 
+The search by structure comes first: it is quick, and where it ends with a formula as good as the field, nothing else runs.
 The term search is exact and quick where the concept is a sum of known terms; evolution finds what no library holds. Each starts
 from what the other found. Before that the field is looked at: inputs that do not matter are left out, inputs that enter through
 one combination are taken together, and the parts of a separable concept are searched for one by one.
@@ -23,6 +24,8 @@ from closedform.searching.joint_run import JointRun, View
 from closedform.searching.separable import Separation, find_separation, parts_of
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure import find_structure
+from closedform.searching.structure_search.engine import StructureSearch, why_not
+from closedform.searching.structure_search.exchange import exchange_parts
 from closedform.searching.terms.engine import TermSearch
 from closedform.threads import single_threaded
 
@@ -64,6 +67,12 @@ class Portfolio:
         only used if nothing fits perfectly.
     parts : int
         How many parts of evolution's expressions enter the library.
+    structure : StructureSearch or None
+        Runs first; None leaves it out.
+    exchanged : float
+        Share that is kept for exchanging parts of the best formulas in the end.
+    structured : float
+        Share for it; a field in which it sees no structure costs a third of that.
 
     Examples
     --------
@@ -80,6 +89,9 @@ class Portfolio:
     last: float = 0.15
     reduced: float = 0.8
     parts: int = 60
+    structure: StructureSearch | None = field(default_factory=StructureSearch)
+    structured: float = 0.75
+    exchanged: float = 0.05
 
     @property
     def name(self) -> str:
@@ -98,6 +110,7 @@ class Portfolio:
         run = JointRun(clock, View(field, space), rng, progress)
         try:
             self._search(run, can_evolve=missing is None)
+            _exchange(run)
         except KeyboardInterrupt:
             run.status = "interrupted"
         finally:
@@ -106,6 +119,8 @@ class Portfolio:
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
+        if self.structure is not None and self._search_by_structure(run, self.structure):
+            return
         structure = find_structure(whole.field)
         run.sentences += structure.sentences
         # A template speaks of the user's inputs.
@@ -115,7 +130,13 @@ class Portfolio:
             self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return
-        self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
+        left = _without(run.clock.remaining(), run.clock.budget, self.exchanged)
+        self._search_view(run, whole, left, can_evolve=can_evolve)
+
+    def _search_by_structure(self, run: JointRun, engine: StructureSearch) -> bool:
+        """Whether nothing is left to search for afterwards."""
+        result = run.ask(engine, run.whole, run.clock.budget.share(self.structured))
+        return bool(result.statistics.get("is_solved")) or not run.may_go_on()
 
     def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
         """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
@@ -203,6 +224,15 @@ class _Stage:
         """Whether this budget and that of the whole run last, and nobody has interrupted."""
         self.left()
         return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
+
+
+def _exchange(run: JointRun) -> None:
+    """Exchange one-input parts of the best for functions with constants, where nothing is perfect yet."""
+    whole = run.whole
+    if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
+        found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
+        run.clock.evaluations += len(found)
+        whole.front = whole.front.merge(found)
 
 
 def resolved_noise(field: GradientField) -> float:

@@ -17,6 +17,7 @@ _OWN = {
     "auto": "closedform.searching.portfolio:Portfolio",
     "terms": "closedform.searching.terms.engine:TermSearch",
     "evolution": "closedform.searching.evolution.engine:Evolution",
+    "structure": "closedform.searching.structure_search.engine:StructureSearch",
 }
 
 

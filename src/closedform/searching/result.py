@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from closedform.expressions.complexity import Costs
 from closedform.expressions.json_files import JsonFormat
+from closedform.searching.decomposition import Decomposition
 from closedform.searching.front import Front
 
 Status = Literal["finished", "target", "time", "evaluations", "interrupted"]
@@ -19,7 +20,7 @@ _FORMAT = JsonFormat("closedform search result", schema=1, written_by="SearchRes
 class SearchResult:
     """What a search found.
 
-    An engine fills in the first three. `closedform.search` adds where it looked, so that later steps use the same points.
+    An engine fills in the first four. `closedform.search` adds where it looked, so that later steps use the same points.
 
     Attributes
     ----------
@@ -27,6 +28,8 @@ class SearchResult:
     status : str
     statistics : mapping
         Plain numbers and texts; at least ``engine``, ``seconds`` and ``evaluations``.
+    structure : Decomposition or None
+        Which inputs enter through which combination, from an engine that looks for that.
     engine : str
         Which engine was asked for.
     digest : str
@@ -40,13 +43,14 @@ class SearchResult:
     front: Front
     status: Status
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    structure: Decomposition | None = None
     engine: str = ""
     digest: str = ""
     seen: tuple[int, ...] = ()
     costs: Costs = field(default_factory=Costs)
 
     @property
-    def structure(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """What the search saw in the field before it began, in words."""
         return tuple(self.statistics.get("structure", ()))
 

@@ -129,7 +129,8 @@ def verify(
         assert stated is not None
         case = stated_case(stated, field, given, how, generator)
     found = measure(case, field, tests, lines, guess, provenance, generator)
-    return replace(found, provenance=replace(provenance, seconds=clock.seconds))
+    structure = None if selection is None else selection.result.structure
+    return replace(found, structure=structure, provenance=replace(provenance, seconds=clock.seconds))
 
 
 def _given_rivals(rivals: RivalsLike, field: GradientField) -> tuple[Contender, ...] | CheckResult | None:
@@ -163,6 +164,6 @@ def _provenance(selection: Selection | None, how: SecondSearch, seed: int) -> Pr
         seed=seed,
         budget=str(how.budget),
         rule=how.rule.name,
-        structure=() if result is None else result.structure,
+        structure=() if result is None else result.sentences,
         versions=versions(),
     )

@@ -1,0 +1,298 @@
+"""A beam over decompositions: states of fewer and fewer quantities, the shortest descriptions of each size first."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from closedform.expressions.complexity import complexity
+from closedform.expressions.tree import Tree, variable
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.conditional import RARE, USUAL, find_conditional, recoordinated
+from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
+from closedform.searching.structure_search.merges import REFINED, Merge, Pair, find_doubles, find_merges
+from closedform.searching.structure_search.quantities import (
+    Data,
+    Quantity,
+    State,
+    make_quantities,
+    make_state,
+    substitute,
+)
+from closedform.searching.structure_search.writing import description
+
+EXACT = 1e-12
+"""A merge that loses less is exact up to rounding."""
+
+WIDTH = 6
+"""States of each size that are divided further."""
+
+NARROW = 2
+"""The same while every step explains the field up to its noise."""
+
+CHILDREN, OF_A_PAIR = 8, 2
+"""Merges of a state that are tried, in all and of the same quantities."""
+
+
+class OutOfTimeError(Exception):
+    """The budget is used up."""
+
+
+class Limit(Protocol):
+    """How long a beam may go on."""
+
+    def count(self, evaluations: int) -> None:
+        """Count what was judged."""
+        ...
+
+    def is_over(self) -> bool:
+        """Whether it is used up."""
+        ...
+
+
+class Beam:
+    """States that were found, and how to find more.
+
+    Parameters
+    ----------
+    data : Data
+    space : SearchSpace
+    clock : Limit
+    level : float
+        A merge that loses no more than this explains its quantities up to rounding or noise.
+    show : callable
+        Called now and then, so that the search can be seen and stopped.
+    """
+
+    def __init__(
+        self, data: Data, space: SearchSpace, clock: Limit, level: float, show: Callable[[], None]
+    ) -> None:  # fmt: skip
+        self.data, self.space, self.clock, self.level, self._show = data, space, clock, level, show
+        self.states: dict[int, dict[frozenset[Tree], State]] = {}
+        self._forms: dict[tuple[Tree, bool], Forms] = {}
+        self._merges: dict[object, list[Merge]] = {}
+        self._divided: set[tuple[frozenset[Tree], bool]] = set()
+
+    def add(self, state: State) -> None:
+        """Keep a state, if it is new."""
+        self.states.setdefault(state.size, {}).setdefault(state.key, state)
+
+    def best(self, size: int, count: int) -> list[State]:
+        """The shortest descriptions by so many quantities."""
+        states = self.states.get(size, {}).values()
+        return sorted(states, key=lambda state: float(description(state.loss, state.complexity)))[:count]
+
+    def is_good(self, state: State, start: State) -> bool:
+        """Whether a state explains the field up to rounding or noise."""
+        return state.loss <= start.loss + self.level * max(start.size - state.size, 1)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Numbers of quantities for which there are states, the largest first."""
+        return sorted(self.states, reverse=True)
+
+    def find_level(self, start: State) -> tuple[float, float]:
+        """What a true merge loses, by the merge of two inputs for which most speaks, and how much speaks for it.
+
+        Every true merge of two inputs loses the noise of one direction, whichever it is. The first is 0 if some are exact.
+        """
+        merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
+        if any(merge.loss < EXACT for merge in merges):
+            return 0.0, np.inf
+        level, self.level = self.level, np.inf
+        try:
+            merges += self._all(start, wider=False)
+        finally:
+            self.level = level
+        best = max(merges, key=lambda merge: merge.evidence(EXACT), default=None)
+        return (0.0, 0.0) if best is None else (best.loss, best.evidence(EXACT))
+
+    def divide(self, start: State, *, only_good: bool) -> None:
+        """Merge quantities until one is left, or nothing merges any more.
+
+        Parameters
+        ----------
+        start : State
+        only_good : bool
+            Take only merges that explain their quantities up to rounding or noise, and look harder for them.
+        """
+        self.add(start)
+        for size in range(start.size, 1, -1):
+            states = self.best(size, NARROW if only_good and self.level <= EXACT else WIDTH)
+            if only_good:
+                states = [state for state in states if self.is_good(state, start)]
+            for state in states:
+                if (state.key, only_good) not in self._divided:
+                    self._divided.add((state.key, only_good))
+                    for child in self.good_children(state) if only_good else self.children(state):
+                        self.add(child)
+
+    def good_children(self, state: State) -> list[State]:
+        """States of fewer quantities that lose nothing: those of the first kind of merge that gives any."""
+        if self.level > EXACT and state.size == 2:
+            return self._last_children(state)
+        for find in self._kinds(state):
+            if children := find():
+                return children
+        return []
+
+    def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
+        """Ways to find children, cheap and likely ones first."""
+
+        def from_merges(find: Callable[[], list[Merge]]) -> Callable[[], list[State]]:
+            return lambda: self._merged(state, [merge for merge in find() if merge.loss < self.level])
+
+        def turned(shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> Callable[[], list[State]]:
+            return lambda: self._turned(state, shapes, find)
+
+        def basic(one: State) -> list[Merge]:
+            return self._all(one, wider=False, newest=2)
+
+        kinds = [
+            from_merges(lambda: self._all(state, wider=False)),
+            from_merges(lambda: find_conditional(self.data, state)),
+            turned(USUAL, basic),
+            from_merges(lambda: self._all(state, wider=True)),
+            turned(RARE, basic),
+        ]
+        if state.size > 2:
+            return kinds
+        every = (*USUAL, *RARE)
+        return [
+            *kinds,
+            from_merges(lambda: self._doubles(state)),
+            turned(every, lambda one: self._all(one, wider=True)),
+            turned(every, self._doubles),
+        ]
+
+    def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
+        """Children by good merges: several at once, and the best by themselves."""
+        ranked = self._ranked(state, good)
+        chosen = ranked[: NARROW if self.level <= EXACT else CHILDREN]
+        singly = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        together = self._applied(state, _apart(ranked))
+        return singly if together is None else [together, *singly]
+
+    def _last_children(self, state: State) -> list[State]:
+        """Between forms that noise makes alike all kinds compete; other coordinates only if none is good."""
+        merges = [*self._all(state, wider=False), *self._all(state, wider=True), *self._doubles(state)]
+        chosen = self._ranked(state, merges)[: 2 * WIDTH]
+        children = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        every = (*USUAL, *RARE)
+        for find in (lambda one: self._all(one, wider=False), lambda one: self._all(one, wider=True)):
+            if not any(merge.loss < self.level for merge in merges):
+                children += self._turned(state, every, find)
+        return children
+
+    def _turned(self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> list[State]:
+        """Children that are found in other coordinates, such as x/y and y for x and y."""
+        found: list[State] = []
+        for one in recoordinated(self.data, state, shapes):
+            good = self._ranked(one, [merge for merge in find(one) if merge.loss < self.level])
+            found += [child for merge in good[:1] if (child := self._applied(one, [merge])) is not None]
+            if self.level <= EXACT and len(found) > NARROW:
+                break
+        return sorted(found, key=lambda child: child.complexity)[:WIDTH]
+
+    def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
+        """The best forms of the pairs for which most speaks, best pairs first; then their second best forms."""
+        of_pair: dict[tuple[int, ...], list[Merge]] = {}
+        for merge in sorted(merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree)))):
+            of_pair.setdefault(merge.places, []).append(merge)
+        if state.size == 2 or self.level <= EXACT:
+            return sorted(merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree))))
+        pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
+        return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
+
+    def children(self, state: State) -> list[State]:
+        """States of one quantity less, the shortest descriptions first."""
+        level, self.level = self.level, np.inf
+        try:
+            merges = [*self._all(state, wider=False), *find_conditional(self.data, state), *self._all(state, wider=True)]
+        finally:
+            self.level = level
+        merges.sort(key=lambda merge: float(description(state.loss + merge.loss, merge.tree.size)))
+        chosen: list[Merge] = []
+        for merge in merges:
+            if sum(other.places == merge.places for other in chosen) < OF_A_PAIR and len(chosen) < CHILDREN:
+                chosen.append(merge)
+        return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+
+    def _doubles(self, state: State) -> list[Merge]:
+        found: list[Merge] = []
+        for one, other in ((0, 1), (1, 0)):
+            self._count(1)
+            forms = self.forms(state.quantities[one], True), self.forms(state.quantities[other], False)
+            found += find_doubles(Pair(self.data, state, one, other), *forms, self.level)
+            if any(merge.loss < self.level for merge in found):
+                break
+        return found
+
+    def _all(self, state: State, *, wider: bool, newest: int | None = None) -> list[Merge]:
+        """Merges of all pairs, or of those with one of the newest quantities."""
+        fresh = state.size if newest is None else newest
+        pairs = (pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh)
+        return [merge for pair in pairs for merge in self._of_pair(state, pair, wider)]
+
+    def _of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:
+        one, other = (state.quantities[place] for place in places)
+        sums = [float(state.slopes[:, place].sum()) for place in places]
+        key = (one.tree, other.tree, wider, self.level, *sums)
+        if key not in self._merges:
+            self._count(2 if wider else 1)
+            pair = Pair(self.data, state, *places)
+            kinds = [(True, False), (False, True)] if wider else [(False, False)]
+            found = [
+                merge
+                for kind in kinds
+                for merge in find_merges(pair, (self.forms(one, kind[0]), self.forms(other, kind[1])), self.level)
+            ]
+            # Kept as a tree of two variables: elsewhere the same quantities have other places.
+            back = [variable(0)] * state.size
+            back[places[1]] = variable(1)
+            self._merges[key] = [replace(merge, tree=substitute(merge.tree, back)) for merge in found]
+        over = [variable(place) for place in places]
+        for merge in self._merges[key]:
+            yield replace(merge, places=places, tree=substitute(merge.tree, over))
+
+    def forms(self, quantity: Quantity, wider: bool) -> Forms:
+        """The functions of a quantity that are tried."""
+        key = quantity.tree, wider
+        if key not in self._forms:
+            self._forms[key] = (wider_forms if wider else basic_forms)(quantity, self.space)
+        return self._forms[key]
+
+    def _applied(self, state: State, merges: Sequence[Merge]) -> State | None:
+        """The state after merges without common quantities."""
+        parts = [quantity.tree for quantity in state.quantities]
+        made = make_quantities(self.data, [substitute(merge.tree, parts) for merge in merges])
+        new = [
+            state.descendant(self.data, quantity, merge.places)
+            for quantity, merge in zip(made, merges, strict=True)
+            if quantity is not None
+        ]
+        if len(new) < len(made) or not new:
+            return None
+        gone = {place for merge in merges for place in merge.places}
+        kept = [quantity for place, quantity in enumerate(state.quantities) if place not in gone]
+        return make_state(self.data, (*kept, *new))
+
+    def _count(self, screened: int) -> None:
+        """Count a screening as the sums that are fitted in it; stop when the budget is over."""
+        self.clock.count(REFINED * screened)
+        self._show()
+        if self.clock.is_over():
+            raise OutOfTimeError
+
+
+def _apart(merges: Sequence[Merge]) -> list[Merge]:
+    """The first merges that have no quantity in common."""
+    used: set[int] = set()
+    chosen = []
+    for merge in merges:
+        if used.isdisjoint(merge.places):
+            chosen.append(merge)
+            used.update(merge.places)
+    return chosen

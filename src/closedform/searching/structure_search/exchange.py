@@ -1,0 +1,196 @@
+"""Exchange parts: what depends on one input alone beside a common cofactor, for one function with constants.
+
+A search often ends with a stand-in, such as x - 0.15*x**3 for sin(x). Its slope is known as values, so every family of
+functions is fitted to them, and the best are fitted again as parts of the whole.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.alignment.refit import refit
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.tape import node_positions
+from closedform.expressions.tree import Constant, Tree, apply, constant, variable
+from closedform.field.gradient_field import GradientField
+from closedform.searching.front import Candidate, Front
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.forms import Form, Forms, wider_forms
+from closedform.searching.structure_search.quantities import Data, first_state
+from closedform.searching.structure_search.writing import Draft, tidied
+
+FAMILIES = 6
+"""Functions of each part that are fitted as parts of the whole."""
+
+STEPS = 40
+N_POINTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What depends on one input beside a cofactor, and what is left of the sum without it."""
+
+    column: int
+    stands: Tree
+    cofactor: Tree | None
+    rest: Tree | None
+
+
+def exchange_parts(front: Front, field: GradientField, space: SearchSpace, rng: np.random.Generator, most: int = 3) -> Front:
+    """Candidates in which one part of one of the best is exchanged for a function of each family, constants fitted.
+
+    Parameters
+    ----------
+    front : Front
+        Its best candidates lend their parts.
+    field : GradientField
+    space : SearchSpace
+        Limits what is made.
+    rng : Generator
+        Draws the points at which slopes are compared.
+    most : int
+        How many of the best are looked at.
+    """
+    data = Data.of(field, N_POINTS, rng)
+    inputs = first_state(data)
+    if inputs.size < len(field.names):
+        return Front()
+    drafts: dict[Tree, tuple[int, ...]] = {}
+    known: dict[int, Forms] = {}
+    for candidate in front.candidates[-most:]:
+        for part in parts(candidate.expression.tree):
+            column = part.column
+            if column not in known:
+                known[column] = wider_forms(inputs.quantities[column], space)
+            slopes = Expression(part.stands, field.names).gradient(data.points)[:, column] * data.scale[column]
+            for tree, free in _exchanged(part, known[column], slopes):
+                drafts.setdefault(tree, free)
+    return _fitted(drafts, field, space)
+
+
+def parts(tree: Tree) -> Iterator[Part]:
+    """Every group of summands that depend on one input beside the same cofactor, where it is more than the input itself."""
+    summands = list(_summands(tree, 1))
+    for column in sorted(tree.variables):
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for number, (_, factors) in enumerate(summands):
+            if all(base.variables == {column} or column not in base.variables for base, _ in factors):
+                others = sorted(((base.tokens, power) for base, power in factors if _is_cofactor(base, column)), key=str)
+                groups.setdefault(tuple(others), []).append(number)
+        for numbers in groups.values():
+            own = [_product([f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]) for n in numbers]
+            dependent = [[f for f in summands[n][1] if column in f[0].variables] for n in numbers]
+            if all(factors in ([], [(variable(column), 1)]) for factors in dependent):
+                continue
+            cofactor = [factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)]
+            rest = [_product(factors, sign) for n, (sign, factors) in enumerate(summands) if n not in numbers]
+            yield Part(column, _sum(own), _product(cofactor, 1) if cofactor else None, _sum(rest) if rest else None)
+
+
+def _is_cofactor(tree: Tree, column: int) -> bool:
+    """Whether a factor depends on other inputs; numbers belong to the part."""
+    return bool(tree.variables) and column not in tree.variables
+
+
+def _exchanged(part: Part, forms: Forms, slopes: FloatArray) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """The whole with the part exchanged for the functions whose slopes are most like its own."""
+    if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
+        return
+    along = forms.slopes @ slopes
+    sizes = np.maximum((forms.slopes**2).sum(axis=1), 1e-300)
+    left = 1 - along**2 / sizes / (slopes @ slopes)
+    families: set[str] = set()
+    for number in np.argsort(left, kind="stable"):
+        form = forms.forms[number]
+        if form.family in families or (form.is_log and forms.signs[number] == 0):
+            continue
+        families.add(form.family)
+        factor = float(along[number] / sizes[number] / forms.sizes[number])
+        for with_offset in (False, True) if part.cofactor is not None else (False,):
+            yield _written(part, form, int(forms.signs[number]), factor, with_offset=with_offset)
+        if len(families) == FAMILIES:
+            return
+
+
+def _written(part: Part, form: Form, sign: int, factor: float, *, with_offset: bool) -> tuple[Tree, tuple[int, ...]]:
+    draft = Draft()
+    tree = draft.form(form, part.column)
+    if form.is_log:
+        tree = apply("log", tree if sign > 0 else apply("neg", tree))
+    tree = apply("mul", draft.hole(factor), tree)
+    if with_offset:
+        tree = apply("add", tree, draft.hole(0.37 * abs(factor)))
+    if part.cofactor is not None:
+        tree = apply("mul", part.cofactor, tree)
+    if part.rest is not None:
+        tree = apply("add", part.rest, tree)
+    return draft.done(tree)
+
+
+def _fitted(drafts: dict[Tree, tuple[int, ...]], field: GradientField, space: SearchSpace) -> Front:
+    names = field.names
+    allowed = {tree: free for tree, free in drafts.items() if space.allows(tree, names)}
+    places = [_movable(tree, free) for tree, free in allowed.items()]
+    fitted, values = refit([Expression(tree, names) for tree in allowed], field, iterations=STEPS, positions=places)
+    found = []
+    for expression, value in zip(fitted, values.tolist(), strict=True):
+        plain = Expression(tidied(expression.tree), names)
+        size = complexity(plain.tree, space.costs)
+        if value < 1 and size <= space.max_complexity:
+            found.append(Candidate(plain, value, size, "exchange"))
+    return Front.of(found)
+
+
+def _movable(tree: Tree, free: Sequence[int]) -> list[int]:
+    """The new constants, and the fitted ones of the rest."""
+    nodes = node_positions(tree)
+    return [place for place in dict.fromkeys([*free, *fitted_positions(tree)]) if place in nodes]
+
+
+def _summands(tree: Tree, sign: int) -> Iterator[tuple[int, list[tuple[Tree, int]]]]:
+    """Signs and factors, with powers 1 and -1, of the terms of a sum."""
+    if tree.root in ("add", "sub"):
+        left, right = tree.children
+        yield from _summands(left, sign)
+        yield from _summands(right, sign if tree.root == "add" else -sign)
+    elif tree.root == "neg":
+        yield from _summands(tree.children[0], -sign)
+    else:
+        yield sign, list(_factors(tree, 1))
+
+
+def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+    if tree.root == "mul":
+        for child in tree.children:
+            yield from _factors(child, power)
+    elif tree.root == "div":
+        yield from _factors(tree.children[0], power)
+        yield from _factors(tree.children[1], -power)
+    else:
+        yield tree, power
+
+
+def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+    above = [base for base, power in factors if power > 0]
+    below = [base for base, power in factors if power < 0]
+    tree = above[0] if above else constant(1)
+    for base in above[1:]:
+        tree = apply("mul", tree, base)
+    for base in below:
+        tree = apply("div", tree, base)
+    if sign > 0:
+        return tree
+    if isinstance(tree.root, Constant):
+        return constant(-tree.root.value)
+    return apply("neg", tree)
+
+
+def _sum(trees: Sequence[Tree]) -> Tree:
+    total = trees[0]
+    for tree in trees[1:]:
+        total = apply("sub", total, tree.children[0]) if tree.root == "neg" else apply("add", total, tree)
+    return total

@@ -1,0 +1,66 @@
+"""First shots: the whole concept as a product of powers or as a sum of multiples of the inputs, from one eigenproblem each.
+
+Merging pair by pair decides each exponent on two inputs; with much noise, all inputs together decide better.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from closedform.alignment.eigen import fit_coefficients
+from closedform.arrays import FloatArray
+from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.searching.structure_search.quantities import Data
+from closedform.searching.structure_search.writing import product_of_powers
+
+SIMPLE = 4
+"""Exponents are also tried as fractions with this denominator."""
+
+
+def first_shots(data: Data) -> list[Tree]:
+    """Products of powers and sums of the inputs that matter most, of two and more inputs."""
+    found: list[Tree] = []
+    positive = (data.points > 0).all(axis=0)
+    if positive.sum() > 1:
+        columns = np.flatnonzero(positive)
+        for chosen, numbers in _nested(data, columns, data.scale[columns] / data.points[:, columns]):
+            exact = [Fraction(repr(round(number, 6))) for number in numbers]
+            plain = [Fraction(round(number * SIMPLE), SIMPLE) for number in numbers]
+            found += [_powers(chosen, exponents) for exponents in (plain, exact)]
+    columns = np.arange(data.points.shape[1])
+    for chosen, numbers in _nested(data, columns, np.broadcast_to(data.scale, data.points.shape)):
+        found.append(_sum(chosen, numbers))
+    return [tree for tree in dict.fromkeys(found) if not tree.is_constant]
+
+
+def _nested(data: Data, columns: np.ndarray, slopes: FloatArray) -> list[tuple[list[int], list[float]]]:
+    """Coefficients of one function of each input, for the inputs of the largest shares; the first is 1."""
+    n_points, n_inputs = data.points.shape
+    jacobian = np.zeros((n_points, n_inputs, len(columns)))
+    jacobian[:, columns, np.arange(len(columns))] = slopes
+    found: list[tuple[list[int], list[float]]] = []
+    left = np.arange(len(columns))
+    while len(left) > 1:
+        try:
+            fit = fit_coefficients(jacobian[:, :, left], data.directions[:, :, None], data.weights)
+        except np.linalg.LinAlgError:
+            break
+        order = np.argsort(-fit.shares, kind="stable")
+        largest = fit.coefficients[order[0]]
+        if largest == 0 or not np.isfinite(fit.coefficients).all():
+            break
+        found.append(([int(columns[left[k]]) for k in order], [float(fit.coefficients[k] / largest) for k in order]))
+        left = left[np.sort(order[:-1])]
+    return found
+
+
+def _powers(columns: list[int], exponents: list[Fraction]) -> Tree:
+    return product_of_powers([(variable(column), exponent) for column, exponent in zip(columns, exponents, strict=True)])
+
+
+def _sum(columns: list[int], numbers: list[float]) -> Tree:
+    tree = variable(columns[0])
+    for column, number in zip(columns[1:], numbers[1:], strict=True):
+        if number:
+            tree = apply("add" if number > 0 else "sub", tree, apply("mul", constant(abs(number)), variable(column)))
+    return tree

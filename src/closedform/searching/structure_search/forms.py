@@ -1,0 +1,232 @@
+"""Functions of one quantity, to be added up: plain ones and logarithms, whose sums are products.
+
+A quantity is known up to an invertible map, its offset and factor included. So the functions have constants inside: a few
+values of each are tried, and the ones that look right are fitted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.kernel import BAD_VALUE, values_and_gradients
+from closedform.expressions.parse import parse
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Constant, Tree, constant, variable
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
+
+BASIC = (
+    "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
+    "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1", "log: x**2 - 1",
+    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)",
+)  # fmt: skip
+"""Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what follows."""
+
+WIDER = (
+    ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
+    ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"), ("1/(x**2 + c)", "squares"),
+    ("(x + c)**2", "poles"), ("exp(b*x**2)", "bells"), ("tanh(b*x)", "rises"), ("atan(b*x)", "rises"),
+    ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
+    ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"), ("log: cos(b*x)", "waves"),
+    ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"), ("log: exp(b*x) + exp(c*x)", "opposite"),
+    ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"), ("log: sqrt(x) + c", "roots"),
+    ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"), ("log: log(x + c)", "shifts"),
+)  # fmt: skip
+"""Forms with constants inside, each with the list of values to start from."""
+
+
+INVERSE = (
+    ("exp(b/x)", "rates"), ("sin(b/x)", "waves"), ("cos(b/x)", "waves"), ("exp(b/x**2)", "bells"),
+    ("log: c + 1/x", "poles"), ("log: c + 1/x**2", "squares"), ("log: exp(b/x) + c", "offsets"),
+    ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
+    ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"), ("log: log(c + 1/x)", "shifts"),
+)  # fmt: skip
+"""A quotient that was found may as well be the inverse of what stands in the formula."""
+
+WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
+"""Angles that sines and cosines run through over the range of a quantity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A function of one quantity.
+
+    Attributes
+    ----------
+    tree : Tree
+        In one variable; of a logarithm its argument.
+    is_log : bool
+    free : tuple of int
+        Positions of the constants to be fitted.
+    cost : int
+        Complexity, and a little more for a logarithm of anything but the quantity itself.
+    family : str
+        What it is without its constants.
+    """
+
+    tree: Tree
+    is_log: bool
+    free: tuple[int, ...]
+    cost: int
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A form of the quantity in a place, times a coefficient; `sign` is that of the form's values, 0 if it changes."""
+
+    form: Form
+    place: int
+    coefficient: float
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Forms at the values of a quantity.
+
+    Attributes
+    ----------
+    forms : tuple of Form
+    slopes : ndarray, shape (n_forms, n_points)
+        Their derivatives times the length of the quantity's gradient, each divided by its typical size.
+    sizes : ndarray, shape (n_forms,)
+        What they were divided by.
+    signs : ndarray of int, shape (n_forms,)
+        The sign of the tree's values; 0 if it changes, and then it cannot be raised to a broken power.
+    """
+
+    forms: tuple[Form, ...]
+    slopes: FloatArray
+    sizes: FloatArray
+    signs: np.ndarray
+
+    @property
+    def costs(self) -> FloatArray:
+        """Of each form."""
+        return np.array([form.cost for form in self.forms], dtype=float)
+
+    @property
+    def have_constants(self) -> np.ndarray:
+        """Which forms have constants inside."""
+        return np.array([bool(form.free) for form in self.forms])
+
+    def only(self, families: Sequence[str]) -> "Forms":
+        """Those of some families."""
+        kept = [place for place, form in enumerate(self.forms) if form.family in families]
+        return Forms(tuple(self.forms[place] for place in kept), self.slopes[kept], self.sizes[kept], self.signs[kept])
+
+    def term(self, number: int, place: int, coefficient: float) -> Term:
+        """A form times a coefficient, of the quantity in a place."""
+        return Term(self.forms[number], place, coefficient, int(self.signs[number]))
+
+
+def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
+    """The basic forms of a quantity that the space allows."""
+    return _evaluated([form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)], quantity)
+
+
+def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
+    """The basic forms, and those with constants inside."""
+    forms = [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)]
+    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, quantity.values)]
+    if quantity.values.min() > 0 or quantity.values.max() < 0:
+        families.append((INVERSE, 1 / quantity.values))
+    for family, values in families:
+        with np.errstate(all="ignore"):
+            grids = _grids(values)
+        for text, grid in family:
+            if _allowed(_form(text, 0.37, 0.73), space):
+                forms += [_form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
+    return _evaluated(forms, quantity)
+
+
+def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
+    """Values of b and c to start from, in the quantity's own size."""
+    low, high = (float(number) for number in np.quantile(values, (0.16, 0.84)))
+    spread = max((high - low) / 2, 1e-300)
+    low, high = values.min(), values.max()
+    rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
+    waves = [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
+    inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
+    beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
+    above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
+    typical = float(np.median(values**2))
+    squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
+    squares += [(0.0, -(low**2 if low > 0 else 0.0) * 0.8), (0.0, -(max(low**2, high**2)) * 1.3), (0.0, -0.5 * typical)]
+    size = max(abs(low), abs(high))
+    return {
+        "none": [(0.0, 0.0)],
+        "rates": rates,
+        "waves": waves,
+        "phases": [(b, c) for b, _ in waves[:6] for c in (0.8, 2.3)],
+        "poles": [*inside, *beyond, *above],
+        "beyond": beyond,
+        "squares": squares,
+        "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
+        "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
+        "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
+        "powered": [(power, float(np.power(size, power))) for power in (3.0, 4.0, 6.0, 1.5)],
+        "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
+        "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
+        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],
+        "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
+        "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
+        "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
+        "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
+    }
+
+
+@cache
+def _shape(text: str) -> tuple[Form, tuple[int, ...]]:
+    """A family with holes for its constants, and which constant each hole takes."""
+    tree = parse(text.removeprefix("log: "), names=["x", "b", "c", "p"]).tree
+    holes = tuple(place for place, token in enumerate(tree.tokens) if token in _SYMBOLS)
+    is_log = text.startswith("log: ")
+    numbers = substitute(tree, [variable(0), *(constant(0.37) for _ in _SYMBOLS)])
+    cost = complexity(numbers) + (2 if is_log and tree.size > 1 else 0)
+    which = tuple(_SYMBOLS.index(tree.tokens[place]) % 2 for place in holes)
+    return Form(tree, is_log, holes, cost, text), which
+
+
+def _form(text: str, b: float, c: float) -> Form:
+    shape, which = _shape(text)
+    if not shape.free:
+        return shape
+    tokens = list(shape.tree.tokens)
+    for place, number in zip(shape.free, which, strict=True):
+        tokens[place] = Constant(Fraction(repr(float((b, c)[number]))))
+    return replace(shape, tree=Tree(tuple(tokens)))
+
+
+_SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
+"""The constants b, c and p; p stands for a power and takes the place of b."""
+
+
+def _allowed(form: Form, space: SearchSpace) -> bool:
+    return space.allows_inside(form.tree, ["x"]) or (form.tree.size == 1)
+
+
+def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
+    """Slopes at the quantity's values, without forms that are not finite there."""
+    values, gradients, status = values_and_gradients(
+        compile_tapes([form.tree for form in forms]), np.ascontiguousarray(quantity.values[:, None])
+    )
+    slopes = gradients[:, :, 0]
+    with np.errstate(all="ignore"):
+        is_log = np.array([form.is_log for form in forms])
+        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths
+        slopes = np.where(np.isfinite(slopes) & (status != BAD_VALUE), slopes, np.inf)
+        bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
+        sizes = np.median(np.abs(slopes), axis=1)
+    fine = (bad < 0.01) & (sizes > 1e-100) & (sizes < 1e100)
+    kept = np.flatnonzero(fine).tolist()
+    with np.errstate(over="ignore"):
+        scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
+    signs = np.where(values[kept].min(axis=1) > 0, 1, np.where(values[kept].max(axis=1) < 0, -1, 0))
+    return Forms(tuple(forms[place] for place in kept), scaled, sizes[kept], signs)

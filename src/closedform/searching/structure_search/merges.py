@@ -1,0 +1,218 @@
+"""Merges: two quantities that enter through one combination, a(x) + b(y) or its exponential."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from closedform.alignment.comparison import Comparison, prepare
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.tree import Tree, variable
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.forms import Forms, Term, basic_forms
+from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
+from closedform.searching.structure_search.screening import screen
+from closedform.searching.structure_search.writing import description, fit_plain, written
+
+N_SCREENED = 200
+"""Points on which sums are screened and fitted; what they lose is judged on all."""
+
+REFINED, KEPT = 10, 4
+"""Sums of each pair whose constants are fitted, and those that are kept."""
+
+ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9
+"""What a sum may lose before its constants are fitted: a share of the energy; without constants inside about what it may
+lose in the end."""
+
+OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
+"""What the other quantity may enter by where one enters by a sum of two functions."""
+
+DEPENDENT = 1e-7
+"""Two functions with a smaller squared sine between their slopes are one function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A combination of some quantities of a state.
+
+    Attributes
+    ----------
+    places : tuple of int
+        The quantities that it takes the place of.
+    tree : Tree
+        Over all quantities of the state.
+    loss : float
+        What of the field it leaves over, beside what the state leaves over already.
+    energy : float
+        How much of the field lies in these quantities.
+    typical : float
+        What a sum of two functions taken at random leaves over.
+    """
+
+    places: tuple[int, ...]
+    tree: Tree
+    loss: float
+    energy: float
+    typical: float
+
+    def evidence(self, level: float) -> float:
+        """How much less than a sum taken at random it loses, as a logarithm; losses far below the level are alike."""
+        return float(np.log((self.typical + level / 2) / (self.loss + level / 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two quantities of a state as a field of two inputs."""
+
+    data: Data
+    state: State
+    first: int
+    second: int
+
+    @property
+    def along(self) -> FloatArray:
+        """Slopes of the first."""
+        return self.state.slopes[:, self.first]
+
+    @property
+    def across(self) -> FloatArray:
+        """Slopes of the second."""
+        return self.state.slopes[:, self.second]
+
+    @property
+    def energy(self) -> float:
+        """How much of the field lies in both."""
+        return float(self.data.weights @ (self.along**2 + self.across**2))
+
+    @property
+    def step(self) -> int:
+        """Every such point is screened."""
+        return max(len(self.data.weights) // N_SCREENED, 1)
+
+    def comparison(self) -> Comparison:
+        """The field of two inputs, ready for fits."""
+        both = [self.state.quantities[self.first], self.state.quantities[self.second]]
+        slopes = np.column_stack([self.along, self.across])[:: self.step]
+        sizes = np.sqrt((slopes**2).sum(axis=1))
+        frames = slopes / np.maximum(sizes, 1e-300)[:, None]
+        metric = np.zeros((len(slopes), 2, 2))
+        metric[:, 0, 0], metric[:, 1, 1] = both[0].lengths[:: self.step], both[1].lengths[:: self.step]
+        points = np.column_stack([quantity.values[:: self.step] for quantity in both])
+        weights = self.data.weights[:: self.step] * sizes**2
+        return prepare(points, frames[:, :, None], tangent=metric, weights=weights)
+
+    def merges(self, sums: Sequence[Sequence[Term]], typical: float, level: float) -> list[Merge]:
+        """Sums as merges, constants fitted; the shortest descriptions first."""
+        if not sums:
+            return []
+        drafts = [draft for terms in sums for draft in written(terms)]
+        energy = self.energy
+        fitted = fit_plain([tree for tree, _ in drafts], [free for _, free in drafts], self.comparison(), KEPT, level / energy)
+        over = [variable(self.first), variable(self.second)]
+        places = self.first, self.second
+        found = [Merge(places, substitute(tree, over), value * energy, energy, typical) for tree, value in fitted]
+        return sorted(found, key=lambda merge: float(description(merge.loss, complexity(merge.tree))))
+
+
+def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Merge]:
+    """The best sums of one function each of two quantities."""
+    energy = pair.energy
+    if not energy > 0 or not forms[0].forms or not forms[1].forms:
+        return []
+    step, weights = pair.step, pair.data.weights[:: pair.step]
+    losses, factors = screen(
+        forms[0].slopes[:, ::step], forms[1].slopes[:, ::step], pair.along[::step], pair.across[::step],
+        weights / weights.sum(),
+    )  # fmt: skip
+    losses = np.where(np.isfinite(losses), losses, energy)
+    lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs))
+    # Constants inside are known roughly, the factor is known well: what can be judged already need not be fitted.
+    is_rough = np.logical_or.outer(forms[0].have_constants, forms[1].have_constants)
+    lengths[losses > np.where(is_rough, max(ROUGH * energy, level), FACTOR_ONLY * level + ROUNDED * energy)] = np.inf
+    ranked = np.argsort(lengths, axis=None)[: int(np.isfinite(lengths).sum())]
+    sums = []
+    for i, j in _one_of_each(ranked, forms):
+        factor = float(factors[i, j] * forms[0].sizes[i] / forms[1].sizes[j])
+        sums.append((forms[0].term(i, 0, 1.0), forms[1].term(j, 1, factor)))
+    return pair.merges(sums, float(np.median(losses)), level)
+
+
+def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[int, int]]:
+    """The first of each pair of families, as far as they are fitted."""
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for i, j in zip(*np.divmod(ranked[: 40 * REFINED], len(forms[1].forms)), strict=True):
+        families = forms[0].forms[i].family, forms[1].forms[j].family
+        found.setdefault(families, (int(i), int(j)))
+        if len(found) == REFINED:
+            break
+    return list(found.values())
+
+
+def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
+    """The best sums of two functions of the first quantity and one of the second.
+
+    Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an ordinary regression, weighted
+    such that what it leaves over is the loss.
+    """
+    step = pair.step
+    along, across = pair.along[::step], pair.across[::step]
+    weights = pair.data.weights[::step] / pair.data.weights[::step].sum()
+    lengths = np.sqrt(along**2 + across**2)
+    if not (lengths > 0).all() or len(forms.forms) < 2:
+        return []
+    target = along * np.abs(across) / lengths * np.sqrt(weights)
+    ranked: list[tuple[float, int, int, int, tuple[float, float]]] = []
+    other = other.only(OTHERS)
+    for number, slope in enumerate(other.slopes[:, ::step]):
+        with np.errstate(all="ignore"):
+            factor = across * np.abs(across) / (slope * lengths) * np.sqrt(weights)
+        if not np.isfinite(factor).all():
+            continue
+        ranked += _best_two(forms, forms.slopes[:, ::step] * factor, target, int(other.costs[number]), number)
+    ranked.sort()
+    sums, families = [], set()
+    for _, i, j, number, (first, second) in ranked:
+        family = forms.forms[i].family, forms.forms[j].family, other.forms[number].family
+        if family not in families and len(sums) < REFINED:
+            families.add(family)
+            size = other.sizes[number]
+            terms = forms.term(i, 0, first * size / forms.sizes[i]), forms.term(j, 0, second * size / forms.sizes[j])
+            sums.append((other.term(number, 1, 1.0), *terms))
+    return pair.merges(sums, pair.energy, level)
+
+
+def _best_two(
+    forms: Forms, columns: FloatArray, target: FloatArray, cost: int, number: int
+) -> list[tuple[float, int, int, int, tuple[float, float]]]:
+    """The shortest descriptions of a target by two columns."""
+    with np.errstate(all="ignore"):
+        sizes = np.sqrt((columns**2).sum(axis=1))
+        units = np.nan_to_num(columns / sizes[:, None])
+    gram, along = units @ units.T, units @ target
+    free = 1 - gram**2
+    with np.errstate(all="ignore"):
+        gain = (along[:, None] ** 2 + along[None, :] ** 2 - 2 * gram * np.outer(along, along)) / free
+    losses = np.where(free > DEPENDENT, np.maximum(target @ target - gain, 0.0), np.inf)
+    lengths = description(losses, np.add.outer(forms.costs, forms.costs) + cost)
+    lengths[np.tril_indices(len(lengths))] = np.inf
+    found = []
+    for place in np.argpartition(lengths, 2 * REFINED, axis=None)[: 2 * REFINED]:
+        i, j = (int(index) for index in np.unravel_index(place, lengths.shape))
+        if np.isfinite(lengths[i, j]):
+            first = float((along[i] - gram[i, j] * along[j]) / free[i, j] / sizes[i])
+            second = float((along[j] - gram[i, j] * along[i]) / free[i, j] / sizes[j])
+            found.append((float(lengths[i, j]), i, j, number, (first, second)))
+    return found
+
+
+@cache
+def compile_structure() -> None:
+    """Call what is compiled once, before a clock starts."""
+    points = np.random.default_rng(0).uniform(1, 2, (8, 2))
+    directions = points / np.linalg.norm(points, axis=1, keepdims=True)
+    data = Data(points, directions, np.ones(2), np.full(8, 1 / 8), ("x", "y"))
+    state = first_state(data)
+    forms = [basic_forms(quantity, SearchSpace()) for quantity in state.quantities]
+    find_merges(Pair(data, state, 0, 1), (forms[0], forms[1]), np.inf)

@@ -1,0 +1,332 @@
+"""One search by structure: merge what merges, read the rest by other engines, fit everything on the whole field."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.alignment.refit import refit
+from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree, apply, constant
+from closedform.field.gradient_field import GradientField
+from closedform.progress import Progress, Snapshot
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import Engine, SearchResult, Status
+from closedform.searching.evolution import operon
+from closedform.searching.front import Candidate, Front
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.beam import EXACT, Beam, OutOfTimeError
+from closedform.searching.structure_search.decomposition import Decomposition, decompose
+from closedform.searching.structure_search.first_shots import first_shots
+from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
+from closedform.searching.structure_search.reading import in_inputs, interferences, promising_sets, reduced_field
+
+if TYPE_CHECKING:
+    from closedform.searching.structure_search.engine import StructureSearch
+
+PERFECT = 1e-10
+"""A misalignment below this is rounding."""
+
+TOLERANCE = 1.5
+"""A merge may lose so many times what noise makes a true one lose; some noise is always estimated too small."""
+
+RESOLVED = 1.5
+"""Degrees that points must be able to tell for the field's own estimate of its noise to be believed."""
+
+UNSEEN = 1e-7
+"""Misalignment by noise that is as good as none."""
+
+COMPLETE, PARTS = 12, 2
+"""States of one quantity that become formulas, and states of each other size whose quantities do."""
+
+NEAR_ZERO = 0.02
+"""Of many values of both signs some are smaller than this share of the median, unless the sign changes through a pole."""
+
+GAP = 20.0
+"""A smallest input that has so many times less of the field than the next one is tried as one that does not matter."""
+
+WEAK, BRIEF = 2.5, 0.25
+"""Evidence below which two inputs at random look much like the best two, and the share for merging then."""
+
+ALONE = 1 / 3
+"""Share of the budget after which a field without structure is given up."""
+
+SETS, FORMULAS = 4, 3
+"""Small fields that are read, and formulas of each that are tried."""
+
+
+class Run:
+    """What one search found so far."""
+
+    def __init__(
+        self, options: "StructureSearch", field: GradientField, space: SearchSpace, clock: Clock,
+        rng: np.random.Generator, progress: Progress,
+    ) -> None:  # fmt: skip
+        self.options, self.field, self.space, self.clock = options, field, space, clock
+        self.rng, self.progress = rng, progress
+        self.status: Status = "finished"
+        self.front = Front()
+        self.data = Data.of(field, options.points, rng)
+        self.start = first_state(self.data)
+        self.unused: tuple[str, ...] = ()
+        self.limit = _Part(clock, options.apart)
+        self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
+        self.is_structured = True
+        self._judged: set[Tree] = set()
+
+    def go(self) -> None:
+        """Merge, read, and merge what was read."""
+        self._show()
+        self._keep(first_shots(self.data))
+        try:
+            self.beam.level = self._level()
+        except OutOfTimeError:
+            return
+        used = self._used()
+        if len(used) < self.start.size:
+            self._divide_without(used)
+        if not self.unused:
+            self._divide(self.start)
+        if not self._may_go_on():
+            return
+        for state in self._left():
+            # Without any structure the other engines do as well on the inputs as they are: most of the budget is left to them.
+            if state.size == self.start.size and (self.clock.used > ALONE or not self.is_structured):
+                return
+            self._read_whole(state)
+            if state.size > 2 and self._may_go_on():
+                self._read_parts(state)
+            if not self._may_go_on():
+                return
+        if operon.why_unavailable() is None:
+            for state in self._left()[:1]:
+                if state.size == self.start.size and self.clock.used > ALONE:
+                    return
+                limit = self.clock.remaining()
+                if state.size == self.start.size:
+                    limit = _smaller(limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01)))
+                self._ask(self.options.evolution, state, limit, keep=True)
+
+    def _divide_without(self, used: list[int]) -> None:
+        """Leave out the inputs that seem not to matter, and take them back if that leads to nothing."""
+        whole, self.start = self.start, first_state(self.data, used)
+        self.unused = tuple(name for column, name in enumerate(self.field.names) if column not in used)
+        self._divide(self.start)
+        if self.start.loss > EXACT and not self._is_solved():
+            self.start, self.unused = whole, ()
+            self.beam.states.clear()
+
+    def _divide(self, state: State) -> None:
+        try:
+            self.beam.divide(state, only_good=True)
+            if self.beam.level > EXACT and not self._is_solved() and state is self.start:
+                self.beam.divide(state, only_good=False)
+        except OutOfTimeError:
+            pass
+        self._judge()
+
+    def _used(self) -> list[int]:
+        """The inputs that seem to matter: those above the widest gap between the inputs' shares of the field.
+
+        Noise gives all inputs that do not matter about the same share.
+        """
+        shares = self.data.weights @ self.data.directions**2
+        if self.beam.level == EXACT:
+            return [column for column, share in enumerate(shares) if share > EXACT]
+        order = np.argsort(shares)
+        gaps = (shares[order[1:]] + EXACT) / (shares[order[:-1]] + EXACT)
+        widest = int(gaps.argmax())
+        is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
+        dropped = set(order[: widest + 1].tolist()) if is_wide else set()
+        return [column for column in range(len(order)) if column not in dropped]
+
+    def _level(self) -> float:
+        """What a true merge may lose: rounding, or the noise of one direction, by the field's estimate or by the best merge."""
+        found, evidence = self.beam.find_level(self.start)
+        quality = self.field.quality
+        resolution = quality.noise_resolution_degrees
+        if found == 0:
+            return EXACT
+        if resolution is None or resolution > RESOLVED:
+            if evidence > WEAK:
+                return max(EXACT, TOLERANCE * found)
+            # Hardly any structure, or an exact one that is hidden: a look is enough.
+            self.limit.share = min(self.limit.share, BRIEF)
+            self.is_structured = False
+            return EXACT
+        if quality.noise_misalignment < UNSEEN:
+            return EXACT
+        noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
+        return TOLERANCE * max(noise, min(found, 4 * noise))
+
+    def _left(self) -> list[State]:
+        """The states of fewest quantities that lose nothing, to be read as they are; the inputs themselves are not."""
+        for size in reversed(self.beam.sizes):
+            good = [state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)]
+            if good and size > 1:
+                return good
+        return []
+
+    def _read_whole(self, state: State) -> None:
+        """A state's own field by the term search."""
+        limit = self.clock.budget.share(self.options.small / 2)
+        self._ask(self.options.terms, state, _smaller(limit, self.clock.remaining()), keep=True)
+
+    def _read_parts(self, state: State) -> None:
+        """Pairs and triples of a state by the term search; what is found becomes a quantity."""
+        sets = promising_sets(self.data, state)[:SETS]
+        for places in sets:
+            if not self._may_go_on():
+                return
+            limit = _smaller(self.clock.budget.share(self.options.small / (2 * len(sets))), self.clock.remaining())
+            for tree in self._ask(self.options.terms, state, limit, places):
+                new = make_quantity(self.data, tree)
+                if new is None:
+                    continue
+                child = state.with_quantity(self.data, state.descendant(self.data, new, places), places)
+                if child.loss <= state.loss + self.beam.level:
+                    self._divide(child)
+
+    def _ask(
+        self, engine: Engine, state: State, budget: Budget, places: tuple[int, ...] | None = None, *, keep: bool = False
+    ) -> list[Tree]:
+        """What another engine finds in a state's quantities, written in the inputs; kept as answers if it is about all."""
+        field = reduced_field(self.data, state, places)
+        if field is None:
+            return []
+        space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
+        goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > EXACT else 1e-12
+        (rng,) = self.rng.spawn(1)
+        # Values of quantities may be of any size; what overflows is no answer.
+        with np.errstate(all="ignore"):
+            result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
+        self.clock.evaluations += int(result.statistics.get("evaluations", 0))
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        found = sorted(result.front, key=lambda candidate: candidate.misalignment)
+        trees = [in_inputs(candidate.expression, state) for candidate in found]
+        if keep:
+            self._keep(trees)
+        return trees[:FORMULAS]
+
+    def _judge(self) -> None:
+        """Formulas of the states so far; quantities of larger states are the simple ones on the front."""
+        complete = [state.quantities[0].tree for state in self.beam.best(1, COMPLETE)]
+        partial = [
+            quantity.tree
+            for size in self.beam.sizes
+            if size > 1
+            for state in self.beam.best(size, PARTS)
+            for quantity in state.quantities
+        ]
+        self._keep([*complete, *partial])
+
+    def _keep(self, trees: list[Tree]) -> None:
+        """Fit formulas on the whole field and put them on the front."""
+        names, costs = self.field.names, self.space.costs
+        upright = [_upright(tree, self.data.points) for tree in trees]
+        new = [tree for tree in dict.fromkeys(upright) if tree not in self._judged and self.space.allows(tree, names)]
+        self._judged.update(new)
+        small = [tree for tree in new if complexity(tree, costs) <= self.space.max_complexity]
+        fitted, values = refit([Expression(tree, names) for tree in small], self.field)
+        self.clock.evaluations += len(small)
+        found = [
+            Candidate(expression, value, complexity(expression.tree, costs), self.options.name)
+            for expression, value in zip(fitted, values.tolist(), strict=True)
+            if value < 1
+        ]
+        self.front = self.front.merge(Front.of(found))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest misalignment."""
+        return self.front.best.misalignment if self.front.best else 1.0
+
+    def _is_solved(self) -> bool:
+        """Whether some formula is as good as the field is."""
+        complete = self.beam.best(1, 1)
+        return self.lowest <= PERFECT or any(
+            self.beam.is_good(state, self.start) for state in complete if self.beam.level > EXACT
+        )
+
+    def _may_go_on(self) -> bool:
+        self._show()
+        return not self._is_solved() and self.clock.stop_reason(self.lowest) is None
+
+    def _show(self) -> None:
+        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front)
+        self.progress.show(Snapshot(self.options.name, min(self.clock.used, 1.0), None, lines))
+
+    def result(self) -> SearchResult:
+        """The front, and what the search did."""
+        status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.lowest) or "finished"
+        statistics: dict[str, Any] = {
+            "engine": self.options.name,
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "is_solved": self._is_solved(),
+        }
+        structure = self.structure()
+        if structure is not None:
+            statistics["decomposition"] = structure.text.splitlines()
+        return SearchResult(self.front, status, statistics, structure)
+
+    def structure(self) -> Decomposition | None:
+        """The shortest description of the field by fewer quantities than there are inputs; None if there is none."""
+        for size in reversed(self.beam.sizes):
+            good = [state for state in self.beam.best(size, 1) if self.beam.is_good(state, self.start)]
+            if good and (size < self.start.size or self.unused):
+                return decompose(self.data, good[0], self.unused)
+        return None
+
+
+class _Part:
+    """A share of a clock's budget."""
+
+    def __init__(self, clock: Clock, share: float) -> None:
+        self.clock, self.share = clock, share
+
+    def count(self, evaluations: int) -> None:
+        """Count on the clock."""
+        self.clock.evaluations += evaluations
+
+    def is_over(self) -> bool:
+        """Whether the share is used up."""
+        return self.clock.used >= self.share
+
+
+class _Passing:
+    """Tells that the search goes on, without formulas in other inputs than the user's."""
+
+    def __init__(self, progress: Progress, clock: Clock) -> None:
+        self.progress, self.clock = progress, clock
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass on how far the search is."""
+        self.progress.show(Snapshot("structure", min(self.clock.used, 1.0)))
+
+    def close(self) -> None:
+        """One engine is done; the search is not."""
+
+
+def _upright(tree: Tree, points: FloatArray) -> Tree:
+    """A formula, or its inverse where it changes sign through a pole inside the data: there it is no map of the inverse."""
+    with np.errstate(all="ignore"):
+        sizes = np.abs(values := evaluate(tree, points))
+    if not np.isfinite(values).all() or (values > 0).all() or (values < 0).all():
+        return tree
+    if sizes.min() < NEAR_ZERO * np.median(sizes):
+        return tree
+    if tree.root != "div":
+        return apply("div", constant(1), tree)
+    above, below = tree.children
+    return below if above.is_constant else apply("div", below, above)
+
+
+def _smaller(first: Budget, second: Budget) -> Budget:
+    seconds = [b.seconds for b in (first, second) if b.seconds is not None]
+    evaluations = [b.evaluations for b in (first, second) if b.evaluations is not None]
+    return Budget(min(seconds, default=None), min(evaluations, default=None), first.target)

@@ -26,6 +26,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
             main()
         code = ended.value.code
         assert code is None or isinstance(code, int)
-        return Ended(code or 0, *capsys.readouterr())
+        said = capsys.readouterr()
+        return Ended(code or 0, said.out, said.err)
 
     return run

@@ -131,3 +131,18 @@ def test_copies_of_points_and_points_without_weight_do_not_count(tmp_path):
         assert (answer.verdict.status, answer.verdict.n_points) == ("approximate", count)
         answer.save(tmp_path / "answer.json")
         assert cf.load_interpretation(tmp_path / "answer.json").verdict == answer.verdict
+
+
+def test_the_structure_is_kept_with_the_answer(tmp_path):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 3, (300, 4))
+    truth = cf.parse("a*b**2*c/d", names=list("abcd"))
+    field = cf.GradientField.from_arrays(points, truth.gradient(points), names=list("abcd"), tangent="none")
+    result = cf.search(field, budget=cf.Budget(evaluations=3000), rng=0)
+    result.save(tmp_path / "result.json")
+    assert cf.SearchResult.load(tmp_path / "result.json") == result
+    answer = cf.verify(cf.select(result, field, rng=0), field, rivals=None, rng=0)
+    assert answer.structure is not None
+    assert "The concept is a function of" in answer.structure.text
+    answer.save(tmp_path / "answer.json")
+    assert cf.load_interpretation(tmp_path / "answer.json") == answer

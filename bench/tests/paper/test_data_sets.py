@@ -1,11 +1,10 @@
 import ast
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import closedform
-import closedform_bench
 from closedform.expressions.constraint import parse_constraint
 from closedform.expressions.parse import parse
 from closedform_bench.paper.answers import ANSWERS
@@ -89,7 +88,7 @@ def test_orbits_share_neither_direction_nor_another_energy() -> None:
 
 
 def test_only_scoring_knows_the_answers() -> None:
-    roots = [Path(package.__file__).parent for package in (closedform, closedform_bench)]
+    roots = [Path(str(files(package))) for package in ("closedform", "closedform_bench")]
     knowing = {
         str(file.relative_to(root))
         for root in roots

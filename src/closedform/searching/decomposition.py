@@ -1,5 +1,8 @@
 """Which inputs enter a concept through which combination, and how sure that is: data, and its text."""
 
+# A combination is made of combinations; as text the annotation can be resolved by what writes and reads files.
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,7 +28,7 @@ class Combination:
     misalignment: float
     low: float
     high: float
-    parts: tuple["Combination", ...] = ()
+    parts: tuple[Combination, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

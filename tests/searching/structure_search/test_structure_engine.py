@@ -70,6 +70,7 @@ def test_noise_of_a_degree_does_not_hide_structure(truth):
 
 def test_the_decomposition_names_combinations_with_intervals():
     result = search(field_of("a*(h + m*n/e)", "ahmne"))
+    assert result.structure is not None
     (whole,) = result.structure.combinations
     assert set(whole.inputs) == set("ahmne")
     assert 0 <= whole.low <= whole.misalignment <= whole.high < 1e-12
@@ -81,6 +82,7 @@ def test_the_decomposition_names_combinations_with_intervals():
 def test_inputs_that_do_not_matter_are_left_out_with_noise():
     field = field_of("x*y/z", "xyzuvw", n_points=700, noise=0.02)
     result = search(field)
+    assert result.structure is not None
     assert set(result.structure.unused) == set("uvw")
     assert "does not depend on u, v and w" in result.structure.text
 

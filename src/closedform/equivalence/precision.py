@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -21,10 +22,11 @@ class _Arithmetic:
     def __init__(self, digits: int) -> None:
         self.context: Any = mpmath.MPContext()
         self.context.dps = digits
-        names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "atan", "sqrt", "sign", "power", "floor")
-        functions = {name: getattr(self.context, name) for name in names}
-        functions |= {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
-        self.library = Library(functions, lambda exact: self.context.mpf(exact.numerator) / exact.denominator)
+        special = {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
+        self.library = Library("mpmath", self.context, self._number, special, is_exact=True)
+
+    def _number(self, exact: Fraction) -> Any:
+        return self.context.mpf(exact.numerator) / exact.denominator
 
     def value_and_gradient(self, expression: Expression, inputs: list[Any]) -> tuple[Any, list[Any]]:
         value, columns = value_and_gradient(expression.tree, inputs, self.library)

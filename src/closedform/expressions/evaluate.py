@@ -36,6 +36,8 @@ class Library:
         Words of formulas that are called otherwise here.
     is_exact : bool
         Whether numbers in formulas go through ``number`` too.
+    adapt : callable, optional
+        Makes a function that a user gave fit for this library's numbers.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Library:
     number: Callable[[Fraction], Any]
     special: Mapping[str, Any] = field(default_factory=dict)
     is_exact: bool = False
+    adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
 
     def function(self, word: str) -> Any:
@@ -73,7 +76,7 @@ class Library:
         """
         own = operator.own_function(self.name)
         if callable(own):
-            return own
+            return own if self.adapt is None else self.adapt(own)
         if own is None and callable(operator.value):
             raise ExpressionError(
                 f"The operator {operator.name!r} has no form for {self.name}: define it by a formula, or pass {self.name}=..."

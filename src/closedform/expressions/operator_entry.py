@@ -183,13 +183,21 @@ class Operator:
         return getattr(self, library)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (tuple(getattr(self, field.name) for field in fields(self)),)
+        return _restored, (_given(self),)
+
+
+def _given(operator: Operator) -> tuple[Any, ...]:
+    """What an operator is defined by; bends that were derived are derived again."""
+    values = {field.name: getattr(operator, field.name) for field in fields(operator)}
+    if any(hasattr(bend, "is_derived") for bend in operator.bends):
+        values["bends"] = ()
+    return tuple(values.values())
 
 
 def _restored(values: tuple[Any, ...]) -> Operator:
     """An operator in another process: the one that is known there, if it is the same."""
     known = _operators.get(values[0])
-    if known is not None and (known.is_built_in or known.__reduce__()[1][0] == values):
+    if known is not None and (known.is_built_in or _given(known) == values):
         return known
     return Operator(*values)
 

@@ -56,6 +56,8 @@ def _wrong_count(operator: Operator, what: str, count: int) -> ExpressionError:
 class _Bend:
     """How a slope changes along the changes of the operands, by a central difference."""
 
+    is_derived = True
+
     def __init__(self, operator: Operator, place: int) -> None:
         self.operator, self.place = operator, place
 
@@ -75,12 +77,6 @@ class _Bend:
     def _slope(self, operands: list[Any]) -> Any:
         bound = NUMPY.bound(self.operator)
         return bound.slopes[self.place](*operands, bound.value(*operands))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Bend) and other.place == self.place
-
-    def __hash__(self) -> int:
-        return hash(self.place)
 
 
 def _try(operator: Operator) -> None:

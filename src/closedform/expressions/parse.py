@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from closedform.errors import ExpressionError
+from closedform.errors import ExpressionError, UnknownFunctionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
 from closedform.expressions.input_names import (
@@ -286,7 +286,9 @@ class _Reader:
         hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
         own = "An operator of your own is known once closedform.Operator has defined it"
         message = f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
-        raise _error(self.text, lexeme.position, message)
+        raise UnknownFunctionError(
+            str(_error(self.text, lexeme.position, message)), name=lexeme.text, position=lexeme.position
+        )
 
     def _name(self, lexeme: _Lexeme) -> Tree:
         if lexeme.text in self.columns:

@@ -31,7 +31,7 @@ def domain_of(name, points):
 def test_the_table_is_complete():
     assert set(REQUIRED) <= set(OPERATORS)
     for operator in OPERATORS.values():
-        assert len(operator.slopes) == len(operator.bends) == operator.arity
+        assert len(operator.slope_forms) == len(operator.bend_forms) == operator.arity
 
 
 @pytest.mark.parametrize("name", OPERATORS)

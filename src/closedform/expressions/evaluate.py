@@ -109,7 +109,7 @@ class Bound:
         """The partial derivatives, of the operands and the value."""
         return tuple(
             self._slope(place, form) if callable(form) else self._function(f"{self.operator.operands}, v", form)
-            for place, form in enumerate(self.operator.slopes)
+            for place, form in enumerate(self.operator.slope_forms)
         )
 
     @cached_property
@@ -117,7 +117,7 @@ class Bound:
         """How the slopes change, of the operands, the value and the changes of all of them."""
         operands = self.operator.operands
         arguments = f"{operands}, v, " + ", ".join(f"d{name}" for name in operands.split(", ")) + ", dv"
-        return tuple(form if callable(form) else self._function(arguments, form) for form in self.operator.bends)
+        return tuple(form if callable(form) else self._function(arguments, form) for form in self.operator.bend_forms)
 
     def _function(self, arguments: str, formula: str) -> Callable[..., Any]:
         """Only the words of formulas are ever evaluated: see `words_in`."""

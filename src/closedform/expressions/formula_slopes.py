@@ -65,7 +65,7 @@ class _Printer(StrPrinter):
     def _print_Heaviside(self, expr: Any) -> str:
         return f"choose({self._print(expr.args[0])} > 0, 1, 0)"
 
-    def _print_Exp1(self, expr: Any) -> str:
+    def _print_Exp1(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         return "exp(1)"
 
     def _print_Piecewise(self, expr: Any) -> str:

@@ -156,9 +156,6 @@ class Operator:
     in_kernel: bool = False
 
     def __post_init__(self) -> None:
-        for field in ("slopes", "bends"):
-            given = getattr(self, field)
-            object.__setattr__(self, field, (given,) if isinstance(given, str) or callable(given) else tuple(given))
         _check(self)
         if is_table_complete():
             from closedform.expressions.own_operators import completed
@@ -176,6 +173,16 @@ class Operator:
         """The names of its operands, as they stand in a function's head."""
         return "a" if self.arity == 1 else "a, b"
 
+    @property
+    def slope_forms(self) -> tuple[Form, ...]:
+        """The slopes, one for each operand."""
+        return _several(self.slopes)
+
+    @property
+    def bend_forms(self) -> tuple[Form, ...]:
+        """The bends, one for each operand."""
+        return _several(self.bends)
+
     def own_function(self, library: str) -> Form | None:
         """Its function in a library, if it is not simply called so there."""
         if library == "numpy" and callable(self.value):
@@ -189,9 +196,13 @@ class Operator:
 def _given(operator: Operator) -> tuple[Any, ...]:
     """What an operator is defined by; bends that were derived are derived again."""
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
-    if any(hasattr(bend, "is_derived") for bend in operator.bends):
+    if any(hasattr(bend, "is_derived") for bend in operator.bend_forms):
         values["bends"] = ()
     return tuple(values.values())
+
+
+def _several(given: Form | Sequence[Form]) -> tuple[Form, ...]:
+    return (given,) if isinstance(given, str) or callable(given) else tuple(given)
 
 
 def _restored(values: tuple[Any, ...]) -> Operator:
@@ -300,8 +311,8 @@ def _check(operator: Operator) -> None:
     allowed = {*_operators, *SPECIAL_WORDS, name}
     values = {"a"} if operator.arity == 1 else {"a", "b"}
     _check_words(name, [operator.value, operator.domain], allowed | values | {"True"})
-    _check_words(name, operator.slopes, allowed | values | {"v"})
-    _check_words(name, operator.bends, allowed | set(_OPERANDS))
+    _check_words(name, operator.slope_forms, allowed | values | {"v"})
+    _check_words(name, operator.bend_forms, allowed | set(_OPERANDS))
 
 
 def _check_words(name: str, forms: Any, allowed: set[str]) -> None:

@@ -159,7 +159,7 @@ def operator_table() -> str:
     rows = ["| operator | written | derivative | domain | complexity | pyoperon |", "|---|---|---|---|---|---|"]
     for o in _TABLE:
         written = f"{o.name}({o.operands})" if o.symbol is None else (f"{o.symbol}a" if o.arity == 1 else f"a {o.symbol} b")
-        slopes = "; ".join(map(str, o.slopes))
+        slopes = "; ".join(map(str, o.slope_forms))
         domain = "everywhere" if o.domain == "True" else o.domain
         cells = [o.name, f"`{written}`", f"`{slopes}`", f"`{domain}`".replace("|", "\\|"), str(o.cost), o.operon or "-"]
         rows.append("| " + " | ".join(cells) + " |")

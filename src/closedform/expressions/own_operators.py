@@ -30,7 +30,7 @@ def completed(operator: Operator) -> None:
         If slopes are missing and cannot be derived, or are not the derivatives of the value.
     """
     name, count = operator.name, operator.arity
-    if not operator.slopes:
+    if not operator.slope_forms:
         if callable(operator.value):
             raise ExpressionError(
                 f"The operator {name!r} is a function without derivatives: pass slopes=..., one function for each "
@@ -39,12 +39,12 @@ def completed(operator: Operator) -> None:
         from closedform.expressions.formula_slopes import derived_slopes
 
         object.__setattr__(operator, "slopes", derived_slopes(operator))
-    if len(operator.slopes) != count:
-        raise _wrong_count(operator, "slopes", len(operator.slopes))
-    if not operator.bends:
+    if len(operator.slope_forms) != count:
+        raise _wrong_count(operator, "slopes", len(operator.slope_forms))
+    if not operator.bend_forms:
         object.__setattr__(operator, "bends", tuple(_Bend(operator, place) for place in range(count)))
-    if len(operator.bends) != count:
-        raise _wrong_count(operator, "bends", len(operator.bends))
+    if len(operator.bend_forms) != count:
+        raise _wrong_count(operator, "bends", len(operator.bend_forms))
     _try(operator)
 
 

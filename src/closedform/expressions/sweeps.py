@@ -170,17 +170,17 @@ def _written(header: str, rows: dict[str, _Row], kind: Kind, statements: Callabl
 
 
 def _adjoints(operator: Operator) -> list[tuple[str, str]]:
-    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slopes, strict=False)]
+    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slope_forms, strict=False)]
 
 
 def _changes(operator: Operator) -> list[tuple[str, str]]:
-    terms = [f"times({slope}, {change})" for slope, change in zip(operator.slopes, ("da", "db"), strict=False)]
+    terms = [f"times({slope}, {change})" for slope, change in zip(operator.slope_forms, ("da", "db"), strict=False)]
     return [("dv", " + ".join(terms))]
 
 
 def _adjoint_changes(operator: Operator) -> list[tuple[str, str]]:
     statements = []
-    for target, slope, bend in zip("pq", operator.slopes, operator.bends, strict=False):
+    for target, slope, bend in zip("pq", operator.slope_forms, operator.bend_forms, strict=False):
         bending = "" if bend == "0.0" else f" + s * ({bend})"
         statements.append((target, f"ds * ({slope}){bending}"))
     return statements

@@ -66,7 +66,11 @@ def test_sympy_takes_more_operands_than_we_do():
     ("text", "source", "mathml"),
     [
         ("erf(x)", r"\operatorname{erf}{\left(x \right)}", "<mi>erf</mi>"),
-        ("max(x, y)", r"\max\left(x, y\right)", "<mi>max</mi><mo>&#x2061;</mo><mrow><mo>(</mo><mrow><mi>x</mi><mo>,</mo><mi>y</mi>"),
+        (
+            "max(x, y)",
+            r"\max\left(x, y\right)",
+            "<mrow><mi>x</mi><mo>,</mo><mi>y</mi></mrow>",
+        ),
         ("asin(x)", r"\operatorname{asin}{\left(x \right)}", "<mi>arcsin</mi>"),
     ],
 )

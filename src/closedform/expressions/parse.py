@@ -286,9 +286,7 @@ class _Reader:
         hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
         own = "An operator of your own is known once closedform.Operator has defined it"
         message = f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
-        raise UnknownFunctionError(
-            str(_error(self.text, lexeme.position, message)), name=lexeme.text, position=lexeme.position
-        )
+        raise UnknownFunctionError(str(_error(self.text, lexeme.position, message)), name=lexeme.text, position=lexeme.position)
 
     def _name(self, lexeme: _Lexeme) -> Tree:
         if lexeme.text in self.columns:

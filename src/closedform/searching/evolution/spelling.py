@@ -214,4 +214,6 @@ def _multiplied(factor: float, tree: Tree) -> Tree:
         return tree
     if tree.root == "div" and tree.children[0] == _ONE:
         return apply("div", constant(factor), tree.children[1])
-    return apply("neg", tree) if factor == -1 else apply("mul", constant(factor), tree)
+    if factor == -1:
+        return apply("sub", *reversed(tree.children)) if tree.root == "sub" else apply("neg", tree)
+    return apply("mul", constant(factor), tree)

@@ -17,6 +17,7 @@ def test_public_names_are_pinned():
         "Expression",
         "GradientField",
         "Interpretation",
+        "Operator",
         "SearchResult",
         "SearchSpace",
         "Selection",

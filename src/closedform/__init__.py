@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from closedform._version import __version__
 from closedform.errors import ClosedformError, ClosedformWarning
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import Operator
 from closedform.expressions.parse import parse
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ __all__ = [
     "Expression",
     "GradientField",
     "Interpretation",
+    "Operator",
     "SearchResult",
     "SearchSpace",
     "Selection",

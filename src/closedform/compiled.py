@@ -15,7 +15,9 @@ from numba import cfunc, njit
 
 HOT_FILES = (
     "compiled.py",
+    "expressions/operator_entry.py",
     "expressions/operators.py",
+    "expressions/outside.py",
     "expressions/tape.py",
     "expressions/sweeps.py",
     "expressions/kernel.py",

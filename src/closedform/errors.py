@@ -24,6 +24,20 @@ class ExpressionError(ClosedformError, ValueError):
         self.position = position
 
 
+class UnknownFunctionError(ExpressionError):
+    """A text holds a function that is not known here, such as an operator that is defined elsewhere.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    """
+
+    def __init__(self, message: str, *, name: str = "", position: int | None = None) -> None:
+        super().__init__(message, position=position)
+        self.name = name
+
+
 class DomainError(ClosedformError, ValueError):
     """No usable point was found in the stated domain."""
 

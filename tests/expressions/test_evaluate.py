@@ -16,9 +16,10 @@ NAMES = ("x", "y", "z")
 
 
 def exact_derivatives(form):
-    """SymPy's derivatives by all inputs, as one function of them."""
+    """SymPy's derivatives by all inputs, as one function of them; steps in them are signs, which mpmath has."""
     inputs = symbols(NAMES)
-    return sympy.lambdify(inputs, [form.diff(symbol) for symbol in inputs], "mpmath")
+    derivatives = [form.diff(symbol).replace(sympy.Heaviside, lambda u, *_: (1 + sympy.sign(u)) / 2) for symbol in inputs]
+    return sympy.lambdify(inputs, derivatives, "mpmath")
 
 
 def exact_gradient(derivatives, point):

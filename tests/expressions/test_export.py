@@ -57,7 +57,7 @@ def test_every_operator_exists_in_torch_and_jax(name):
     pytest.importorskip("jax")
     operator = OPERATORS[name]
     if operator.symbol is None:
-        text = f"{name}(x)"
+        text = f"{name}(x)" if operator.arity == 1 else f"{name}(x, v)"
     else:
         text = f"x {operator.symbol} v" if operator.arity == 2 else f"{operator.symbol}x"
     e = cf.parse(text, names=["x", "v"])

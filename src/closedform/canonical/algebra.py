@@ -6,7 +6,7 @@ from functools import reduce
 from math import exp
 
 from closedform.canonical import numbers
-from closedform.canonical.functions import constant_function, constant_value, is_constant_sum, periodic
+from closedform.canonical.functions import constant_function, constant_value, is_constant_sum, of_two, periodic
 from closedform.canonical.numbers import plain
 from closedform.canonical.spelling import group, spell
 from closedform.canonical.sums import (
@@ -20,11 +20,10 @@ from closedform.canonical.sums import (
     of_number,
     split_constant,
 )
+from closedform.expressions.operators import POWERS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
 
 _ONE = Fraction(1)
-_HALF = Fraction(1, 2)
-_POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": _HALF, "inv": -_ONE}
 _LARGEST_EXPANDED_POWER = 4
 
 
@@ -228,14 +227,16 @@ class Algebra:
             return self.multiply(first, operands[1])
         if name == "div":
             return self.multiply(first, self.power(operands[1], -_ONE))
-        if name in _POWERS:
-            return self.power(first, _POWERS[name])
+        if name in POWERS:
+            return self.power(first, POWERS[name])
         if name == "pow":
             return self._general_power(first, operands[1])
         if name == "exp":
             return self.exponential(first)
-        if is_constant_sum(first):
-            return constant_function(name, first)
+        if all(is_constant_sum(operand) for operand in operands):
+            return constant_function(name, *operands)
+        if len(operands) == 2:
+            return of_two(name, first, operands[1])
         if name == "log":
             return self.logarithm(first)
         if name == "abs":

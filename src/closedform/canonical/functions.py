@@ -1,4 +1,4 @@
-"""Functions of sums that obey rules of their own: periodic ones, and functions of constants."""
+"""Functions of sums that are no powers, exponentials or logarithms: what the operator table says of them, and quarter turns."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -8,25 +8,47 @@ import numpy as np
 
 from closedform.canonical.numbers import is_short, is_simple, plain
 from closedform.canonical.spelling import spell
-from closedform.canonical.sums import Atom, Sum, of_atom, of_factors, of_number, split_constant
+from closedform.canonical.sums import Atom, Sum, atom_order, of_atom, of_factors, of_number, split_constant
 from closedform.expressions.evaluate import value
-from closedform.expressions.operators import NAMED_CONSTANTS
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, apply
 
 _ONE = Fraction(1)
-_ODD = ("sin", "tan", "tanh", "atan")
-_EVEN = ("cos",)
 _LONGEST_CONSTANT = 4
 
 
 def periodic(name: str, argument: Sum) -> Sum:
-    """A function other than powers, exp, log and abs, with the sign of its argument and quarter turns taken out."""
+    """A function of one argument with its sign, its scale and quarter turns taken out, as far as the function lets them."""
     sign = _ONE
     if name in ("sin", "cos", "tan"):
         name, sign, argument = _turned(name, argument)
-    if argument.parts[0][1] < 0 and name in (*_ODD, *_EVEN):
-        sign, argument = (-sign if name in _ODD else sign), argument.scaled(-_ONE)
-    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign)
+    operator = OPERATORS[name]
+    if argument.parts[0][1] < 0 and operator.parity is not None:
+        sign, argument = (-sign if operator.parity == "odd" else sign), argument.scaled(-_ONE)
+    factor, (argument,) = _scaled_alike(operator, argument)
+    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign * factor)
+
+
+def of_two(name: str, first: Sum, second: Sum) -> Sum:
+    """A function of two arguments, in one order if they may change places, and with their common scale taken out."""
+    operator = OPERATORS[name]
+    factor, (first, second) = _scaled_alike(operator, first, second)
+    trees = [spell(first), spell(second)]
+    if operator.is_symmetric:
+        trees.sort(key=atom_order)
+        if trees[0] == trees[1] and operator.homogeneous == 1:
+            return first.scaled(factor)
+    return of_factors([(Atom(apply(name, *trees)), _ONE)], factor)
+
+
+def _scaled_alike(operator: Operator, *arguments: Sum) -> tuple[Fraction, tuple[Sum, ...]]:
+    """Divide the arguments of a homogeneous function by the size of the first coefficient, and say by what it is multiplied."""
+    if operator.homogeneous is None:
+        return _ONE, arguments
+    # The order of the arguments may still change, so the scale must not depend on it.
+    sizes = [abs(argument.parts[0][1]) for argument in arguments if argument.parts]
+    size = max(sizes, default=_ONE) if operator.is_symmetric else next(iter(sizes), _ONE)
+    return size**operator.homogeneous, tuple(argument.scaled(1 / size) for argument in arguments)
 
 
 def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
@@ -58,9 +80,9 @@ def is_constant_sum(total: Sum) -> bool:
     return not any(split_constant(factors)[1] for factors, _ in total.parts)
 
 
-def constant_function(name: str, argument: Sum) -> Sum:
-    """A function of a constant: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
-    tree = apply(name, spell(argument))
+def constant_function(name: str, *arguments: Sum) -> Sum:
+    """A function of constants: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
+    tree = apply(name, *(spell(argument) for argument in arguments))
     with np.errstate(all="ignore"):
         level = float(value(tree, []))
     if not isfinite(level):

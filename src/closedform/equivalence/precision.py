@@ -1,7 +1,8 @@
 """Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot decide."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -10,6 +11,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.evaluate import Library, value_and_gradient
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import OPERATORS
 
 DIGITS, MORE_DIGITS = 60, 90
 """Two working precisions: what shrinks from one to the other is rounding, not a gradient."""
@@ -21,10 +23,20 @@ class _Arithmetic:
     def __init__(self, digits: int) -> None:
         self.context: Any = mpmath.MPContext()
         self.context.dps = digits
-        names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "atan", "sqrt", "sign", "power", "floor")
-        functions = {name: getattr(self.context, name) for name in names}
-        functions |= {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
-        self.library = Library(functions, lambda exact: self.context.mpf(exact.numerator) / exact.denominator)
+        special = {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
+        self.library = Library("mpmath", self.context, self._number, special, is_exact=True, adapt=self._adapted)
+
+    def _number(self, exact: Fraction) -> Any:
+        return self.context.mpf(exact.numerator) / exact.denominator
+
+    def _adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A user's function computes with mpmath's own context, whose precision is this one's meanwhile."""
+
+        def at_this_precision(*operands: Any) -> Any:
+            with mpmath.workprec(self.context.prec):
+                return self.context.mpf(function(*(mpmath.mpf(operand) for operand in operands)))
+
+        return at_this_precision
 
     def value_and_gradient(self, expression: Expression, inputs: list[Any]) -> tuple[Any, list[Any]]:
         value, columns = value_and_gradient(expression.tree, inputs, self.library)
@@ -65,6 +77,18 @@ class Direction:
     zero_b: bool
     squared_sine: Any | None
     sign: int
+
+
+def check_precision(expression: Expression) -> None:
+    """Make sure that every operator can be evaluated at high precision.
+
+    Raises
+    ------
+    ExpressionError
+        If one is known as a function of NumPy arrays only.
+    """
+    for name in {token for token in expression.tree.tokens if isinstance(token, str) and token in OPERATORS}:
+        _ = _FINE.library.bound(OPERATORS[name]).value
 
 
 def compare_at(point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint]) -> Direction | None:

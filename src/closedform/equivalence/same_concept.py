@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
 from closedform.equivalence import domain as domains
-from closedform.equivalence.precision import ZERO, compare_at
+from closedform.equivalence.precision import ZERO, check_precision, compare_at
 from closedform.equivalence.proof import parallel_is_proved
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
@@ -129,6 +129,8 @@ class _Question:
     ) -> Equivalence:
         """Reject cheaply first, then prove, then compare at high precision; last, check the direction."""
         functions = [self.a, self.b]
+        for function in (*functions, *(constraint.function for constraint in self.constraints)):
+            check_precision(function)
         box = domains.read_box(domain, self.names)
         if points is not None:
             self.points = domains.given(points, functions)

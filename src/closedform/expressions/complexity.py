@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from closedform.expressions.operators import CONSTANT_COST, NAMED_CONSTANTS, OPERATORS, VARIABLE_COST
+from closedform.expressions.operators import CONSTANT_COST, NAMED_CONSTANTS, OPERATORS, POWERS, VARIABLE_COST
 from closedform.expressions.tree import Constant, Token, Tree, Variable
 
 
@@ -72,14 +72,11 @@ def complexity(tree: Tree, costs: Costs | None = None) -> int:
     return tree.fold(leaf, node).cost
 
 
-_POWERS = {"square": Fraction(2), "cube": Fraction(3), "sqrt": Fraction(1, 2), "inv": Fraction(-1)}
-
-
 def _spell(name: str, parts: tuple[_Part, ...], costs: Costs) -> _Part:
     """The cheapest spelling of one operator on its operands."""
     plain = costs.of(name) + sum(part.cost for part in parts)
-    if name in _POWERS:
-        return _Part(_power(parts[0].cost, _POWERS[name], costs))
+    if name in POWERS:
+        return _Part(_power(parts[0].cost, POWERS[name], costs))
     if name == "pow" and parts[1].number is not None:
         return _Part(_power(parts[0].cost, parts[1].number, costs))
     if name == "mul" and parts[0].key == parts[1].key:
@@ -100,7 +97,7 @@ def _power(base: int, exponent: Fraction, costs: Costs) -> int:
     if exponent == 1:
         return base
     spellings = [costs.of("pow") + base + costs.constant]
-    spellings += [costs.of(name) + base for name, value in _POWERS.items() if value == exponent]
+    spellings += [costs.of(name) + base for name, value in POWERS.items() if value == exponent]
     if exponent == -1:
         spellings.append(costs.of("div") + costs.constant + base)
     if exponent.denominator == 1 and exponent >= 2:

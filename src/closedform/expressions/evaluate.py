@@ -5,41 +5,140 @@ This is the plain way: one pass up, one pass down, each node one array operation
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+from closedform.errors import ExpressionError
+from closedform.expressions.operator_entry import exact_numbers, words_in
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable, arity
 
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """What formulas need from an array library: the functions by name, and how it writes a number.
+    """What formulas need from an array library: its functions by name, and how it writes a number.
 
     Attributes
     ----------
-    functions : mapping of str to callable
-        ``sin``, ``power``, ``choose`` and the other functions that stand in the table's formulas.
+    name : str
+        The operators' field with their functions in this library.
+    module : module or other namespace
+        Where functions are looked for by the operator's name.
     number : callable
         Turns an exact `Fraction` into the library's number.
+    special : mapping of str to callable
+        Words of formulas that are called otherwise here.
+    is_exact : bool
+        Whether numbers in formulas go through ``number`` too.
+    adapt : callable, optional
+        Makes a function that a user gave fit for this library's numbers.
     """
 
-    functions: Mapping[str, Callable[..., Any]]
+    name: str
+    module: Any
     number: Callable[[Fraction], Any]
+    special: Mapping[str, Any] = field(default_factory=dict)
+    is_exact: bool = False
+    adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
+
+    def function(self, word: str) -> Any:
+        """What a word of a formula means here.
+
+        Raises
+        ------
+        ExpressionError
+            If an operator has no function in this library.
+        """
+        if word in self.special:
+            return self.special[word]
+        operator = OPERATORS.get(word)
+        if operator is None:
+            return getattr(self.module, word)
+        is_composed = isinstance(operator.value, str) and word not in words_in(operator.value)
+        if is_composed and operator.own_function(self.name) is None:
+            return self.bound(operator).value
+        return self.own(operator)
+
+    def own(self, operator: Operator) -> Any:
+        """The function that an operator is in this library.
+
+        Raises
+        ------
+        ExpressionError
+            If it has none here.
+        """
+        own = operator.own_function(self.name)
+        if callable(own):
+            return own if self.adapt is None else self.adapt(own)
+        if own is None and callable(operator.value):
+            raise ExpressionError(
+                f"The operator {operator.name!r} has no form for {self.name}: define it by a formula, or pass {self.name}=..."
+            )
+        path, _, name = (own or operator.name).rpartition(".")
+        return getattr(import_module(path) if path else self.module, name)
+
+    def bound(self, operator: Operator) -> "Bound":
+        """An operator's formulas as functions of this library's arrays."""
+        if operator not in self._bound:
+            self._bound[operator] = Bound(self, operator)
+        return self._bound[operator]
+
+
+class Bound:
+    """An operator in a library. Each formula is bound when it is first used: torch has no use for slopes."""
+
+    def __init__(self, library: Library, operator: Operator) -> None:
+        self.library, self.operator = library, operator
+
+    @cached_property
+    def value(self) -> Callable[..., Any]:
+        """The value of the operands."""
+        operator = self.operator
+        formula = f"{operator.name}({operator.operands})" if callable(operator.value) else operator.value
+        return self._function(operator.operands, formula)
+
+    @cached_property
+    def slopes(self) -> tuple[Callable[..., Any], ...]:
+        """The partial derivatives, of the operands and the value."""
+        return tuple(
+            self._slope(place, form) if callable(form) else self._function(f"{self.operator.operands}, v", form)
+            for place, form in enumerate(self.operator.slope_forms)
+        )
+
+    @cached_property
+    def bends(self) -> tuple[Callable[..., Any], ...]:
+        """How the slopes change, of the operands, the value and the changes of all of them."""
+        operands = self.operator.operands
+        arguments = f"{operands}, v, " + ", ".join(f"d{name}" for name in operands.split(", ")) + ", dv"
+        return tuple(form if callable(form) else self._function(arguments, form) for form in self.operator.bend_forms)
+
+    def _function(self, arguments: str, formula: str) -> Callable[..., Any]:
+        """Only the words of formulas are ever evaluated: see `words_in`."""
+        library, text = self.library, formula
+        words = words_in(formula) - {*arguments.split(", "), "True"}
+        names = {word: library.own(self.operator) if word == self.operator.name else library.function(word) for word in words}
+        if library.is_exact:
+            text = exact_numbers(formula)
+            names["number"] = lambda above, below: library.number(Fraction(above, below))
+        return eval(f"lambda {arguments}: {text}", names | {"__builtins__": {}})
+
+    def _slope(self, place: int, form: Callable[..., Any]) -> Callable[..., Any]:
+        """A slope that is a function of NumPy arrays; at high precision it is had from the value."""
+        if self.library.name == "mpmath":
+            order = tuple(int(place == other) for other in range(self.operator.arity))
+            return lambda *operands: self.library.module.diff(self.value, operands[:-1], order)
+        return lambda *operands: form(*operands[:-1])
 
 
 NUMPY = Library(
-    functions={
-        "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "tanh": np.tanh, "cosh": np.cosh,
-        "atan": np.arctan, "sqrt": np.sqrt, "absolute": np.abs, "sign": np.sign, "power": np.power, "floor": np.floor,
-        "choose": np.where,
-    },
-    number=lambda value: np.float64(value.numerator / value.denominator),
+    "numpy", np, lambda value: np.float64(value.numerator / value.denominator), {"choose": np.where}
 )  # fmt: skip
 """NumPy in double precision."""
 
@@ -75,7 +174,7 @@ def value_and_gradient(tree: Tree, inputs: Sequence[Any], library: Library = NUM
             gradient[token.index] = gradient[token.index] + adjoint if token.index in gradient else adjoint
             continue
         arguments = [values[child] for child in operands[position]]
-        for child, slope in zip(operands[position], _compiled(library, str(token)).slopes, strict=True):
+        for child, slope in zip(operands[position], library.bound(OPERATORS[str(token)]).slopes, strict=True):
             if varies[child]:
                 adjoints[child] = adjoint * slope(*arguments, values[position])
     return values[-1], gradient
@@ -119,24 +218,6 @@ def depends_on_inputs(tree: Tree) -> list[bool]:
     return varies
 
 
-@dataclass(frozen=True)
-class _Compiled:
-    value: Callable[..., Any]
-    slopes: tuple[Callable[..., Any], ...]
-
-
-@lru_cache(maxsize=256)
-def _compiled(library: Library, name: str) -> _Compiled:
-    """The table's formulas as functions of a library. Only the table's own text is ever evaluated."""
-    operator = OPERATORS[name]
-    names = "a" if operator.arity == 1 else "a, b"
-
-    def compiled(arguments: str, formula: str) -> Callable[..., Any]:
-        return eval(f"lambda {arguments}: {formula}", dict(library.functions))
-
-    return _Compiled(compiled(names, operator.value), tuple(compiled(f"{names}, v", slope) for slope in operator.slopes))
-
-
 def _values(tree: Tree, inputs: Sequence[Any], library: Library) -> list[Any]:
     values: list[Any] = []
     for token, operands in zip(tree.tokens, operand_positions(tree), strict=True):
@@ -147,5 +228,5 @@ def _values(tree: Tree, inputs: Sequence[Any], library: Library) -> list[Any]:
         elif token in NAMED_CONSTANTS:
             values.append(library.number(Fraction(NAMED_CONSTANTS[token])))
         else:
-            values.append(_compiled(library, token).value(*(values[child] for child in operands)))
+            values.append(library.bound(OPERATORS[token]).value(*(values[child] for child in operands)))
     return values

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from closedform.errors import ExpressionError
-from closedform.expressions.operators import FUNCTIONS, NAMED_CONSTANTS
+from closedform.expressions.operators import ALIASES, FUNCTIONS, NAMED_CONSTANTS
 from closedform.shown import is_plain_text
-
-ALIASES = {"ln": "log", "Abs": "abs", "arctan": "atan"}
-"""Other words for functions."""
 
 CONSTANT_ALIASES = {name: name for name in NAMED_CONSTANTS} | {"π": "pi"}
 """Every word that means a number."""
-
-CALLABLE = FUNCTIONS.keys() | ALIASES.keys()
-"""Every word that means a function."""
 
 LONGEST_NAME = 200
 """Characters of the longest name."""
@@ -97,7 +91,12 @@ def quote(name: str) -> str:
     ('x_1', '`r²`', '`sin`')
     """
     is_word = _WORD.fullmatch(name) is not None and odd_character(name) is None
-    return name if is_word and name not in CALLABLE and name not in CONSTANT_ALIASES else f"`{name}`"
+    return name if is_word and not is_callable(name) and name not in CONSTANT_ALIASES else f"`{name}`"
+
+
+def is_callable(word: str) -> bool:
+    """Whether a word means a function."""
+    return word in FUNCTIONS or word in ALIASES
 
 
 def odd_character(word: str) -> str | None:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from closedform.errors import StorageError
+from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.files import write_text
@@ -47,8 +47,14 @@ class JsonFormat:
         try:
             return _converter().structure(content, kind)
         except Exception as error:  # cattrs collects errors of any kind in groups of its own
+            innermost = _innermost(error)
+            if isinstance(innermost, UnknownFunctionError):
+                raise StorageError(
+                    f"The {self.name} holds the operator {innermost.name!r}, which is not defined here; define it with "
+                    f"closedform.Operator({innermost.name!r}, ...) before you load the file."
+                ) from error
             raise StorageError(
-                f"The {self.name} is damaged ({_first_line(error)}); write it again with {self.written_by}."
+                f"The {self.name} is damaged ({_first_line(innermost)}); write it again with {self.written_by}."
             ) from error
 
     def write(self, content: dict[str, Any], path: str | Path) -> None:
@@ -86,8 +92,12 @@ def _converter() -> Any:
     return converter
 
 
-def _first_line(error: BaseException) -> str:
-    """Of the innermost error: the converter wraps one group around another."""
+def _innermost(error: BaseException) -> BaseException:
+    """The converter wraps one group around another."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

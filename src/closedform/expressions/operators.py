@@ -1,59 +1,37 @@
 """The one table of operators: every other room reads what it needs from here.
 
-The formulas are text in the names ``a`` and ``b`` (operands), ``v`` (the operator's value) and ``da``, ``db``, ``dv``
-(their derivatives with respect to a constant). The functions in them (``sin``, ``power``, ``choose`` ...) are bound by
-whoever evaluates: NumPy, PyTorch, JAX, 50-digit mpmath (``evaluate.py``) or compiled loops (``kernel.py``). So an operator is
-written once and is the same everywhere.
+An entry is an `Operator`, whose docstring says what each field means. The entry is all: the parser, the printer, every
+evaluator and exporter, the compiled sweeps, both engines, the canonical form and the report take what they need from it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
 
+from closedform.expressions.operator_entry import (
+    ALIASES,
+    BY_CODE,
+    CODES,
+    FUNCTIONS,
+    NAMED_CONSTANTS,
+    OPERATORS,
+    Operator,
+    complete_table,
+)
 
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """One operator of the expression language.
-
-    Attributes
-    ----------
-    name : str
-        Its name in text, unless it has a symbol.
-    arity : int
-        1 or 2.
-    value : str
-        Formula of its value.
-    slopes : tuple of str
-        Its partial derivatives, one for each operand.
-    bends : tuple of str
-        How each slope changes along (da, db): what Levenberg-Marquardt on constants needs.
-    sympy : callable
-        ``sympy(module, *operands)`` builds the SymPy counterpart.
-    cost : int
-        Default complexity.
-    domain : str
-        Formula that is true where the value is finite and differentiable.
-    symbol : str or None
-        Infix or prefix symbol, if it is written with one.
-    precedence : int
-        Binding strength of the symbol; functions bind strongest.
-    operon : str or None
-        Name of pyoperon's node type, if there is one.
-    """
-
-    name: str
-    arity: int
-    value: str
-    slopes: tuple[str, ...]
-    bends: tuple[str, ...]
-    sympy: Callable[..., Any]
-    cost: int
-    domain: str = "True"
-    symbol: str | None = None
-    precedence: int = 9
-    operon: str | None = None
-
+__all__ = [
+    "ALIASES",
+    "BY_CODE",
+    "CODES",
+    "CONSTANT_COST",
+    "FUNCTIONS",
+    "NAMED_CONSTANTS",
+    "OPERATORS",
+    "POWERS",
+    "VARIABLE_COST",
+    "Operator",
+    "operator_table",
+]
 
 # The paper's appendix gives constants 3, sqrt and square 4, sin and exp 5, everything else that it uses 1. Operators that it
 # does not use cost what their nearest relative costs: with cos at 1 a search would write every sin as a shifted cos.
@@ -62,59 +40,112 @@ VARIABLE_COST = 1
 
 _TABLE = (
     Operator(
-        "add", 2, "a + b", ("1.0", "1.0"), ("0.0", "0.0"), lambda s, a, b: a + b, 1,
-        symbol="+", precedence=1, operon="Add",
+        "add", "a + b", ("1.0", "1.0"), ("0.0", "0.0"), arity=2, cost=1, symbol="+", precedence=1,
+        operon="Add", in_kernel=True,
     ),
     Operator(
-        "sub", 2, "a - b", ("1.0", "-1.0"), ("0.0", "0.0"), lambda s, a, b: a - b, 1,
-        symbol="-", precedence=1, operon="Sub",
+        "sub", "a - b", ("1.0", "-1.0"), ("0.0", "0.0"), arity=2, cost=1, symbol="-", precedence=1,
+        spelled_by=("add",), operon="Sub", in_kernel=True,
     ),
-    Operator("mul", 2, "a * b", ("b", "a"), ("db", "da"), lambda s, a, b: a * b, 1, symbol="*", precedence=2, operon="Mul"),
     Operator(
-        "div", 2, "a / b", ("1 / b", "-v / b"), ("-db / (b * b)", "-(dv - v * db / b) / b"), lambda s, a, b: a / b, 1,
-        domain="b != 0", symbol="/", precedence=2, operon="Div",
+        "mul", "a * b", ("b", "a"), ("db", "da"), arity=2, cost=1, symbol="*", precedence=2,
+        operon="Mul", in_kernel=True,
     ),
-    Operator("neg", 1, "-a", ("-1.0",), ("0.0",), lambda s, a: -a, 1, symbol="-", precedence=3),
     Operator(
-        "pow", 2, "power(a, b)",
+        "div", "a / b", ("1 / b", "-v / b"), ("-db / (b * b)", "-(dv - v * db / b) / b"), arity=2, cost=1,
+        domain="b != 0", symbol="/", precedence=2, spelled_by=("inv",), operon="Div", in_kernel=True,
+    ),
+    Operator("neg", "-a", "-1.0", "0.0", cost=1, symbol="-", precedence=3, in_kernel=True),
+    Operator(
+        "pow", "power(a, b)",
         ("choose(b == 0, 0.0, b * power(a, b - 1))", "choose((a == 0) & (b > 0), 0.0, v * log(a))"),
         (
             "b * (b - 1) * power(a, b - 2) * da + choose(db == 0, 0.0, db * power(a, b - 1) * (1 + b * log(a)))",
             "choose((da == 0) & (dv == 0), 0.0, dv * log(a) + v * da / a)",
         ),
-        lambda s, a, b: a**b, 1, domain="(a > 0) | ((b == floor(b)) & ((a != 0) | (b >= 0)))",
-        symbol="**", precedence=4, operon="Pow",
+        arity=2, cost=1, domain="(a > 0) | ((b == floor(b)) & ((a != 0) | (b >= 0)))",
+        symbol="**", precedence=4, spelled_by=("mul", "square"), operon="Pow", in_kernel=True,
     ),
-    Operator("square", 1, "a * a", ("2 * a",), ("2 * da",), lambda s, a: a**2, 4, operon="Square"),
-    Operator("cube", 1, "a * a * a", ("3 * a * a",), ("6 * a * da",), lambda s, a: a**3, 4),
     Operator(
-        "sqrt", 1, "sqrt(a)", ("0.5 / v",), ("-0.5 * dv / (v * v)",), lambda s, a: s.sqrt(a), 4,
-        domain="a > 0", operon="Sqrt",
+        "square", "a * a", "2 * a", "2 * da", cost=4, power=Fraction(2), spelled_by=("mul", "pow"),
+        operon="Square", in_kernel=True,
     ),
-    Operator("abs", 1, "absolute(a)", ("sign(a)",), ("0.0",), lambda s, a: s.Abs(a), 1, domain="a != 0", operon="Abs"),
-    Operator("inv", 1, "1 / a", ("-v * v",), ("-2 * v * dv",), lambda s, a: 1 / a, 1, domain="a != 0"),
-    Operator("sin", 1, "sin(a)", ("cos(a)",), ("-v * da",), lambda s, a: s.sin(a), 5, operon="Sin"),
-    Operator("cos", 1, "cos(a)", ("-sin(a)",), ("-v * da",), lambda s, a: s.cos(a), 5, operon="Cos"),
-    Operator("tan", 1, "tan(a)", ("1 + v * v",), ("2 * v * dv",), lambda s, a: s.tan(a), 5, domain="cos(a) != 0", operon="Tan"),
-    Operator("exp", 1, "exp(a)", ("v",), ("dv",), lambda s, a: s.exp(a), 5, operon="Exp"),
-    Operator("log", 1, "log(a)", ("1 / a",), ("-da / (a * a)",), lambda s, a: s.log(a), 5, domain="a > 0", operon="Log"),
-    Operator("tanh", 1, "tanh(a)", ("1 / (cosh(a) * cosh(a))",), ("-2 * v * dv",), lambda s, a: s.tanh(a), 5, operon="Tanh"),
     Operator(
-        "atan", 1, "atan(a)", ("1 / (1 + a * a)",), ("-2 * a * da / ((1 + a * a) * (1 + a * a))",),
-        lambda s, a: s.atan(a), 5, operon="Atan",
+        "cube", "a * a * a", "3 * a * a", "6 * a * da", cost=4, power=Fraction(3), spelled_by=("mul", "pow"),
+        in_kernel=True,
+    ),
+    Operator(
+        "sqrt", "sqrt(a)", "0.5 / v", "-0.5 * dv / (v * v)", cost=4, domain="a > 0", power=Fraction(1, 2),
+        spelled_by=("pow",), pointless=("square", "twice"), operon="Sqrt", in_kernel=True,
+    ),
+    Operator(
+        "abs", "absolute(a)", "sign(a)", "0.0", cost=1, domain="a != 0", parity="even", homogeneous=1, sympy="Abs",
+        typeset="|a|", aliases=("Abs",), pointless=("square", "twice", "one more"), operon="Abs", in_kernel=True,
+    ),
+    Operator(
+        "inv", "1 / a", "-v * v", "-2 * v * dv", cost=1, domain="a != 0", power=Fraction(-1),
+        spelled_by=("div", "pow"), in_kernel=True,
+    ),
+    Operator("sin", "sin(a)", "cos(a)", "-v * da", parity="odd", sympy="sin", operon="Sin", in_kernel=True),
+    Operator("cos", "cos(a)", "-sin(a)", "-v * da", parity="even", sympy="cos", operon="Cos", in_kernel=True),
+    Operator(
+        "tan", "tan(a)", "1 + v * v", "2 * v * dv", domain="cos(a) != 0", parity="odd", sympy="tan",
+        operon="Tan", in_kernel=True,
+    ),
+    Operator("exp", "exp(a)", "v", "dv", sympy="exp", typeset="e^a", operon="Exp", in_kernel=True),
+    Operator(
+        "log", "log(a)", "1 / a", "-da / (a * a)", domain="a > 0", sympy="log", aliases=("ln",),
+        pointless=("square", "twice"), operon="Log", in_kernel=True,
+    ),
+    Operator(
+        "tanh", "tanh(a)", "1 / (cosh(a) * cosh(a))", "-2 * v * dv", parity="odd", sympy="tanh",
+        operon="Tanh", in_kernel=True,
+    ),
+    Operator(
+        "atan", "atan(a)", "1 / (1 + a * a)", "-2 * a * da / ((1 + a * a) * (1 + a * a))", parity="odd",
+        numpy="numpy.arctan", jax="jax.numpy.arctan", sympy="atan", typeset="arctan", aliases=("arctan",),
+        operon="Atan", in_kernel=True,
+    ),
+    Operator("sinh", "sinh(a)", "cosh(a)", "v * da", parity="odd", sympy="sinh", operon="Sinh"),
+    Operator("cosh", "cosh(a)", "sinh(a)", "v * da", parity="even", sympy="cosh", operon="Cosh"),
+    Operator(
+        "asin", "asin(a)", "1 / sqrt(1 - a * a)", "a * da / ((1 - a * a) * sqrt(1 - a * a))",
+        domain="(a > -1) & (a < 1)", parity="odd", numpy="numpy.arcsin", jax="jax.numpy.arcsin", sympy="asin",
+        typeset="arcsin", aliases=("arcsin",), operon="Asin",
+    ),
+    Operator(
+        "acos", "acos(a)", "-1 / sqrt(1 - a * a)", "-a * da / ((1 - a * a) * sqrt(1 - a * a))",
+        domain="(a > -1) & (a < 1)", numpy="numpy.arccos", jax="jax.numpy.arccos", sympy="acos",
+        typeset="arccos", aliases=("arccos",), operon="Acos",
+    ),
+    Operator(
+        "erf", "erf(a)", "2 / sqrt(pi) * exp(-a * a)", "-4 / sqrt(pi) * a * da * exp(-a * a)", parity="odd",
+        numpy="scipy.special.erf", jax="jax.scipy.special.erf", sympy="erf",
+    ),
+    Operator(
+        "atan2", "atan2(a, b)", ("b / (a * a + b * b)", "-a / (a * a + b * b)"),
+        (
+            "(db - 2 * b * (a * da + b * db) / (a * a + b * b)) / (a * a + b * b)",
+            "-(da - 2 * a * (a * da + b * db) / (a * a + b * b)) / (a * a + b * b)",
+        ),
+        arity=2, domain="(b > 0) | (a != 0)", homogeneous=0, numpy="numpy.arctan2", jax="jax.numpy.arctan2",
+        sympy="atan2", typeset="arctan2", aliases=("arctan2",),
+    ),
+    # The sum is reached where an operand is not a number, which must stay visible. In pyoperon 0.6.2 the node type that
+    # Python calls Fmax is the minimum, and the other way round.
+    Operator(
+        "min", "choose(a <= b, a, choose(b < a, b, a + b))", ("0.5 + 0.5 * sign(b - a)", "0.5 + 0.5 * sign(a - b)"),
+        ("0.0", "0.0"), arity=2, cost=1, domain="a != b", homogeneous=1, is_symmetric=True, sympy="Min", operon="Fmax",
+    ),
+    Operator(
+        "max", "choose(a >= b, a, choose(b > a, b, a + b))", ("0.5 + 0.5 * sign(a - b)", "0.5 + 0.5 * sign(b - a)"),
+        ("0.0", "0.0"), arity=2, cost=1, domain="a != b", homogeneous=1, is_symmetric=True, sympy="Max", operon="Fmin",
     ),
 )  # fmt: skip
+complete_table()
 
-OPERATORS: Mapping[str, Operator] = MappingProxyType({operator.name: operator for operator in _TABLE})
-"""Every operator by name, in the table's order."""
-
-FUNCTIONS: Mapping[str, Operator] = MappingProxyType({o.name: o for o in _TABLE if o.symbol is None})
-"""The operators that are written as a function call."""
-
-NAMED_CONSTANTS: Mapping[str, str] = MappingProxyType(
-    {"pi": "3.1415926535897932384626433832795028841971693993751058209749445923"}
-)
-"""Irrational numbers with a name of their own, to more digits than any evaluation uses."""
+POWERS: Mapping[str, Fraction] = MappingProxyType({o.name: o.power for o in _TABLE if o.power is not None})
+"""The operators that are powers, and their exponents."""
 
 
 def operator_table() -> str:
@@ -127,9 +158,8 @@ def operator_table() -> str:
     """
     rows = ["| operator | written | derivative | domain | complexity | pyoperon |", "|---|---|---|---|---|---|"]
     for o in _TABLE:
-        operands = "a" if o.arity == 1 else "a, b"
-        written = f"{o.name}({operands})" if o.symbol is None else (f"{o.symbol}a" if o.arity == 1 else f"a {o.symbol} b")
-        slopes = "; ".join(o.slopes)
+        written = f"{o.name}({o.operands})" if o.symbol is None else (f"{o.symbol}a" if o.arity == 1 else f"a {o.symbol} b")
+        slopes = "; ".join(map(str, o.slope_forms))
         domain = "everywhere" if o.domain == "True" else o.domain
         cells = [o.name, f"`{written}`", f"`{slopes}`", f"`{domain}`".replace("|", "\\|"), str(o.cost), o.operon or "-"]
         rows.append("| " + " | ".join(cells) + " |")

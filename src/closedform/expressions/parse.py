@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from closedform.errors import ExpressionError
+from closedform.errors import ExpressionError, UnknownFunctionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
 from closedform.expressions.input_names import (
-    ALIASES,
-    CALLABLE,
     CONSTANT_ALIASES,
     WORD,
     check_names,
+    is_callable,
     name_fault,
     odd_character,
 )
-from closedform.expressions.operators import FUNCTIONS, OPERATORS
+from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
 from closedform.keywords import checked_keywords
@@ -141,7 +140,7 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
 
 def _columns(text: str, lexemes: list[_Lexeme], names: Sequence[str] | None) -> dict[str, int]:
     if names is None:
-        known = CALLABLE | CONSTANT_ALIASES.keys()
+        known = FUNCTIONS.keys() | ALIASES.keys() | CONSTANT_ALIASES.keys()
         found: set[str] = set()
         called = {a.position for a, b in itertools.pairwise(lexemes) if b.text == "(" and b.kind == "symbol"}
         for lexeme in lexemes:
@@ -197,7 +196,7 @@ class _Reader:
             self.operands.append(self._number(lexeme))
             return False
         if lexeme.kind in ("name", "quoted"):
-            if called and lexeme.kind == "name" and (lexeme.text in CALLABLE or lexeme.text not in self.columns):
+            if called and lexeme.kind == "name" and (is_callable(lexeme.text) or lexeme.text not in self.columns):
                 self._open(self._function(lexeme), lexeme)
                 return True
             self.operands.append(self._name(lexeme))
@@ -229,11 +228,26 @@ class _Reader:
             bracket = self.pending.pop()
             self.depth -= 1
             if bracket.name != "(":
+                self._check_count(bracket, lexeme)
                 self._finish(bracket)
             return False
         if lexeme.text == ",":
-            raise _error(self.text, lexeme.position, "No function takes more than one argument")
+            self._reduce(0)
+            if not self.pending or self.pending[-1].name == "(":
+                raise _error(self.text, lexeme.position, "A comma stands only between the arguments of a function")
+            self.pending[-1].arguments += 1
+            self._check_count(self.pending[-1], lexeme)
+            return True
         raise _error(self.text, lexeme.position, f"An operator is missing before {lexeme.text!r}")
+
+    def _check_count(self, call: _Pending, lexeme: _Lexeme) -> None:
+        """Refuse an argument too many at its comma, and one too few at the bracket."""
+        arity = OPERATORS[call.name].arity
+        count = "one argument" if arity == 1 else "two arguments"
+        if call.arguments > arity:
+            raise _error(self.text, lexeme.position, f"{call.name} takes no more than {count}")
+        if lexeme.text == ")" and call.arguments < arity:
+            raise _error(self.text, lexeme.position, f"{call.name} takes {count}")
 
     def _open(self, name: str, lexeme: _Lexeme) -> None:
         if self.depth >= MAX_NESTING:
@@ -269,8 +283,10 @@ class _Reader:
         name = ALIASES.get(lexeme.text, lexeme.text)
         if name in FUNCTIONS:
             return name
-        hint = _suggest(lexeme.text, sorted(CALLABLE))
-        raise _error(self.text, lexeme.position, f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}")
+        hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
+        own = "An operator of your own is known once closedform.Operator has defined it"
+        message = f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
+        raise UnknownFunctionError(str(_error(self.text, lexeme.position, message)), name=lexeme.text, position=lexeme.position)
 
     def _name(self, lexeme: _Lexeme) -> Tree:
         if lexeme.text in self.columns:

@@ -28,7 +28,7 @@ def to_text(tree: Tree, names: Sequence[str]) -> str:
         operator = OPERATORS[name]
         strength = operator.precedence
         if operator.symbol is None:
-            return f"{name}({operands[0][0]})", _ATOM
+            return f"{name}({', '.join(text for text, _ in operands)})", _ATOM
         if operator.arity == 1:
             return f"-{_enclose(operands[0], strength)}", strength
         left, right = operands

@@ -1,7 +1,8 @@
 """The sweeps over one tape, written from the operator table and compiled by numba.
 
-For every operator a sweep has one branch with the table's own formula. The text is compiled under this file's name, so that
-numba finds a place on disk for the machine code.
+For every operator that the table puts into the kernel a sweep has one branch with the table's own formula. All others, such as
+those that users define, go through one last branch to NumPy (`outside.py`): they need no compilation. The text is compiled
+under this file's name, so that numba finds a place on disk for the machine code.
 
 All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``) or input and a column for
 each of BLOCK points, of which the first ``n`` count.
@@ -21,8 +22,9 @@ from typing import Any
 from numba import njit, types
 
 from closedform.compiled import compiled_pointer, fingerprint
-from closedform.expressions.operators import OPERATORS, Operator
-from closedform.expressions.tape import CODES
+from closedform.expressions.evaluate import Library
+from closedform.expressions.operators import CODES, OPERATORS, Operator
+from closedform.expressions.outside import Kind, link
 
 BLOCK = 256
 """Points in a block."""
@@ -49,10 +51,12 @@ def _sign(number: float) -> float:
     return math.copysign(1.0, number) if number != 0.0 else 0.0
 
 
-_NAMESPACE: dict[str, Any] = {
-    "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "log": math.log, "tanh": math.tanh, "cosh": math.cosh,
-    "atan": math.atan, "sqrt": math.sqrt, "absolute": abs, "sign": _sign, "power": _power, "choose": _choose, "times": _times,
-}  # fmt: skip
+_COMPILED = Library(
+    "compiled", math, float, {"absolute": abs, "sign": _sign, "power": _power, "choose": _choose, "times": _times}
+)
+
+OUTSIDE_SYMBOL = f"closedform_outside_{fingerprint()}"
+_OUTSIDE = types.ExternalFunction(OUTSIDE_SYMBOL, types.void(*(types.int64,) * 6, *(types.CPointer(types.float64),) * 4))
 
 _FORWARD = """
 def forward(codes, first, second, inputs, numbers, start, length, points, n, values):
@@ -140,14 +144,14 @@ class _Row:
     node: str
 
 
-def _written(header: str, rows: dict[str, _Row], statements: Callable[[Operator], list[tuple[str, str]]]) -> str:
-    """The text of a sweep: its header and one branch for each operator.
+def _written(header: str, rows: dict[str, _Row], kind: Kind, statements: Callable[[Operator], list[tuple[str, str]]]) -> str:
+    """The text of a sweep: its header, one branch for each operator of the kernel, and one for all others.
 
     ``rows`` says what the names in formulas mean: ``{"a": _Row("values", "first[j]")}`` makes ``a`` available. A statement is
     the name of the place that is written to, and a formula.
     """
     parts = [header]
-    for operator in OPERATORS.values():
+    for operator in (operator for operator in OPERATORS.values() if operator.in_kernel):
         body = statements(operator)
         words = set(re.findall(r"[a-z_]+", " ".join(formula for _, formula in body)))
         # What is not used is not loaded: the compiler would find out too, after seconds of looking at it.
@@ -158,21 +162,25 @@ def _written(header: str, rows: dict[str, _Row], statements: Callable[[Operator]
         branch += [f"    {name} = {row.array}[{name}_at + k]" for name, row in loaded.items()]
         branch += [f"    {rows[target].array}[{target}_at + k] = {formula}" for target, formula in body]
         parts.append(indent(f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    "), " " * 8) + "\n")
+    used = {row.array for row in rows.values()}
+    arrays = ", ".join(array if array in used else "values" for array in ("values", "adjoints", "changes", "adjoint_changes"))
+    call = f"outside({kind.value}, code, first[j] * BLOCK, second[j] * BLOCK, i * BLOCK, n, {arrays})"
+    parts.append(indent(f"else:\n    {call}\n", " " * 8))
     return "".join(parts)
 
 
 def _adjoints(operator: Operator) -> list[tuple[str, str]]:
-    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slopes, strict=False)]
+    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slope_forms, strict=False)]
 
 
 def _changes(operator: Operator) -> list[tuple[str, str]]:
-    terms = [f"times({slope}, {change})" for slope, change in zip(operator.slopes, ("da", "db"), strict=False)]
+    terms = [f"times({slope}, {change})" for slope, change in zip(operator.slope_forms, ("da", "db"), strict=False)]
     return [("dv", " + ".join(terms))]
 
 
 def _adjoint_changes(operator: Operator) -> list[tuple[str, str]]:
     statements = []
-    for target, slope, bend in zip("pq", operator.slopes, operator.bends, strict=False):
+    for target, slope, bend in zip("pq", operator.slope_forms, operator.bend_forms, strict=False):
         bending = "" if bend == "0.0" else f" + s * ({bend})"
         statements.append((target, f"ds * ({slope}){bending}"))
     return statements
@@ -186,10 +194,12 @@ _ADJOINT_CHANGES = {
 }  # fmt: skip
 
 _TEXTS = {
-    "forward": _written(_FORWARD, _VALUES, lambda operator: [("v", operator.value)]),
-    "backward": _written(_BACKWARD, _VALUES | _ADJOINTS, _adjoints),
-    "tangent_forward": _written(_TANGENT_FORWARD, _VALUES | _CHANGES, _changes),
-    "tangent_backward": _written(_TANGENT_BACKWARD, _VALUES | _CHANGES | _ADJOINTS | _ADJOINT_CHANGES, _adjoint_changes),
+    "forward": _written(_FORWARD, _VALUES, Kind.VALUES, lambda operator: [("v", str(operator.value))]),
+    "backward": _written(_BACKWARD, _VALUES | _ADJOINTS, Kind.ADJOINTS, _adjoints),
+    "tangent_forward": _written(_TANGENT_FORWARD, _VALUES | _CHANGES, Kind.CHANGES, _changes),
+    "tangent_backward": _written(
+        _TANGENT_BACKWARD, _VALUES | _CHANGES | _ADJOINTS | _ADJOINT_CHANGES, Kind.ADJOINT_CHANGES, _adjoint_changes
+    ),
 }
 
 _TYPES: dict[str, Any] = (
@@ -208,7 +218,10 @@ def _signature(name: str) -> Any:
 
 @cache
 def _machine_code(name: str) -> Any:
-    namespace = dict(_NAMESPACE, BLOCK=BLOCK, __name__=__name__)
+    link(OUTSIDE_SYMBOL)
+    words = set(re.findall(r"[a-z_]\w*(?=\()", _TEXTS[name])) - {name, "range", "outside"}
+    namespace = {word: _COMPILED.function(word) for word in words} | {"BLOCK": BLOCK, "__name__": __name__}
+    namespace |= {"outside": _OUTSIDE, "pi": math.pi}
     exec(compile(_TEXTS[name], __file__, "exec"), namespace)
     return compiled_pointer(namespace[name], _signature(name), _symbol(name))
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache, reduce
 from typing import Any
 
 import sympy
 
 from closedform.errors import ExpressionError
+from closedform.expressions.evaluate import Library
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import OPERATORS
+from closedform.expressions.operators import FUNCTIONS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, named_constant, variable
 
 MAX_POWER_BITS = 20_000
@@ -20,8 +22,19 @@ MAX_EXPONENT = 1000
 MAX_DENOMINATOR = 64
 """Fractions with a larger denominator are written as one number, not as a division."""
 
-_FUNCTIONS = {sympy.sin: "sin", sympy.cos: "cos", sympy.tan: "tan", sympy.exp: "exp", sympy.log: "log", sympy.tanh: "tanh",
-              sympy.atan: "atan", sympy.Abs: "abs"}  # fmt: skip
+
+def _choose(condition: Any, first: Any, second: Any) -> Any:
+    return sympy.Piecewise((first, condition), (second, True))
+
+
+SYMPY = Library(
+    "sympy",
+    sympy,
+    lambda exact: sympy.Rational(exact.numerator, exact.denominator),
+    {"power": sympy.Pow, "absolute": sympy.Abs, "choose": _choose},
+    is_exact=True,
+)
+"""Exact numbers and symbols."""
 
 
 def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
@@ -29,7 +42,7 @@ def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
     return [sympy.Symbol(name, real=True) for name in names]
 
 
-def to_sympy(expression: Expression, *, exact: bool = True) -> sympy.Expr:
+def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False) -> sympy.Expr:
     """The SymPy form of an expression: real symbols, exact rational numbers.
 
     Parameters
@@ -37,6 +50,8 @@ def to_sympy(expression: Expression, *, exact: bool = True) -> sympy.Expr:
     expression : Expression
     exact : bool
         Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they become floats.
+    named : bool
+        Whether operators that users defined by a formula keep their names; otherwise the formula stands there.
 
     Raises
     ------
@@ -61,12 +76,17 @@ def to_sympy(expression: Expression, *, exact: bool = True) -> sympy.Expr:
     def node(name: str, *operands: Any) -> Any:
         if name == "pow":
             return operands[0] ** _exponent(operands[0], operands[1], exact)
-        return OPERATORS[name].sympy(sympy, *operands)
+        return _applied(OPERATORS[name], operands, named)
 
     try:
         return _sum_aware_fold(expression.tree, leaf, node)
     except RecursionError as error:
         raise ExpressionError("The expression is nested too deeply for SymPy; write it flatter.") from error
+    except ValueError as error:
+        if isinstance(error, ExpressionError):
+            raise
+        # SymPy compares the operands of Min and Max at once.
+        raise ExpressionError(f"A part of the expression is not a real number: {error}") from error
 
 
 def from_sympy(form: sympy.Expr, names: Sequence[str]) -> Expression:
@@ -134,10 +154,43 @@ def _node(part: Any, operands: list[Tree]) -> Tree:
         if part.base is sympy.E:
             return apply("exp", exponent)
         return _power(base, exponent)
-    name = _FUNCTIONS.get(part.func)
+    name = _name_of(part.func)
     if name is None:
-        raise ExpressionError(f"SymPy's function {part.func} has no counterpart; known: {', '.join(_FUNCTIONS.values())}.")
+        known = ", ".join(name for name, operator in FUNCTIONS.items() if operator.sympy or not operator.is_built_in)
+        raise ExpressionError(f"SymPy's function {part.func} has no counterpart; known: {known}.")
+    if OPERATORS[name].is_symmetric:
+        return reduce(lambda left, right: apply(name, left, right), operands)
     return apply(name, *operands)
+
+
+def _applied(operator: Operator, operands: Sequence[Any], named: bool) -> Any:
+    """An operator on SymPy forms; one that is known as a function of arrays only is a function with no rules."""
+    if isinstance(operator.sympy, str):
+        return SYMPY.own(operator)(*operands)
+    is_opaque = callable(operator.value) and operator.sympy is None
+    if is_opaque or (named and not operator.is_built_in):
+        return _opaque(operator.name, operator.typeset)(*operands)
+    return SYMPY.bound(operator).value(*operands)
+
+
+@cache
+def _opaque(name: str, typeset: str | None) -> Any:
+    """A SymPy function that is known by its name, and real."""
+    word = typeset or "\\operatorname{" + name.replace("_", "\\_") + "}"
+
+    def latex(self: Any, printer: Any, exp: str | None = None) -> str:
+        head = word if exp is None else f"{word}^{{{exp}}}"
+        return f"{head}{{\\left({', '.join(printer._print(operand) for operand in self.args)} \\right)}}"
+
+    return type(name, (sympy.Function,), {"is_real": True, "_latex": latex})
+
+
+def _name_of(function: Any) -> str | None:
+    """The operator that a SymPy function is."""
+    word = function.__name__
+    if word in FUNCTIONS and not FUNCTIONS[word].is_built_in:
+        return word
+    return next((name for name, o in FUNCTIONS.items() if o.sympy == word and getattr(sympy, word) is function), None)
 
 
 def _sum(part: Any, operands: list[Tree]) -> Tree:

@@ -2,22 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import operand_positions
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.operators import CODES, NAMED_CONSTANTS, POWERS
 from closedform.expressions.tree import Constant, Tree, Variable
 
 CONSTANT_CODE = 0
 VARIABLE_CODE = 1
-CODES = {name: code for code, name in enumerate(OPERATORS, start=2)}
-"""The operators' codes on a tape, in the table's order; 0 is a constant and 1 an input."""
-
-_FIXED_POWERS = {Fraction(2): "square", Fraction(3): "cube", Fraction(-1): "inv", Fraction(1, 2): "sqrt"}
+_FIXED_POWERS = {exponent: name for name, exponent in POWERS.items()}
 
 
 @dataclass(frozen=True, slots=True)

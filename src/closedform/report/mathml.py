@@ -24,7 +24,6 @@ _DOT = '<mo lspace="0.2em" rspace="0.2em">·</mo>'
 _CROSS = '<mo lspace="0.2em" rspace="0.2em">\N{MULTIPLICATION SIGN}</mo>'
 _APPLY = "<mo>&#x2061;</mo>"
 _ROOT = Fraction(1, 2)
-_UPRIGHT = {"atan": "arctan"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +147,26 @@ def _function(name: str, *operands: _Sum) -> _Sum:
     inner = operands[0]
     if name == "pow":
         return _power(inner, operands[1])
-    if name in ("square", "cube"):
-        return _raised(inner, f"<mn>{2 if name == 'square' else 3}</mn>")
-    if name == "inv":
-        return _quotient(_ONE, inner)
-    whole = _row(_whole(inner))
-    if name == "sqrt":
-        return _single(_Factor(f"<msqrt>{whole}</msqrt>"))
-    if name == "abs":
+    operator = OPERATORS[name]
+    if operator.power is not None:
+        return _fixed_power(inner, operator.power)
+    whole = _row("<mo>,</mo>".join(_whole(operand) for operand in operands))
+    if operator.typeset == "|a|":
         bar = '<mo stretchy="true" form="{}">|</mo>'
         return _single(_Factor(f"<mrow>{bar.format('prefix')}{whole}{bar.format('postfix')}</mrow>"))
-    if name == "exp" and "<mfrac>" not in whole:
+    if operator.typeset == "e^a" and "<mfrac>" not in whole:
         return _single(_Factor(f'<msup><mi mathvariant="normal">e</mi>{whole}</msup>', needs_parentheses=True))
-    word = f"<mi>{_UPRIGHT.get(name, OPERATORS[name].name)}</mi>"
+    is_word = operator.typeset is not None and operator.typeset.isidentifier()
+    word = f"<mi>{operator.typeset if is_word else name}</mi>"
     argument = _parentheses(whole)
     return _single(_Factor(f"{word}{_APPLY}{argument}", needs_parentheses=True, is_function=True, head=(word, argument)))
+
+
+def _fixed_power(base: _Sum, exponent: Fraction) -> _Sum:
+    if exponent == _ROOT:
+        return _single(_Factor(f"<msqrt>{_row(_whole(base))}</msqrt>"))
+    raised = base if abs(exponent) == 1 else _raised(base, f"<mn>{abs(exponent)}</mn>")
+    return _quotient(_ONE, raised) if exponent < 0 else raised
 
 
 def _power(base: _Sum, exponent: _Sum) -> _Sum:

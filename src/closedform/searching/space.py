@@ -7,7 +7,7 @@ from typing import Any
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import OPERATORS
+from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.keywords import checked_constructor, suggestion
 from closedform.searching.template import check_inputs, read_template
@@ -23,8 +23,9 @@ class SearchSpace:
 
     Attributes
     ----------
-    operators : sequence of str
-        Operators that may occur, by name.
+    operators : sequence of str or Operator
+        Operators that may occur, by name or as `closedform.Operator` objects. What pyoperon does not have
+        (`docs/operators.md`), such as every operator of your own, is left to the term search.
     max_complexity : int
         Largest complexity on the front.
     max_degree : int
@@ -53,7 +54,7 @@ class SearchSpace:
     False
     """
 
-    operators: Sequence[str] = DEFAULT_OPERATORS
+    operators: Sequence[str | Operator] = DEFAULT_OPERATORS
     max_complexity: int = 60
     max_degree: int = 4
     nesting: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(DEFAULT_NESTING))
@@ -66,16 +67,27 @@ class SearchSpace:
     costs: Costs = field(default_factory=Costs)
 
     def __post_init__(self) -> None:
-        named = [*self.operators, *self.nesting, *self.inside, *(name for inner in self.nesting.values() for name in inner)]
+        inner = (name for names in self.nesting.values() for name in names)
+        named = [*self.operator_names, *self.nesting, *self.inside, *inner]
         for name in named:
             if name not in OPERATORS:
                 raise SpaceError(f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}.")
         if not self.operators:
             raise SpaceError("A search space needs at least one operator.")
+        # The definitions travel with the space to other processes.
+        own = [name for name in self.operator_names if not OPERATORS[name].is_built_in]
+        if own:
+            carried = tuple(OPERATORS[name] if name in own else name for name in self.operator_names)
+            object.__setattr__(self, "operators", carried)
         if isinstance(self.templates, str):
             raise SpaceError(f"Templates are a list of texts; got one text. Write [{self.templates!r}].")
         for template in self.templates:
             read_template(template)
+
+    @property
+    def operator_names(self) -> tuple[str, ...]:
+        """The operators that may occur, by name."""
+        return tuple(item.name if isinstance(item, Operator) else item for item in self.operators)
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Make sure that templates and ``inside`` name inputs that exist.
@@ -101,7 +113,7 @@ class SearchSpace:
 
     def allows_operator(self, name: str) -> bool:
         """Whether an operator may occur."""
-        return name in self.operators
+        return name in self.operator_names
 
     def allows(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether an expression lies in the space, apart from its complexity.
@@ -133,11 +145,8 @@ class SearchSpace:
         return tree.fold(leaf, node)[0] and self._powers_allowed(tree)
 
     def _spelled(self, name: str) -> bool:
-        spellings = {
-            "neg": (), "square": ("mul", "pow"), "cube": ("mul", "pow"), "inv": ("div", "pow"), "sub": ("add",),
-            "sqrt": ("pow",), "pow": ("mul", "square"), "div": ("inv",),
-        }  # fmt: skip
-        return name == "neg" or name in self.operators or any(other in self.operators for other in spellings.get(name, ()))
+        allowed = self.operator_names
+        return name == "neg" or name in allowed or any(other in allowed for other in OPERATORS[name].spelled_by)
 
     def _powers_allowed(self, tree: Tree) -> bool:
         tokens = tree.tokens

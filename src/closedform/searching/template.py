@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from closedform.errors import ExpressionError, SpaceError
-from closedform.expressions.input_names import ALIASES
-from closedform.expressions.operators import FUNCTIONS
+from closedform.expressions.operators import ALIASES, FUNCTIONS
 from closedform.expressions.parse import names_in, parse
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
 

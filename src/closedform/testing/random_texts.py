@@ -4,8 +4,7 @@ import random
 from typing import Literal
 
 from closedform.errors import ExpressionError
-from closedform.expressions.input_names import ALIASES
-from closedform.expressions.operators import FUNCTIONS
+from closedform.expressions.operators import ALIASES, FUNCTIONS
 from closedform.expressions.parse import parse
 
 Outcome = Literal["same", "refused", "different"]
@@ -104,7 +103,9 @@ def _grown(rng: random.Random, depth: int) -> str:
         return f"{rng.choice(('-', '-', '+', '--'))}{_grown(rng, depth - 1)}"
     if kind < 0.85:
         return f"({_grown(rng, depth - 1)})"
-    return f"{rng.choice(_CALLS)}({_grown(rng, depth - 1)})"
+    name = rng.choice(_CALLS)
+    count = FUNCTIONS[ALIASES.get(name, name)].arity
+    return f"{name}({', '.join(_grown(rng, depth - 1) for _ in range(count))})"
 
 
 def _leaf(rng: random.Random) -> str:

@@ -20,6 +20,9 @@ CONSTANTS = (0.3, 0.5, 0.7, 1.5, 2.0, 3.0)
 LEAST_SHARE = 1e-3
 """An input matters if it has this share of the mean squared slope; less could not be seen."""
 
+STEEPEST = 1e3
+"""Largest slope, relative to the median: a pole in the data is no fair problem."""
+
 
 def draw_problems(count: int, seed: int) -> list[Problem]:
     """So many problems of 2 to 8 inputs.
@@ -72,11 +75,14 @@ def _formula(names: list[str], rng: np.random.Generator) -> str:
 
 def _is_fair(problem: Problem) -> bool:
     """Finite everywhere, and every input that occurs has a slope that can be seen."""
-    points = problem.points(400, np.random.default_rng(0))
+    points = problem.points(4000, np.random.default_rng(0))
     formula: cf.Expression = problem.formula()
     with np.errstate(all="ignore"):
         values, slopes = formula(points), formula.gradient(points) * points.std(axis=0)
     if not (np.isfinite(values).all() and np.isfinite(slopes).all()) or np.abs(values).max() > 1e6:
+        return False
+    sizes = np.linalg.norm(slopes, axis=1)
+    if sizes.max() > STEEPEST * np.median(sizes):
         return False
     shares = (slopes**2).mean(axis=0) / (slopes**2).mean()
     occurring = [problem.names[place] in _words(problem.truth) for place in range(len(problem.names))]

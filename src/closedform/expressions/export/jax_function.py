@@ -11,9 +11,7 @@ from closedform.optional import require
 def to_jax(expression: Expression) -> Callable[[Any], Any]:
     """A function from an array (..., n_inputs) to its values (...)."""
     jnp = require("jax.numpy", extra="jax")
-    names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "sqrt", "absolute", "sign", "power", "floor")
-    functions = {name: getattr(jnp, name) for name in names} | {"atan": jnp.arctan, "choose": jnp.where}
-    library = Library(functions, lambda exact: exact.numerator / exact.denominator)
+    library = Library("jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where})
 
     def function(points: Any) -> Any:
         points = jnp.asarray(points)

@@ -30,7 +30,7 @@ def to_latex(expression: Expression) -> str:
     >>> to_latex(parse("v**2/2 + sin(x_1)"))
     '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
     """
-    form = to_sympy(expression, exact=False)
+    form = to_sympy(expression, exact=False, named=True)
     long_numbers = {number: _rounded(number) for number in form.atoms(sympy.Rational, sympy.Float) if _is_long(number)}
     labels = {
         symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"

@@ -1,6 +1,7 @@
 """A torch module: differentiable, movable to a device, usable inside a network."""
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from closedform.expressions.evaluate import Library, value
@@ -19,7 +20,7 @@ def to_torch(expression: Expression) -> "torch.nn.Module":
         """The expression as a module; it has no parameters."""
 
         def forward(self, points: Any) -> Any:
-            library = _library(torch, points)
+            library = _library(torch, points.dtype, points.device)
             result = value(expression.tree, points.unbind(-1), library)
             return result.expand(points.shape[:-1])
 
@@ -29,12 +30,9 @@ def to_torch(expression: Expression) -> "torch.nn.Module":
     return ExpressionModule()
 
 
-def _library(torch: Any, like: Any) -> Library:
-    names = ("sin", "cos", "tan", "exp", "log", "tanh", "cosh", "atan", "sqrt", "absolute", "sign", "floor")
-    functions = {name: getattr(torch, name) for name in names}
-    functions |= {"power": torch.pow, "choose": torch.where}
-
+@lru_cache(maxsize=16)
+def _library(torch: Any, dtype: Any, device: Any) -> Library:
     def number(exact: Fraction) -> Any:
-        return torch.tensor(exact.numerator / exact.denominator, dtype=like.dtype, device=like.device)
+        return torch.tensor(exact.numerator / exact.denominator, dtype=dtype, device=device)
 
-    return Library(functions, number)
+    return Library("torch", torch, number, {"power": torch.pow, "choose": torch.where})

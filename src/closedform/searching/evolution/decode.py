@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled
-from closedform.expressions.operators import OPERATORS
-from closedform.expressions.tape import CODES, CONSTANT_CODE, VARIABLE_CODE, TapeBatch
+from closedform.expressions.operators import CODES, OPERATORS
+from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 
-ARITIES = np.array([0, 0, *(operator.arity for operator in OPERATORS.values())], dtype=np.int64)
-"""Operands of each code on a tape."""
+
+def arities() -> NDArray[np.int64]:
+    """Operands of each code on a tape."""
+    result = np.zeros(max(CODES.values()) + 1, dtype=np.int64)
+    for name, code in CODES.items():
+        result[code] = OPERATORS[name].arity
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def decode(
     numbers, leaves = np.zeros(n_nodes), np.full(n_nodes, -1, np.int64)
     new_starts = np.zeros(n_trees + 1, np.int64)
     count = _decode(
-        alphabet.hashes, alphabet.codes, alphabet.columns, hashes, coefficients, starts, leaf_starts, ARITIES,
+        alphabet.hashes, alphabet.codes, alphabet.columns, hashes, coefficients, starts, leaf_starts, arities(),
         codes, columns, first, second, numbers, leaves, new_starts,
     )  # fmt: skip
     tapes = TapeBatch(new_starts, codes[:count], first[:count], second[:count], columns[:count], numbers[:count])

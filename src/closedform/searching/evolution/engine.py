@@ -146,7 +146,7 @@ class Run:
         self, options: Evolution, field: GradientField, space: SearchSpace, usable: np.ndarray, rng: np.random.Generator
     ) -> None:
         self.options, self.field, self.space, self.usable = options, field, space, usable
-        self.units = choose_units(field.scale) if "mul" in space.operators else np.ones(len(field.scale))
+        self.units = choose_units(field.scale) if space.allows_operator("mul") else np.ones(len(field.scale))
         self.hall = HallOfFame(space, field.names)
         self.generations = self.restarts = self.evaluations_to_best = 0
         self.seconds_to_best = 0.0
@@ -164,7 +164,7 @@ class Run:
             field.weights[few],
         )
         fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, _comparison(field, few, self.units), sums)
-        cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operators))
+        cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operator_names))
         longest = options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
         self.islands = []
         for island_rng in rng.spawn(options.islands):

@@ -245,7 +245,8 @@ def usable_operators(space: SearchSpace) -> tuple[str, ...]:
     ('add', 'sub', 'div')
     """
     implied = {"inv": "div", "add": "sub"}
-    wanted = {*space.operators, *(implied[name] for name in space.operators if name in implied)}
+    names = space.operator_names
+    wanted = {*names, *(implied[name] for name in names if name in implied)}
     return tuple(name for name in OPERATORS if name in wanted and OPERATORS[name].operon)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import OPERATORS
 from closedform.expressions.parse import parse
 from closedform.searching.evolution.operon import load
 from closedform.searching.space import SearchSpace
@@ -70,7 +71,7 @@ def regress(
         chosen = np.random.default_rng(seed).choice(len(array), MOST_POINTS, replace=False)
         array, target = array[chosen], target[chosen]
     regressor = SymbolicRegressor(
-        allowed_symbols=",".join([*space.operators, "constant", "variable"]),
+        allowed_symbols=",".join([*_symbols(space), "constant", "variable"]),
         objectives=["r2", "length"],
         population_size=POPULATION,
         generations=1_000_000,
@@ -85,3 +86,8 @@ def regress(
     front = sorted(regressor.pareto_front_, key=lambda solution: solution["mean_squared_error"])
     texts = [regressor.get_model_string(solution["tree"], DIGITS, list(names)) for solution in front if solution["variables"]]
     return [parse(text.replace("^", "**"), list(names)) for text in texts if "nan" not in text and "inf" not in text]
+
+
+def _symbols(space: SearchSpace) -> list[str]:
+    """The operators that pyoperon has, as its regressor calls them."""
+    return [str(OPERATORS[name].operon).lower() for name in space.operator_names if OPERATORS[name].operon]

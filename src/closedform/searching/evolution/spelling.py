@@ -5,6 +5,7 @@ direction does not depend on it. The same pass changes the units of the inputs.
 """
 
 from collections.abc import Collection
+from fractions import Fraction
 from math import copysign, isfinite, sqrt
 
 import numpy as np
@@ -12,13 +13,13 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import value
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
-from closedform.expressions.tape import CODES, CONSTANT_CODE, VARIABLE_CODE, TapeBatch
+from closedform.expressions.operators import BY_CODE, NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, arity, constant, variable
 
-_NAMES = {code: name for name, code in CODES.items()}
 _EQUAL = 1e-9
 _ONE = constant(1)
+_HALF = Fraction(1, 2)
 
 Affine = tuple[float, Tree | None, float]
 """A factor, what it multiplies, and what is added; without a tree it is a number, the last of the three."""
@@ -37,9 +38,9 @@ def to_tree(tapes: TapeBatch, index: int) -> Tree | None:
                 return None
             parts.append(constant(float(tapes.numbers[i])))
         else:
-            name = _NAMES[code]
-            operands = (tapes.first[i], tapes.second[i])[: OPERATORS[name].arity]
-            parts.append(apply(name, *(parts[k] for k in operands)))
+            operator = BY_CODE[code]
+            operands = (tapes.first[i], tapes.second[i])[: operator.arity]
+            parts.append(apply(operator.name, *(parts[k] for k in operands)))
     return parts[-1]
 
 
@@ -141,7 +142,9 @@ def _combine(name: str, *parts: Affine) -> Affine:
     if name == "div":
         numerator, outside = (_ONE, a / b) if parts[0][1] is None else (x, a / b)
         return outside, apply("div", numerator, y), 0.0
-    return _power(parts[0], parts[1])
+    if name == "pow":
+        return _power(parts[0], parts[1])
+    return 1.0, apply(name, *(_plain(part) for part in parts)), 0.0
 
 
 def _times(factor: float, part: Affine) -> Affine:
@@ -163,11 +166,12 @@ def _factored(part: Affine) -> tuple[float, Tree]:
 
 def _function(name: str, part: Affine) -> Affine:
     a, x = _factored(part)
-    if name == "sqrt" and a > 0:
-        return sqrt(a), apply("sqrt", x), 0.0
-    factors = {"square": lambda: a * a, "cube": lambda: a**3, "inv": lambda: 1 / a, "abs": lambda: abs(a)}
-    if name in factors:
-        return factors[name](), apply(name, x), 0.0
+    operator = OPERATORS[name]
+    power = operator.power
+    if power is not None and (a > 0 or power.denominator == 1):
+        return (sqrt(a) if power == _HALF else a ** float(power)), apply(name, x), 0.0
+    if operator.homogeneous is not None and operator.parity == "even":
+        return abs(a) ** operator.homogeneous, apply(name, x), 0.0
     return 1.0, apply(name, _plain(part)), 0.0
 
 
@@ -210,4 +214,6 @@ def _multiplied(factor: float, tree: Tree) -> Tree:
         return tree
     if tree.root == "div" and tree.children[0] == _ONE:
         return apply("div", constant(factor), tree.children[1])
-    return apply("neg", tree) if factor == -1 else apply("mul", constant(factor), tree)
+    if factor == -1:
+        return apply("sub", *reversed(tree.children)) if tree.root == "sub" else apply("neg", tree)
+    return apply("mul", constant(factor), tree)

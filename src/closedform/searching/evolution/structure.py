@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.compiled import compiled, compiled_part
-from closedform.expressions.operators import OPERATORS
-from closedform.expressions.tape import CODES, CONSTANT_CODE, VARIABLE_CODE, TapeBatch
-from closedform.searching.evolution.decode import ARITIES
+from closedform.expressions.operators import CODES
+from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
+from closedform.searching.evolution.decode import arities
 from closedform.searching.space import SearchSpace
 
 _ADD, _MUL, _POW, _SQUARE, _SQRT = (CODES[name] for name in ("add", "mul", "pow", "square", "sqrt"))
@@ -39,7 +39,10 @@ class Rules:
     @classmethod
     def of(cls, space: SearchSpace, names: Sequence[str]) -> "Rules":
         """Read a space."""
-        costs = [space.costs.constant, space.costs.variable, *(space.costs.of(name) for name in OPERATORS)]
+        costs = np.zeros(max(CODES.values()) + 1, dtype=np.int64)
+        costs[CONSTANT_CODE], costs[VARIABLE_CODE] = space.costs.constant, space.costs.variable
+        for name, code in CODES.items():
+            costs[code] = space.costs.of(name)
         inside_function = np.zeros(len(costs), dtype=np.int64)
         for outer, inners in space.nesting.items():
             for inner in inners:
@@ -49,9 +52,7 @@ class Rules:
             for column, name in enumerate(names):
                 if name not in allowed:
                     inside_input[column] |= 1 << CODES[outer]
-        return cls(
-            np.array(costs, dtype=np.int64), inside_function, inside_input, float(space.max_power), space.variable_exponents
-        )
+        return cls(costs, inside_function, inside_input, float(space.max_power), space.variable_exponents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def describe(tapes: TapeBatch, rules: Rules) -> Structure:
     costs, keys = np.empty(tapes.n_trees, np.int64), np.empty(tapes.n_trees, np.uint64)
     allowed, constants = np.empty(tapes.n_trees, np.bool_), np.empty(tapes.n_trees, np.int64)
     _describe(
-        tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest, ARITIES,
+        tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest, arities(),
         rules.costs, rules.inside_function, rules.inside_input, rules.max_power,
         rules.variable_exponents, costs, keys, allowed, constants,
     )  # fmt: skip

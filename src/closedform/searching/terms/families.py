@@ -5,17 +5,18 @@ space holds all of that. With one family it holds little beside what is there.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, permutations
 from math import comb, log2
 
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
+from closedform.expressions.operators import FUNCTIONS
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.library import Term, in_units, shape_of
+from closedform.searching.terms.library import Term, generated_functions, in_units, is_defined, shape_of
 
-FAMILIES = ("polynomials", "reciprocals", "radicals", "sines", "exponentials", "logarithms")
+FAMILIES = ("polynomials", "reciprocals", "radicals", "sines", "exponentials", "logarithms", "others")
 MOST_MONOMIALS = 600
 MOST_TERMS = 600
 FEW = 100
@@ -28,7 +29,7 @@ MOST_INPUTS = 12
 DEGREE_BESIDE = 3
 """Degree of the polynomials that stand beside functions."""
 
-_FUNCTION_TOKENS = {"div", "sqrt", "sin", "cos", "exp", "log"}
+_IN_FAMILIES = {"sqrt", "sin", "cos", "exp", "log"}
 
 
 def family_library(
@@ -71,7 +72,7 @@ def family_library(
     }
     trees = list(monomials.values())
     if family != "polynomials":
-        functions = list(_functions(family, points, scale))
+        functions = list(_others(space, points, scale) if family == "others" else _functions(family, points, scale))
         factors = [tree for powers, tree in monomials.items() if len(powers) <= 2 or len(set(powers)) == 1]
         if len(functions) * len(factors) > MOST_PRODUCTS:
             factors = [tree for powers, tree in monomials.items() if len(powers) == 1]
@@ -100,7 +101,7 @@ def family_libraries(
             yield family_library("polynomials", space, names, points, scale, degree)
     for family in FAMILIES[1:] if len(names) <= MOST_INPUTS else ():
         terms = family_library(family, space, names, points, scale)
-        if any(_FUNCTION_TOKENS.intersection(term.tree.tokens) for term in terms):
+        if any(_holds_function(term.tree) for term in terms):
             if by_half and len(terms) >= FEW:
                 yield terms[: len(terms) // 2]
             yield terms
@@ -141,6 +142,24 @@ def _functions(family: str, points: FloatArray, scale: FloatArray) -> Iterator[T
             yield apply("exp", apply("sub", *reversed(tree.children)) if tree.root == "sub" else apply("neg", tree))
     if family == "logarithms":
         yield from (apply("log", tree) for tree in (*inputs, *differences) if evaluate(tree, points).min() > 0)
+
+
+def _others(space: SearchSpace, points: FloatArray, scale: FloatArray) -> Iterator[Tree]:
+    """Functions of inputs, and of two, that have no family of their own."""
+    inputs = [variable(i) for i in range(len(scale))]
+    angles = [in_units(i, float(scale[i])) for i in range(len(scale))]
+    for operator in generated_functions(space):
+        if operator.name in _IN_FAMILIES:
+            continue
+        if operator.arity == 1:
+            yield from (apply(operator.name, x) for x in angles if is_defined(operator, evaluate(x, points)))
+        else:
+            order = combinations if operator.is_symmetric else permutations
+            yield from (apply(operator.name, *pair) for pair in order(inputs, 2))
+
+
+def _holds_function(tree: Tree) -> bool:
+    return any(token == "div" or token in FUNCTIONS for token in tree.tokens if isinstance(token, str))
 
 
 def _with_factors(functions: Sequence[Tree], factors: Sequence[Tree], may_share: set[Tree]) -> list[Tree]:

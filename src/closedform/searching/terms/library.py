@@ -4,16 +4,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, permutations
 from math import log2, log10
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
-from closedform.expressions.evaluate import evaluate
+from closedform.expressions.evaluate import NUMPY, evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import FUNCTIONS
+from closedform.expressions.operators import FUNCTIONS, OPERATORS, Operator
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant, variable
 from closedform.searching.space import SearchSpace
@@ -21,17 +21,8 @@ from closedform.searching.space import SearchSpace
 PLAIN_SPREAD = (0.02, 50.0)
 """Inputs of this spread stand in functions as they are; others, as multiples of a power of ten."""
 
-_POSITIVE = ("sqrt", "log")
-_NOT_GENERATED = ("neg", "square", "cube", "inv")
-# Functions of these are multiples or sums of others, or no simpler than what they replace.
-_POINTLESS = {
-    "sqrt": ("square", "twice"),
-    "log": ("square", "twice"),
-    "abs": ("square", "twice", "one more"),
-    "sin": ("one more",),
-    "cos": ("one more",),
-    "exp": ("one more",),
-}
+MOST_PAIRED = 12
+"""Inputs, by importance, of which functions of two are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +133,7 @@ class _Maker:
         arguments = [in_units(i, float(self.scale[i])) for i in inputs]
         monomials = self._cheapest(self._monomials(plain))
         small = self._arguments(self._small_polynomials(arguments))
-        functions = self._cheapest(self._functions(small, set(arguments)))
+        functions = self._cheapest([*self._functions(small, set(arguments)), *self._functions_of_two(plain)])
         kept = self._cheapest([*monomials, *functions])
         # A product costs what its factors do and one operator: those above the dearest kept term need not be made.
         room = self._rank(kept[-1])[0] if len(kept) == self.limit else self.space.max_complexity
@@ -222,19 +213,20 @@ class _Maker:
 
     def _functions(self, small: list[Tree], inputs: set[Tree]) -> Iterator[Tree]:
         """Functions, reciprocals and radicals of small polynomials."""
-        names = [name for name in FUNCTIONS if name not in _NOT_GENERATED and self.space.allows_operator(name)]
+        operators = [operator for operator in generated_functions(self.space) if operator.arity == 1]
+        names = [operator.name for operator in operators]
         for tree in small:
             values = evaluate(tree, self.points)
             if not np.isfinite(values).all():
                 continue
             low = float(values.min(initial=np.inf))
             kind = _kind(tree)
-            for name in names:
-                if kind not in _POINTLESS.get(name, ("one more",)) and (low > 0 or name not in _POSITIVE):
-                    yield apply(name, tree)
-                elif name in _POSITIVE and tree.root == "sub" and values.max(initial=-np.inf) < 0:
-                    yield apply(name, _opposite(tree))
-            if "exp" in names and kind not in _POINTLESS["exp"] and (tree in inputs or low >= 0):
+            for operator in operators:
+                if kind not in operator.pointless and is_defined(operator, values):
+                    yield apply(operator.name, tree)
+                elif tree.root == "sub" and not is_defined(operator, values) and is_defined(operator, -values):
+                    yield apply(operator.name, _opposite(tree))
+            if "exp" in names and kind not in OPERATORS["exp"].pointless and (tree in inputs or low >= 0):
                 yield apply("exp", apply("neg", tree))
             elif "exp" in names and tree.root == "sub":
                 yield apply("exp", _opposite(tree))
@@ -247,6 +239,14 @@ class _Maker:
                     yield _reciprocal(_power(tree, 3))
                 if low > 0 and "sqrt" in names and kind != "square":
                     yield _reciprocal(apply("sqrt", tree))
+
+    def _functions_of_two(self, inputs: list[Tree]) -> Iterator[Tree]:
+        """Functions of two inputs, in both orders if that matters."""
+        for operator in generated_functions(self.space):
+            if operator.arity == 2:
+                order = combinations if operator.is_symmetric else permutations
+                some = sorted(range(min(len(inputs), MOST_PAIRED)), key=lambda i: _column(inputs[i]))
+                yield from (apply(operator.name, inputs[i], inputs[j]) for i, j in order(some, 2))
 
     def _products(self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float) -> Iterator[Tree]:
         """Monomials of degree one and two and powers of one input times functions, and functions of different inputs."""
@@ -270,6 +270,30 @@ class _Maker:
             is_new = first.variables != second.variables and not first.root == second.root == "exp"
             if is_new and cost + own + join + 2 * per_input <= room:
                 yield apply("mul", first, second)
+
+
+def generated_functions(space: SearchSpace) -> list[Operator]:
+    """The functions of a space that terms are made with; whole powers are spelled by others."""
+    return [
+        operator
+        for name, operator in FUNCTIONS.items()
+        if space.allows_operator(name) and (operator.power is None or operator.power.denominator != 1)
+    ]
+
+
+def is_defined(operator: Operator, values: FloatArray) -> bool:
+    """Whether a function of one argument and its slope are finite at all of these values.
+
+    Examples
+    --------
+    >>> from closedform.expressions.operators import OPERATORS
+    >>> is_defined(OPERATORS["log"], np.array([0.5, 2.0])), is_defined(OPERATORS["sqrt"], np.zeros(1))
+    (True, False)
+    """
+    bound = NUMPY.bound(operator)
+    with np.errstate(all="ignore"):
+        found = bound.value(values)
+        return bool(np.isfinite(found).all() and np.isfinite(bound.slopes[0](values, found)).all())
 
 
 def in_units(column: int, spread: float) -> Tree:

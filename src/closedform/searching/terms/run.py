@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.alignment.constants import fit_constants
 from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import variable
+from closedform.expressions.tree import apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Clock
@@ -17,8 +19,9 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.terms.beam import VANISHING, Beam, Sums, Support, Width, extend, merged, singles
 from closedform.searching.terms.drafts import drafted
 from closedform.searching.terms.exact_sums import WORST, exact_sums
+from closedform.searching.terms.exponents import MOST_SUMS, with_fitted_exponents
 from closedform.searching.terms.families import family_libraries
-from closedform.searching.terms.finds import PERFECT, Finds, comparison
+from closedform.searching.terms.finds import PERFECT, Finds, Formula, comparison
 from closedform.searching.terms.jacobian import differentiate
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.lines import Lines, prepare_lines
@@ -47,6 +50,9 @@ MOST_TERMS = 16
 
 N_REFINED, N_EXCHANGES = 2, 12
 """Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
+
+FAR_BETTER = 0.01
+"""A fitted exponent must lower the misalignment to this share of what formulas as simple as that reach."""
 
 _PAUSE = 0.25
 
@@ -85,6 +91,8 @@ class Run:
                 return
             good: dict[Support, float] = {}
             is_over = self._grow(library, good)
+            if before == 0 and not is_over:
+                self._free_exponents()
             if before == 0 and not is_over and self.finds.least > PERFECT:
                 self._take_exact(only=False)
             # A sum that is good enough may have a part that is so too.
@@ -93,6 +101,26 @@ class Run:
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
+
+    def _free_exponents(self) -> None:
+        """Fit exponents in the best sums; only a far better formula is kept: a free constant always helps a little."""
+        ordered = sorted(self.finds.found.values(), key=lambda found: (found.misalignment, found.complexity))
+        best = [[f for f in ordered if len(f.formula.terms) == n][:MOST_SUMS] for n in range(1, MOST_BESIDE + 1)]
+        if any(found.misalignment <= PERFECT for group in best for found in group):
+            return
+        sums = [self.finds.expression(found.tree) for group in best for found in group]
+        fitted = with_fitted_exponents(sums, self.sample.points, self.finds.some_points, self.space)
+        self.clock.evaluations += len(fitted)
+        known = self.finds.steps()
+        sizes = [complexity(tree, self.space.costs) for tree, _ in fitted]
+        made = {
+            tree: Formula(frozenset([tree]), size)
+            for (tree, value), size in zip(fitted, sizes, strict=True)
+            if size <= self.space.max_complexity and value < FAR_BETTER * known.best(size)
+        }
+        if made:
+            self.finds.take(made)
+            self._show()
 
     def _take_exact(self, *, only: bool) -> None:
         """Look for long sums in the null spaces of one library after the other, until one fits perfectly.
@@ -307,3 +335,4 @@ def compile_terms() -> None:
     lines = prepare_lines(jacobian, field, 3)
     lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
     comparison(field).misalignments(compile_tapes(terms))
+    fit_constants(comparison(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1]))

@@ -44,6 +44,7 @@ CALLS = {
     "SearchSpace": lambda **k: cf.SearchSpace(**k),
     "Thresholds": lambda **k: cf.Thresholds(**k),
     "Effort": lambda **k: cf.Effort(**k),
+    "Operator": lambda **k: cf.Operator("misspelt", "a", "1", **k),
     "ConceptSearch": lambda **k: cf.ConceptSearch(**k),
     "ConceptSearch.fit": lambda **k: cf.ConceptSearch().fit(POINTS, POINTS, **k),
     "GradientField.from_arrays": lambda **k: cf.GradientField.from_arrays(POINTS, POINTS, **k),
@@ -60,7 +61,7 @@ MISSPELT = {
     "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"), "discover": ("trainings", "training"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"), "SearchSpace": ("operatrs", "operators"),
-    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"),
+    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"), "Operator": ("slope", "slopes"),
     "ConceptSearch.fit": ("feature_name", "feature_names"), "GradientField.from_arrays": ("latent", "latents"),
 }  # fmt: skip
 

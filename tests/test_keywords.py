@@ -61,7 +61,8 @@ MISSPELT = {
     "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"), "discover": ("trainings", "training"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"), "SearchSpace": ("operatrs", "operators"),
-    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"), "Operator": ("slope", "slopes"),
+    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"),
+    "Operator": ("slope", "slopes"),
     "ConceptSearch.fit": ("feature_name", "feature_names"), "GradientField.from_arrays": ("latent", "latents"),
 }  # fmt: skip
 

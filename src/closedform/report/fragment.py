@@ -28,6 +28,7 @@ def fragment(interpretation: Interpretation) -> str:
             _line(_safe(interpretation.agreement)),
             *(_network(reading) for reading in interpretation.networks),
             _checks(verdict, "Reasons for all together" if parts else "Reasons"),
+            _structure(interpretation),
             "</div>",
         ]
     )
@@ -40,6 +41,15 @@ def _safe(text: str) -> str:
 
 def _line(content: str) -> str:
     return f'<div style="font-size:.9em">{content}</div>' if content else ""
+
+
+def _structure(interpretation: Interpretation) -> str:
+    """How the formula is built, folded away."""
+    if interpretation.structure is None:
+        return ""
+    text = escape("\n".join(shown(line) for line in interpretation.structure.text.splitlines()))
+    heading = "<summary>How it is built</summary>"
+    return f'<details style="font-size:.9em">{heading}<pre style="white-space:pre-wrap">{text}</pre></details>'
 
 
 def _status(verdict: Verdict) -> str:

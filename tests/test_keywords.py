@@ -41,6 +41,7 @@ CALLS = {
     "load_field": lambda **k: cf.load_field("field.npz", **k),
     "load_interpretation": lambda **k: cf.load_interpretation("answer.json", **k),
     "Budget": lambda **k: cf.Budget(**k),
+    "Operator": lambda **k: cf.Operator("logistic", **{"value": "1/(1 + exp(-a))", **k}),
     "SearchSpace": lambda **k: cf.SearchSpace(**k),
     "Thresholds": lambda **k: cf.Thresholds(**k),
     "Effort": lambda **k: cf.Effort(**k),
@@ -60,6 +61,7 @@ MISSPELT = {
     "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"), "discover": ("trainings", "training"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"), "SearchSpace": ("operatrs", "operators"),
+    "Operator": ("slope", "slopes"),
     "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"),
     "ConceptSearch.fit": ("feature_name", "feature_names"), "GradientField.from_arrays": ("latent", "latents"),
 }  # fmt: skip
@@ -126,6 +128,7 @@ WRONG = {
     "discover": [({"how": "grwo"}, "did you mean 'grow'"), ({"rng": -1}, "0 or larger"), ({"engine": "term"}, "terms")],
     "same_concept": [({"domain": "wide"}, "domain")],
     "Budget": [({"seconds": 0}, "positive"), ({}, "needs a limit")],
+    "Operator": [({"value": "sine(a)"}, "unknown word 'sine'"), ({"slopes": "a"}, "its value changes by")],
     "SearchSpace": [({"operators": ["sine"]}, "did you mean 'sin'")],
     "Effort": [({"terms": -1}, "positive")],
     "ConceptSearch.fit": [],

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from closedform.errors import ExpressionError
+from closedform.keywords import checked_constructor
 
 Form = str | Callable[..., Any]
 """A formula, or a function of arrays."""
@@ -59,6 +60,7 @@ BY_CODE: Mapping[int, "Operator"] = MappingProxyType(_by_code)
 """What the codes mean."""
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
     """One operator: defining it is enough to parse, evaluate, search, simplify, export and report it.

@@ -24,7 +24,7 @@ def derived_slopes(operator: Operator) -> tuple[str, ...]:
     --------
     >>> from closedform.expressions.operators import OPERATORS
     >>> derived_slopes(OPERATORS["tanh"])
-    ('1 - power(tanh(a), 2)',)
+    ('1 + (-1)*(power(tanh(a), 2))',)
     """
     symbols = sympy.symbols("a b", real=True)[: operator.arity]
     form = SYMPY.bound(operator).value(*symbols)

@@ -7,6 +7,7 @@ from closedform.alignment.comparison import Comparison
 from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import POWERS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
 from closedform.searching.space import SearchSpace
 
@@ -73,8 +74,8 @@ def _power_of(tree: Tree, column: int) -> Fraction | None:
     """The exponent, if a tree is a power of this input."""
     if tree.root == Variable(column):
         return Fraction(1)
-    if tree.root == "sqrt" and tree.children[0].root == Variable(column):
-        return Fraction(1, 2)
+    if tree.root in POWERS and tree.children[0].root == Variable(column):
+        return POWERS[str(tree.root)]
     if tree.root == "pow" and tree.children[0].root == Variable(column) and isinstance(tree.children[1].root, Constant):
         return tree.children[1].root.value
     return None

@@ -41,6 +41,7 @@ def search(field, space=None, **limits):
         ("i + j + 2*sqrt(i*j)*cos(d)", "ijd"),
         ("(p + 0.5/v**2)*(v - 0.3)/t", "pvt"),
         ("n*tanh(m*b/t)*m", "nmbt"),
+        ("x/(y*(1 + z**4))", "xyz"),
     ],
 )
 def test_formulas_of_many_inputs_are_found(truth, names):

@@ -171,7 +171,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
         "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
-        "powered": [(power, float(np.power(size, power))) for power in (3.0, 4.0, 6.0, 1.5)],
+        "powered": [(power, float(np.power(c, power))) for power in (3.0, 4.0, 6.0, 1.5) for c in (abs(low), size / 2)],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],

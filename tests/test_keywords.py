@@ -45,7 +45,6 @@ CALLS = {
     "SearchSpace": lambda **k: cf.SearchSpace(**k),
     "Thresholds": lambda **k: cf.Thresholds(**k),
     "Effort": lambda **k: cf.Effort(**k),
-    "Operator": lambda **k: cf.Operator("misspelt", "a", "1", **k),
     "ConceptSearch": lambda **k: cf.ConceptSearch(**k),
     "ConceptSearch.fit": lambda **k: cf.ConceptSearch().fit(POINTS, POINTS, **k),
     "GradientField.from_arrays": lambda **k: cf.GradientField.from_arrays(POINTS, POINTS, **k),
@@ -64,7 +63,6 @@ MISSPELT = {
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"), "SearchSpace": ("operatrs", "operators"),
     "Operator": ("slope", "slopes"),
     "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"),
-    "Operator": ("slope", "slopes"),
     "ConceptSearch.fit": ("feature_name", "feature_names"), "GradientField.from_arrays": ("latent", "latents"),
 }  # fmt: skip
 

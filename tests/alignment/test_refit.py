@@ -5,6 +5,7 @@ import closedform as cf
 from closedform.alignment.refit import Tapes, refit
 from closedform.alignment.scores import comparison_of
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, skeleton
+from closedform.expressions.tree import Constant
 
 
 @pytest.fixture
@@ -39,3 +40,13 @@ def test_tapes_are_judged_with_their_own_constants(field):
     assert tapes.judge(comparison)[0] > misalignments[0]
     assert [len(values) for values in fitted.constants()] == [2, 0]
     assert tapes.read()[1] == cf.parse("x + v", names=["x", "v"])
+
+
+def test_exponents_that_are_functions_on_the_tape_are_left_as_they_are():
+    """x**0.5 is a square root on the tape; asked to fit its exponent, the fit ended with a KeyError."""
+    points = np.random.default_rng(0).uniform(1, 2, (50, 2))
+    field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
+    root = cf.parse("x**0.5 + 0.7*v", names=["x", "v"])
+    places = [i for i, token in enumerate(root.tree.tokens) if isinstance(token, Constant)]
+    (fitted,), _ = refit([root], field, positions=[places])
+    assert str(fitted).startswith(("x**0.5", "x**(1/2)", "sqrt(x)"))

@@ -45,15 +45,19 @@ class Tapes:
         ----------
         expressions : sequence of Expression
         positions : sequence of sequence of int, optional
-            For each the tokens that may change, constants all of them; its fitted constants by default. Only ten can.
+            For each the tokens that may change, constants all of them; its fitted constants by default. Only ten can, and an
+            exponent that the tape has as a function of its own (0.5 is a square root there) cannot.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
-        chosen = tuple(tuple(places)[:MAX_CONSTANTS] for places in free)
+        nodes_of = [node_positions(expression.tree) for expression in expressions]
+        chosen = tuple(
+            tuple(place for place in places if place in nodes)[:MAX_CONSTANTS]
+            for places, nodes in zip(free, nodes_of, strict=True)
+        )
         batch = compile_tapes([expression.tree for expression in expressions])
         is_free = np.zeros(len(batch.codes), dtype=bool)
         places: list[NDArray[np.int64]] = []
-        for expression, tokens, start in zip(expressions, chosen, batch.starts, strict=False):
-            nodes = node_positions(expression.tree)
+        for nodes, tokens, start in zip(nodes_of, chosen, batch.starts, strict=False):
             places.append(np.asarray([start + nodes[position] for position in tokens], dtype=np.int64))
             is_free[places[-1]] = True
         return cls(tuple(expressions), batch, is_free, chosen, tuple(places))

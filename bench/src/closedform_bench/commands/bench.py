@@ -18,29 +18,21 @@ WIDEST_NAME = 22
 
 
 def bench(
-    more: Annotated[
-        list[str] | None, typer.Argument(metavar="[...]", help="Further names after --systems, further numbers after --seeds.")
-    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[...]", help="Further names or numbers after these.")] = None,
     suite: Annotated[
         Literal["paper", "invariants", "controls", "speed", "feynman", "random"],
-        typer.Option(help="controls: the right answer is 'none'; random: fresh formulas, drawn by --seed."),
+        typer.Option(help="What is read; in controls nothing is to be found."),
     ] = "invariants",
     track: Annotated[
         Literal["field", "exact", "network"] | None,
-        typer.Option(help="field, exact: known gradients; network: train and read. Controls run both without it."),
+        typer.Option(help="Known gradients, or networks trained first."),
     ] = None,
-    noise: Annotated[float, typer.Option(metavar="DEG", min=0, help="Degrees by which directions are turned (field).")] = 0.0,
-    systems: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Names, also several with commas; all by default.")
-    ] = None,
-    seeds: Annotated[
-        list[str] | None, typer.Option(metavar="SEEDS", help="Numbers, or 0:3; by default 0, and 0:3 for controls.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the suites feynman and random.")] = 0,
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="Formulas of the suite random.")] = 60,
-    budget: Annotated[
-        float | None, typer.Option(help="Seconds for each reading; by default what the suite is meant for.")
-    ] = None,
+    noise: Annotated[float, typer.Option(metavar="DEG", min=0, help="Degrees of noise in known gradients.")] = 0.0,
+    systems: Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Names, with commas; all by default.")] = None,
+    seeds: Annotated[list[str] | None, typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (not feynman, random).")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of feynman and random.")] = 0,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="Formulas of random.")] = 60,
+    budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
         Literal["closedform", "direct regression", "implicit regression"],
         typer.Option(help="Who reads the systems of the suite invariants; the others are baselines."),

@@ -1,7 +1,9 @@
-"""Draw the rooms of the package and who uses whom, from the code's own imports: ``python docs/architecture_picture.py``.
+"""Draw the rooms of the package and who uses whom, from the code's own imports: ``python
+docs/architecture_picture.py``.
 
-A room stands above all that it uses. An arrow is drawn from a room to what it uses, unless the same is said by a longer way
-through other rooms. That nothing reaches up is written in pyproject.toml and enforced by import-linter.
+A room stands above all that it uses. An arrow is drawn from a room to what it uses, unless the same
+is said by a longer way through other rooms. That nothing reaches up is written in pyproject.toml
+and enforced by import-linter.
 """
 
 import re
@@ -17,19 +19,25 @@ FLOW = ("networks", "field", "searching", "selection", "verification", "interpre
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1, "equivalence": 1, "report": 2,
+    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1,
+    "equivalence": 1, "report": 2,
     "testing": 2, "example": -2, "cli": 0,
-    "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0, "alignment": 0,
+    "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
+    "alignment": 0,
     "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 
 WHAT = {
     "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
     "reading": "search, select, verify",
-    "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict", "selection": "the choice",
-    "searching": "engines, the front", "canonical": "one formula per concept", "equivalence": "same concept?",
-    "alignment": "misalignment, fits", "networks": "models to gradients", "field": "points and directions",
-    "expressions": "trees, operators, kernel", "estimator": "scikit-learn style", "discovery": "pairs to invariants",
+    "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict",
+    "selection": "the choice",
+    "searching": "engines, the front", "canonical": "one formula per concept",
+    "equivalence": "same concept?",
+    "alignment": "misalignment, fits", "networks": "models to gradients",
+    "field": "points and directions",
+    "expressions": "trees, operators, kernel", "estimator": "scikit-learn style",
+    "discovery": "pairs to invariants",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
     SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip
@@ -37,9 +45,14 @@ WHAT = {
 
 def layers() -> list[list[str]]:
     """The modules of each layer, from the top."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
     (rows,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
-    return [[name.strip().removeprefix("closedform.") for name in re.split(r"[|:]", row)] for row in rows]
+    return [
+        [name.strip().removeprefix("closedform.") for name in re.split(r"[|:]", row)]
+        for row in rows
+    ]
 
 
 def rooms() -> set[str]:
@@ -112,22 +125,50 @@ def draw(target: Path = PICTURE) -> None:
     level["testing"] = level["verification"]
     place = {room: (COLUMNS.get(room, 1) * 2.25, 1.12 * level[room]) for room in found}
     with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "closedform"}):
-        figure, ax = plt.subplots(figsize=(7.8, 0.82 * (max(level.values()) + 1)), layout="constrained")
+        figure, ax = plt.subplots(
+            figsize=(7.8, 0.82 * (max(level.values()) + 1)), layout="constrained"
+        )
         for first, second in direct(found):
             (x, y), (other_x, other_y) = place[first], place[second]
             past = x == other_x and abs(other_y - y) > 1.3
             bend = 0.42 if past or (first, second) == ("reading", "networks") else 0.0
-            style = {"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "connectionstyle": f"arc3,rad={bend}"}
+            style = {
+                "arrowstyle": "-|>",
+                "color": GREY,
+                "linewidth": 0.9,
+                "connectionstyle": f"arc3,rad={bend}",
+            }
             ax.annotate("", (other_x, other_y + height / 2), (x, y - height / 2), arrowprops=style)
         for room, (x, y) in place.items():
             flows = room in FLOW
             box = FancyBboxPatch(
-                (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.02,rounding_size=0.1",
-                facecolor="#E8F2F9" if flows else "white", edgecolor=BLUE if flows else LIGHT, linewidth=1.2, zorder=3,
+                (x - width / 2, y - height / 2), width, height,
+                boxstyle="round,pad=0.02,rounding_size=0.1",
+                facecolor="#E8F2F9" if flows else "white", edgecolor=BLUE if flows else LIGHT,
+                linewidth=1.2, zorder=3,
             )  # fmt: skip
             ax.add_patch(box)
-            ax.text(x, y + 0.1, room, ha="center", va="center", fontsize=9.5, weight="bold", color=BLACK, zorder=4)
-            ax.text(x, y - 0.15, WHAT.get(room, ""), ha="center", va="center", fontsize=7, color="#4A5560", zorder=4)
+            ax.text(
+                x,
+                y + 0.1,
+                room,
+                ha="center",
+                va="center",
+                fontsize=9.5,
+                weight="bold",
+                color=BLACK,
+                zorder=4,
+            )
+            ax.text(
+                x,
+                y - 0.15,
+                WHAT.get(room, ""),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="#4A5560",
+                zorder=4,
+            )
         ax.set_xlim(-5.6, 5.6)
         ax.set_ylim(-0.5, 1.12 * max(level.values()) + 0.5)
         ax.axis("off")

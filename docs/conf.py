@@ -1,4 +1,6 @@
-"""The documentation site: ``python -m sphinx -W -b html docs build/site``. Nothing is loaded from the network."""
+"""The documentation site: ``python -m sphinx -W -b html docs build/site``. Nothing is loaded from
+the network.
+"""
 
 import re
 import shutil

@@ -1,4 +1,5 @@
-"""Draw the pictures of this site from trained networks: ``python docs/pictures.py`` writes docs/images/*.svg.
+"""Draw the pictures of this site from trained networks: ``python docs/pictures.py`` writes
+docs/images/*.svg.
 
 The networks are those that come with the package: the example, and experiment 2 of the paper.
 """
@@ -25,7 +26,8 @@ from closedform_bench.paper.shipped import load_checkpoint
 
 IMAGES = Path(__file__).parent / "images"
 STYLE: Any = {
-    "svg.fonttype": "path", "svg.hashsalt": "closedform", "font.size": 8.5, "axes.titlesize": 9.5, "axes.titleweight": "bold",
+    "svg.fonttype": "path", "svg.hashsalt": "closedform", "font.size": 8.5, "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
     "mathtext.fontset": "stixsans",
 }  # fmt: skip
 COLOURS = "cividis"
@@ -45,14 +47,18 @@ def main() -> None:
 
 
 def draw_concept() -> Figure:
-    """A neuron's values, its directions with the level lines of the formula that was read, and phi."""
+    """A neuron's values, its directions with the level lines of the formula that was read, and
+    phi.
+    """
     network, inputs, names = load_example()
     field = cf.extract_field(network, inputs, "latent:0", names=names)
     found = cf.interpret_field(field, budget=4.0, rng=0)
     if found.concept is None or field.latents is None or found.phi is None:
         raise RuntimeError("The network of the example was not read.")
     figure, (values, directions, phi) = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")
-    drawn = values.scatter(*field.points.T, c=field.latents[:, 0], s=5, cmap=COLOURS, linewidths=0, rasterized=True)
+    drawn = values.scatter(
+        *field.points.T, c=field.latents[:, 0], s=5, cmap=COLOURS, linewidths=0, rasterized=True
+    )
     figure.colorbar(drawn, ax=values, pad=0.02).ax.tick_params(labelsize=6.5)
     values.set_title("1  a neuron of a trained network")
     finish(values, "x", "v")
@@ -70,9 +76,19 @@ def draw_concept() -> Figure:
     finish(directions, "x", "v")
     order = np.argsort(found.concept(field.points))
     phi.scatter(
-        found.concept(field.points)[order], field.latents[order, 0], s=4, color=BLUE, alpha=0.3, linewidths=0, rasterized=True
+        found.concept(field.points)[order],
+        field.latents[order, 0],
+        s=4,
+        color=BLUE,
+        alpha=0.3,
+        linewidths=0,
+        rasterized=True,
     )
-    phi.set_title(f"3  ${cf.parse(str(found.concept)).latex()}$   ({found.verdict.status})", color=GREEN, fontsize=11)
+    phi.set_title(
+        f"3  ${cf.parse(str(found.concept)).latex()}$   ({found.verdict.status})",
+        color=GREEN,
+        fontsize=11,
+    )
     finish(phi, "the formula", "the neuron")
     return figure
 
@@ -85,9 +101,13 @@ def draw_directions() -> Figure:
     figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.2), layout="constrained", sharey=True)
     for ax, (name, phi) in zip(axes, _distortions().items(), strict=True):
         shown = phi(concept(grid)).reshape(shape)
-        ax.imshow(shown, origin="lower", extent=(-2, 2, -2, 2), cmap=COLOURS, aspect="auto", alpha=0.9)
+        ax.imshow(
+            shown, origin="lower", extent=(-2, 2, -2, 2), cmap=COLOURS, aspect="auto", alpha=0.9
+        )
         here = phi(concept(points))
-        gradient = np.stack([phi(concept(points + step)) - here for step in 1e-6 * np.eye(2)], axis=1)
+        gradient = np.stack(
+            [phi(concept(points + step)) - here for step in 1e-6 * np.eye(2)], axis=1
+        )
         _strokes(ax, points, gradient, "white")
         ax.set_title(name)
         finish(ax, "x", "v" if ax is axes[0] else "")
@@ -110,9 +130,19 @@ def draw_phi() -> Figure:
     values.legend(frameon=False, fontsize=SMALL)
     for expression, colour in ((concept, GREEN), (wrong, GREY)):
         candidate, truth = expression.gradient(points), concept.gradient(points)
-        cosine = np.abs((candidate * truth).sum(1)) / np.linalg.norm(candidate, axis=1) / np.linalg.norm(truth, axis=1)
+        cosine = (
+            np.abs((candidate * truth).sum(1))
+            / np.linalg.norm(candidate, axis=1)
+            / np.linalg.norm(truth, axis=1)
+        )
         degrees = np.degrees(np.arccos(np.clip(cosine, 0, 1)))
-        angles.hist(degrees, bins=np.linspace(0, 90, 31), color=colour, alpha=0.8, label=f"${expression.latex()}$")
+        angles.hist(
+            degrees,
+            bins=np.linspace(0, 90, 31),
+            color=colour,
+            alpha=0.8,
+            label=f"${expression.latex()}$",
+        )
     finish(angles, "angle to the neuron's gradient (degrees)", "points")
     angles.set_title(r"directions: the same for every $\phi$")
     angles.legend(frameon=False, fontsize=SMALL)
@@ -120,13 +150,18 @@ def draw_phi() -> Figure:
 
 
 def draw_tangent() -> Figure:
-    """Why gradients are compared inside the data's tangent space: a sketch, and the network of experiment 2."""
+    """Why gradients are compared inside the data's tangent space: a sketch, and the network of
+    experiment 2.
+    """
     figure, (sketch, angles) = plt.subplots(1, 2, figsize=(7.4, 3.1), layout="constrained")
     _sketch(sketch)
     names = EXPERIMENTS[2].inputs
     truth = cf.parse("A11*A22 - A12*A21", names=list(names))
     module = load_checkpoint(2)
-    for tangent, colour, label in (("none", GREY, "full gradients"), ("auto", GREEN, "inside the tangent space")):
+    for tangent, colour, label in (
+        ("none", GREY, "full gradients"),
+        ("auto", GREEN, "inside the tangent space"),
+    ):
         field = extract_experiment(2, module, tangent=tangent)
         candidate = field.project(truth.gradient(field.points))
         candidate /= np.linalg.norm(candidate, axis=1, keepdims=True)
@@ -152,10 +187,26 @@ def _sketch(ax: Axes) -> None:
         true = 0.55 * along
         seen = true + rng.uniform(0.35, 0.7) * across * rng.choice([-1, 1])
         for vector, colour, width in ((seen, ORANGE, 0.011), (true, GREEN, 0.014)):
-            ax.quiver(*foot, *vector, angles="xy", scale_units="xy", scale=1, color=colour, width=width, zorder=3)
+            ax.quiver(
+                *foot,
+                *vector,
+                angles="xy",
+                scale_units="xy",
+                scale=1,
+                color=colour,
+                width=width,
+                zorder=3,
+            )
         ax.plot(*np.stack([foot + seen, foot + true]).T, color=GREY, linestyle=":", linewidth=1.0)
     ax.text(0.02, 0.93, "network's gradient", color=ORANGE, transform=ax.transAxes, fontsize=SMALL)
-    ax.text(0.02, 0.86, "its part along the data, which is learned", color=GREEN, transform=ax.transAxes, fontsize=SMALL)
+    ax.text(
+        0.02,
+        0.86,
+        "its part along the data, which is learned",
+        color=GREEN,
+        transform=ax.transAxes,
+        fontsize=SMALL,
+    )
     ax.set_title("off the data, anything goes")
     ax.set_aspect("equal")
     ax.set_xlim(-1.8, 1.8)
@@ -172,13 +223,19 @@ def _strokes(ax: Axes, points: FloatArray, vectors: FloatArray, colour: str) -> 
 
 
 def _grid(points: FloatArray, count: int = 80) -> tuple[FloatArray, tuple[int, int]]:
-    first, second = (np.linspace(points[:, column].min(), points[:, column].max(), count) for column in (0, 1))
+    first, second = (
+        np.linspace(points[:, column].min(), points[:, column].max(), count) for column in (0, 1)
+    )
     mesh = np.meshgrid(first, second)
     return np.stack([one.ravel() for one in mesh], axis=1), mesh[0].shape
 
 
 def _distortions() -> dict[str, Callable[[FloatArray], FloatArray]]:
-    return {"$f = g$": lambda g: g, "$f = \\tanh 2g$": lambda g: np.tanh(2 * g), "$f = e^{-g}$": lambda g: np.exp(-g)}
+    return {
+        "$f = g$": lambda g: g,
+        "$f = \\tanh 2g$": lambda g: np.tanh(2 * g),
+        "$f = e^{-g}$": lambda g: np.exp(-g),
+    }
 
 
 if __name__ == "__main__":

@@ -20,11 +20,19 @@ QUICK = SiameseOptions(
 
 
 def turned(n, rng):
-    """Points and the same turned around the third axis: the distance from it and the height are shared."""
+    """Points and the same turned around the third axis: the distance from it and the height are
+    shared.
+    """
     points = rng.uniform(-1, 1, (n, 3))
     angle = rng.uniform(0, 2 * np.pi, n)
     cos, sin = np.cos(angle), np.sin(angle)
-    after = np.column_stack([cos * points[:, 0] - sin * points[:, 1], sin * points[:, 0] + cos * points[:, 1], points[:, 2]])
+    after = np.column_stack(
+        [
+            cos * points[:, 0] - sin * points[:, 1],
+            sin * points[:, 0] + cos * points[:, 1],
+            points[:, 2],
+        ]
+    )
     return np.stack([points, after], axis=1)
 
 

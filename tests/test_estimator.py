@@ -30,7 +30,10 @@ class AnyInput:
 
     def search(self, field, space, budget, rng, progress):
         column = int(rng.choice([0, field.points.shape[1] - 1]))
-        return SearchResult(Front.of([Candidate(Expression(variable(column), field.names), 0.5, 1, self.name)]), "finished")
+        return SearchResult(
+            Front.of([Candidate(Expression(variable(column), field.names), 0.5, 1, self.name)]),
+            "finished",
+        )
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,27 @@ def energy(n_points=300):
     return points, slopes * np.random.default_rng(1).normal(size=(n_points, 1))
 
 
-# The general checks all run; but they pass targets y of shape (n,), and this estimator fits gradients, (n, d) or (n, k, d).
-# So they see a subclass that makes gradients of the points and leaves y alone. The checks of targets (multioutput, classes, nan
-# in y) and those of classifiers, regressors and transformers do not apply, as it is none of them.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")  # array API inputs, when SCIPY_ARRAY_API is not set
+# The general checks all run; but they pass targets y of shape (n,), and this estimator fits
+# gradients, (n, d) or (n, k, d). So they see a subclass that makes gradients of the points and
+# leaves y alone. The checks of targets (multioutput, classes, nan in y) and those of classifiers,
+# regressors and transformers do not apply, as it is none of them.
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.SkipTestWarning"
+)  # array API inputs, when SCIPY_ARRAY_API is not set
 def test_scikit_learns_checks_pass():
     check_estimator(OfPoints(AnyInput(), tangent="none", random_state=0))
 
 
 def test_parameters_are_stored_unchanged():
     space, operators = SearchSpace(max_degree=2), ["add", "mul"]
-    search = cf.ConceptSearch("terms", budget=BUDGET, operators=operators, space=space, constraints=("x + y",), random_state=3)
+    search = cf.ConceptSearch(
+        "terms",
+        budget=BUDGET,
+        operators=operators,
+        space=space,
+        constraints=("x + y",),
+        random_state=3,
+    )
     assert search.get_params()["operators"] is operators
     assert search.space is space
     copy = copy_of(search).set_params(budget=5.0)
@@ -86,7 +99,9 @@ def test_nothing_is_known_before_the_fit():
 
 def test_a_table_names_the_inputs():
     points, gradients = energy()
-    search = cf.ConceptSearch("terms", budget=BUDGET, random_state=0).fit(pd.DataFrame(points, columns=["x", "v"]), gradients)
+    search = cf.ConceptSearch("terms", budget=BUDGET, random_state=0).fit(
+        pd.DataFrame(points, columns=["x", "v"]), gradients
+    )
     assert list(search.feature_names_in_) == ["x", "v"]
     assert search.n_features_in_ == 2
     table = search.equations_
@@ -98,7 +113,9 @@ def test_a_table_names_the_inputs():
     assert cf.same_concept(search.concept_, "sin(x) + v**2/2", names=["x", "v"])
     assert search.sympy() == search.concept_.sympy()
     assert search.latex() == search.concept_.latex()
-    assert np.array_equal(search.predict(pd.DataFrame(points, columns=["x", "v"])), search.concept_(points))
+    assert np.array_equal(
+        search.predict(pd.DataFrame(points, columns=["x", "v"])), search.concept_(points)
+    )
     with pytest.raises(ShapeError, match="columns are"):
         search.predict(pd.DataFrame(points, columns=["v", "x"]))
     with pytest.raises(ShapeError, match="expecting 2 features"):
@@ -107,15 +124,21 @@ def test_a_table_names_the_inputs():
 
 def test_the_same_seed_gives_the_same_table_also_after_pickling():
     points, gradients = energy()
-    search = cf.ConceptSearch(budget=BUDGET, random_state=0).fit(points, gradients, feature_names=["x", "v"])
-    again = copy_of(pickle.loads(pickle.dumps(search))).fit(points, gradients, feature_names=["x", "v"])
+    search = cf.ConceptSearch(budget=BUDGET, random_state=0).fit(
+        points, gradients, feature_names=["x", "v"]
+    )
+    again = copy_of(pickle.loads(pickle.dumps(search))).fit(
+        points, gradients, feature_names=["x", "v"]
+    )
     pd.testing.assert_frame_equal(search.equations_, again.equations_)
     assert np.array_equal(pickle.loads(pickle.dumps(search)).predict(points), again.predict(points))
 
 
 def test_names_do_not_outlive_the_next_fit():
     points, gradients = energy(50)
-    search = cf.ConceptSearch(AnyInput(), random_state=0).fit(points, gradients, feature_names=["x", "v"])
+    search = cf.ConceptSearch(AnyInput(), random_state=0).fit(
+        points, gradients, feature_names=["x", "v"]
+    )
     assert not hasattr(search.fit(points, gradients), "feature_names_in_")
     assert not hasattr(search.fit(pd.DataFrame(points), gradients), "feature_names_in_")
     assert search.concept_ is not None
@@ -125,7 +148,9 @@ def test_names_do_not_outlive_the_next_fit():
 def test_legacy_random_states_are_seeds():
     points, gradients = energy(50)
     fits = [
-        cf.ConceptSearch(AnyInput(), random_state=np.random.RandomState(seed)).fit(points, gradients)
+        cf.ConceptSearch(AnyInput(), random_state=np.random.RandomState(seed)).fit(
+            points, gradients
+        )
         for seed in [*range(8)] * 2
     ]
     found = [fit.concept_ for fit in fits]
@@ -135,7 +160,9 @@ def test_legacy_random_states_are_seeds():
 
 def test_operators_and_complexity_limit_the_search():
     points, gradients = energy()
-    search = cf.ConceptSearch("terms", budget=BUDGET, operators=["add", "mul"], max_complexity=9, random_state=0)
+    search = cf.ConceptSearch(
+        "terms", budget=BUDGET, operators=["add", "mul"], max_complexity=9, random_state=0
+    )
     table = search.fit(points, gradients).equations_
     assert max(table["complexity"]) <= 9
     assert not any("sin" in str(expression) for expression in table["expression"])
@@ -150,7 +177,9 @@ def test_several_latents():
     jacobian = np.zeros((300, 2, 3))
     jacobian[:, 0, 0], jacobian[:, 1] = 1.0, points[:, [0, 2, 1]]
     mixed = np.random.default_rng(1).normal(size=(300, 2, 2)) @ jacobian
-    search = cf.ConceptSearch("terms", budget=BUDGET, random_state=0).fit(points, mixed, feature_names=["x", "y", "z"])
+    search = cf.ConceptSearch("terms", budget=BUDGET, random_state=0).fit(
+        points, mixed, feature_names=["x", "y", "z"]
+    )
     assert search.field_.rank == 2
     assert min(search.equations_["misalignment"]) < 1e-9
 
@@ -164,7 +193,14 @@ def test_finding_nothing_is_no_error_until_the_concept_is_asked_for():
 
 
 def test_scores_are_drops_for_each_added_complexity():
-    texts = [("x", 0.5, 1), ("x + y", 0.5 / np.e**4, 3), ("x*y + y", 1e-11, 5), ("x*y + sin(y)", 1e-12, 9)]
-    scores = _scores([FrontEntry(cf.parse(text, ["x", "y"]), c, m, m, m, regional=m) for text, m, c in texts])
+    texts = [
+        ("x", 0.5, 1),
+        ("x + y", 0.5 / np.e**4, 3),
+        ("x*y + y", 1e-11, 5),
+        ("x*y + sin(y)", 1e-12, 9),
+    ]
+    scores = _scores(
+        [FrontEntry(cf.parse(text, ["x", "y"]), c, m, m, m, regional=m) for text, m, c in texts]
+    )
     assert scores[:2] == [0.0, pytest.approx(2.0)]
     assert scores[3] == 0.0

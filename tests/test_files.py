@@ -69,8 +69,12 @@ def test_a_name_as_long_as_the_system_allows(tmp_path):
     assert names(tmp_path) == [name]
 
 
-@pytest.mark.parametrize("check", [check_output, lambda path: write_bytes(path, b"")], ids=["check", "write"])
-@pytest.mark.parametrize(("name", "said"), [("none/a", "no folder"), ("file/a", "no folder"), (".", "it is a folder")])
+@pytest.mark.parametrize(
+    "check", [check_output, lambda path: write_bytes(path, b"")], ids=["check", "write"]
+)
+@pytest.mark.parametrize(
+    ("name", "said"), [("none/a", "no folder"), ("file/a", "no folder"), (".", "it is a folder")]
+)
 def test_what_cannot_be_written_is_told(check, name, said, tmp_path):
     (tmp_path / "file").write_text("old")
     with pytest.raises(SaveError, match=said):

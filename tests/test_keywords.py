@@ -1,4 +1,6 @@
-"""Every public function refuses a misspelt keyword and a wrong value before it starts, and names the nearest right one."""
+"""Every public function refuses a misspelt keyword and a wrong value before it starts, and names
+the nearest right one.
+"""
 
 import inspect
 import time
@@ -50,20 +52,27 @@ CALLS = {
     "GradientField.from_arrays": lambda **k: cf.GradientField.from_arrays(POINTS, POINTS, **k),
 }
 MADE_BY_US = {
-    "Discovery", "Equivalence", "Expression", "GradientField", "Interpretation", "SearchResult", "Selection", "Sweep",
+    "Discovery", "Equivalence", "Expression", "GradientField", "Interpretation", "SearchResult",
+    "Selection", "Sweep",
     "Verdict", "ClosedformError", "ClosedformWarning",
 }  # fmt: skip
 """Results and errors, which nobody calls with keywords."""
 
 MISSPELT = {
-    "interpret": ("hypotesis", "hypothesis"), "interpret_field": ("bugdet", "budget"), "interpret_fields": ("engin", "engine"),
-    "extract_field": ("smothing", "smoothing"), "search": ("spaces", "space"), "select": ("rules", "rule"),
-    "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"), "discover": ("trainings", "training"),
+    "interpret": ("hypotesis", "hypothesis"), "interpret_field": ("bugdet", "budget"),
+    "interpret_fields": ("engin", "engine"),
+    "extract_field": ("smothing", "smoothing"), "search": ("spaces", "space"),
+    "select": ("rules", "rule"),
+    "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"),
+    "discover": ("trainings", "training"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),
-    "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"), "SearchSpace": ("operatrs", "operators"),
+    "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"),
+    "SearchSpace": ("operatrs", "operators"),
     "Operator": ("slope", "slopes"),
-    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"), "ConceptSearch": ("enginee", "engine"),
-    "ConceptSearch.fit": ("feature_name", "feature_names"), "GradientField.from_arrays": ("latent", "latents"),
+    "Thresholds": ("verifed", "verified"), "Effort": ("evaluation", "evaluations"),
+    "ConceptSearch": ("enginee", "engine"),
+    "ConceptSearch.fit": ("feature_name", "feature_names"),
+    "GradientField.from_arrays": ("latent", "latents"),
 }  # fmt: skip
 
 
@@ -79,7 +88,9 @@ def test_a_misspelt_keyword_is_refused_at_once(name):
     began = time.perf_counter()
     with pytest.raises(KeywordError, match=f"did you mean '{right}'"):
         CALLS[name](**{wrong: 1})
-    assert time.perf_counter() - began < 5  # the first access imports; nothing is trained or searched
+    assert (
+        time.perf_counter() - began < 5
+    )  # the first access imports; nothing is trained or searched
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -110,7 +121,11 @@ READING = [
     ({"thresholds": 0.02}, "closedform.Thresholds"),
     ({"checks": ["points"]}, "is not a check"),
 ]
-NETWORK = [({"tangent": "lokal"}, "did you mean 'local'"), ({"precision": "duoble"}, "double"), ({"kind": "troch"}, "torch")]
+NETWORK = [
+    ({"tangent": "lokal"}, "did you mean 'local'"),
+    ({"precision": "duoble"}, "double"),
+    ({"kind": "troch"}, "torch"),
+]
 WRONG = {
     "interpret": [*READING, *NETWORK],
     "interpret_field": READING,
@@ -125,18 +140,30 @@ WRONG = {
         ({"rule": "best"}, "no rule"),
     ],
     "sweep": [({"rng": -1}, "0 or larger"), ({"tangent": "lokal"}, "did you mean 'local'")],
-    "discover": [({"how": "grwo"}, "did you mean 'grow'"), ({"rng": -1}, "0 or larger"), ({"engine": "term"}, "terms")],
+    "discover": [
+        ({"how": "grwo"}, "did you mean 'grow'"),
+        ({"rng": -1}, "0 or larger"),
+        ({"engine": "term"}, "terms"),
+    ],
     "same_concept": [({"domain": "wide"}, "domain")],
     "Budget": [({"seconds": 0}, "positive"), ({}, "needs a limit")],
-    "Operator": [({"value": "sine(a)"}, "unknown word 'sine'"), ({"slopes": "a"}, "its value changes by")],
+    "Operator": [
+        ({"value": "sine(a)"}, "unknown word 'sine'"),
+        ({"slopes": "a"}, "its value changes by"),
+    ],
     "SearchSpace": [({"operators": ["sine"]}, "did you mean 'sin'")],
     "Effort": [({"terms": -1}, "positive")],
     "ConceptSearch.fit": [],
-    "GradientField.from_arrays": [({"tangent": "lokal"}, "did you mean 'local'"), ({"names": ["x"]}, "Names are")],
+    "GradientField.from_arrays": [
+        ({"tangent": "lokal"}, "did you mean 'local'"),
+        ({"names": ["x"]}, "Names are"),
+    ],
 }
 
 
-@pytest.mark.parametrize(("name", "keywords", "said"), [(n, k, s) for n, rows in WRONG.items() for k, s in rows])
+@pytest.mark.parametrize(
+    ("name", "keywords", "said"), [(n, k, s) for n, rows in WRONG.items() for k, s in rows]
+)
 def test_a_wrong_value_is_refused_at_once(name, keywords, said, monkeypatch):
     monkeypatch.setattr("closedform.searching.portfolio.Portfolio.search", _must_not_run)
     with pytest.raises((cf.ClosedformError, ValueError, TypeError), match=said):
@@ -149,10 +176,15 @@ def _must_not_run(*_args, **_options):
 
 def test_numpys_integers_are_seeds():
     budget = cf.Budget(evaluations=200)
-    found = [cf.interpret_field(FIELD, engine="terms", budget=budget, rng=seed).concept for seed in (3, np.int64(3))]
+    found = [
+        cf.interpret_field(FIELD, engine="terms", budget=budget, rng=seed).concept
+        for seed in (3, np.int64(3))
+    ]
     assert found[0] == found[1]
 
 
 def test_progress_may_be_asked_for_with_true(capsys):
-    cf.interpret_field(FIELD, engine="terms", budget=cf.Budget(evaluations=200), rng=0, progress=True)
+    cf.interpret_field(
+        FIELD, engine="terms", budget=cf.Budget(evaluations=200), rng=0, progress=True
+    )
     assert "search" in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""Progress that can be watched: what stands on the line and in the table, and that nothing about it can hurt a search."""
+"""Progress that can be watched: what stands on the line and in the table, and that nothing about it
+can hurt a search.
+"""
 
 import io
 import re
@@ -56,7 +58,8 @@ def test_an_object_is_taken_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("show", "words"), [("tabel", "did you mean 'table'"), ("Line", "did you mean 'line'"), ("zzz", "Known: line")]
+    ("show", "words"),
+    [("tabel", "did you mean 'table'"), ("Line", "did you mean 'line'"), ("zzz", "Known: line")],
 )
 def test_unknown_text(show, words):
     with pytest.raises(ProgressError, match=words):
@@ -74,7 +77,11 @@ def test_the_line_of_terms():
     live = Live(stream)
     live.show(TERMS)
     assert last_line(stream).startswith("terms  42% |####")
-    assert last_line(stream).rstrip().endswith("| 3 s left, 118k eval/s, misalignment 1.2e-03, v**2 + x")
+    assert (
+        last_line(stream)
+        .rstrip()
+        .endswith("| 3 s left, 118k eval/s, misalignment 1.2e-03, v**2 + x")
+    )
     live.close()
 
 
@@ -94,7 +101,11 @@ def test_one_line_per_step():
     live.close()
     live.show(TERMS)  # the portfolio goes on after an engine has closed
     live.close()
-    steps = [line.split("\r")[-1].split()[0] for line in stream.getvalue().splitlines(keepends=False) if line.strip()]
+    steps = [
+        line.split("\r")[-1].split()[0]
+        for line in stream.getvalue().splitlines(keepends=False)
+        if line.strip()
+    ]
     assert stream.getvalue().count("\n") == 3
     assert steps[-1] == "terms"
 
@@ -135,7 +146,9 @@ def test_the_table_of_evolution_has_no_empty_column():
     table.show(EVOLUTION)
     table.close()
     assert "misalignment" not in stream.getvalue()
-    assert ["6", "sin(x)", "+", "v**2"] in [line.split() for line in visible(stream.getvalue()).splitlines()]
+    assert ["6", "sin(x)", "+", "v**2"] in [
+        line.split() for line in visible(stream.getvalue()).splitlines()
+    ]
 
 
 def test_the_cursor_is_there_while_the_table_is_drawn():
@@ -149,7 +162,11 @@ def test_the_cursor_is_there_while_the_table_is_drawn():
 def test_a_row_that_a_simpler_and_better_one_beats_is_left_out():
     stream = Terminal()
     table = Table(stream)
-    table.show(Snapshot("evolution", 0.1, None, (("2", "first"), ("7", "beaten"), ("5", "older"), ("5", "best"))))
+    table.show(
+        Snapshot(
+            "evolution", 0.1, None, (("2", "first"), ("7", "beaten"), ("5", "older"), ("5", "best"))
+        )
+    )
     table.close()
     assert "first" in stream.getvalue()
     assert "best" in stream.getvalue()
@@ -161,7 +178,11 @@ def test_a_low_terminal_keeps_the_best_rows(monkeypatch):
     monkeypatch.setenv("LINES", "10")
     stream = Terminal()
     table = Table(stream)
-    table.show(Snapshot("terms", 0.1, None, tuple((str(i), f"{30 - i}.0e-03  row{i}.") for i in range(1, 30))))
+    table.show(
+        Snapshot(
+            "terms", 0.1, None, tuple((str(i), f"{30 - i}.0e-03  row{i}.") for i in range(1, 30))
+        )
+    )
     assert "row29." in stream.getvalue()
     assert "row1." not in stream.getvalue()
     assert len(visible(stream.getvalue()).splitlines()) <= 10
@@ -181,7 +202,14 @@ def test_braces_brackets_and_line_breaks_are_text(kind):
 def test_long_numbers_are_shown_with_four_figures(kind):
     stream = Terminal()
     progress = kind(stream)
-    progress.show(Snapshot("terms", 0.5, None, (("3", "1.0e-03  x - 0.14816755873519005*y + 2.5 + 1.23456789e-07*z"),)))
+    progress.show(
+        Snapshot(
+            "terms",
+            0.5,
+            None,
+            (("3", "1.0e-03  x - 0.14816755873519005*y + 2.5 + 1.23456789e-07*z"),),
+        )
+    )
     progress.close()
     assert "x - 0.1482*y + 2.5 + 1.235e-07*z" in visible(stream.getvalue())
 
@@ -195,7 +223,9 @@ def test_plain_lines_where_there_is_no_terminal(forced, monkeypatch):
         table.show(Snapshot("terms", percent / 100, 1.0, (("1", "x"),), 10.0))
     table.close()
     lines = stream.getvalue().splitlines()
-    assert [line.split(",")[0] for line in lines] == [f"terms {percent:3d}%" for percent in (0, 10, 20, 30, 40, 50, 57)]
+    assert [line.split(",")[0] for line in lines] == [
+        f"terms {percent:3d}%" for percent in (0, 10, 20, 30, 40, 50, 57)
+    ]
     assert "\x1b" not in stream.getvalue()
 
 
@@ -276,6 +306,9 @@ def test_no_standard_error_is_harmless(kind, monkeypatch):
 
 
 def test_nothing_is_imported_before_it_is_used():
-    code = "import sys, closedform.live_progress as p; p.choose_progress('table'); p.choose_progress('line')"
+    code = (
+        "import sys, closedform.live_progress as p; p.choose_progress('table'); "
+        "p.choose_progress('line')"
+    )
     check = "; sys.exit(bool({'tqdm', 'rich'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code + check], check=False).returncode == 0

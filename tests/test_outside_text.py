@@ -1,4 +1,6 @@
-"""Names, titles and notes from outside: saved and loaded exactly, and shown escaped wherever a person reads them."""
+"""Names, titles and notes from outside: saved and loaded exactly, and shown escaped wherever a
+person reads them.
+"""
 
 import json
 import re
@@ -33,9 +35,13 @@ _OWN_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def is_clean(text: str) -> bool:
-    """Whether lines and our own colours are all that a terminal obeys, and no line of the text is forged."""
+    """Whether lines and our own colours are all that a terminal obeys, and no line of the text is
+    forged.
+    """
     lines = _OWN_STYLE.sub("", text).split("\n")
-    return all(line.isprintable() for line in lines) and not any(line.startswith("verified: FAKE") for line in lines)
+    return all(line.isprintable() for line in lines) and not any(
+        line.startswith("verified: FAKE") for line in lines
+    )
 
 
 def make_field(names=("x", "y")):
@@ -44,7 +50,9 @@ def make_field(names=("x", "y")):
 
 
 def read(field, **options):
-    return cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=2_000), rng=0, **options)
+    return cf.interpret_field(
+        field, engine="terms", budget=cf.Budget(evaluations=2_000), rng=0, **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +193,11 @@ def test_the_terminal_gets_nothing_to_obey(answer, evil_file, tmp_path):
     refused = run("interpret", evil_file)
     assert isinstance(refused.exception, FieldError)
     assert str(refused.exception).isprintable()
-    for arguments in (["interpret", tmp_path / f"a{EVIL}.npz"], [f"do{EVIL}"], ["same", "x", "y", f"--x{EVIL}"]):
+    for arguments in (
+        ["interpret", tmp_path / f"a{EVIL}.npz"],
+        [f"do{EVIL}"],
+        ["same", "x", "y", f"--x{EVIL}"],
+    ):
         result = run(*arguments)
         assert result.exit_code == 2
         assert r"\x1b]0;t\x07" in result.output
@@ -200,7 +212,18 @@ def test_interpret_shows_notes_of_a_file_escaped(tmp_path):
         assert result.exit_code in (0, 1)
         assert is_clean(result.stdout)
     page = tmp_path / "page\x1b.html"
-    result = run("interpret", path, "--engine", "terms", "--budget", 3, "--out", tmp_path / "a.json", "--report", page)
+    result = run(
+        "interpret",
+        path,
+        "--engine",
+        "terms",
+        "--budget",
+        3,
+        "--out",
+        tmp_path / "a.json",
+        "--report",
+        page,
+    )
     assert r"evil\x1b[2J" in page.read_text()
     again = run("report", tmp_path / "a.json", "--out", page)
     assert again.stdout == f"{tmp_path}/page\\x1b.html\n"
@@ -217,7 +240,14 @@ def test_same_shows_names_escaped():
 
 def test_results_of_a_sweep_are_shown_escaped(tmp_path):
     store = ResultStore(str(tmp_path / "store"))
-    record = {"neuron": EVIL, "status": "done", "verdict": EVIL, "concept": EVIL, "complexity": 3, "misalignment": 0.1}
+    record = {
+        "neuron": EVIL,
+        "status": "done",
+        "verdict": EVIL,
+        "concept": EVIL,
+        "complexity": 3,
+        "misalignment": 0.1,
+    }
     store.put("evil", record)
     table, lines = run("results", tmp_path / "store"), run("results", tmp_path / "store", "--json")
     assert table.exit_code == lines.exit_code == 0

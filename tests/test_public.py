@@ -45,9 +45,23 @@ def test_public_names_are_pinned():
 
 
 def test_import_is_light():
-    heavy = ["torch", "matplotlib", "jax", "distributed", "sympy", "pandas", "sklearn", "numba", "pyoperon", "scipy", "mpmath"]
+    heavy = [
+        "torch",
+        "matplotlib",
+        "jax",
+        "distributed",
+        "sympy",
+        "pandas",
+        "sklearn",
+        "numba",
+        "pyoperon",
+        "scipy",
+        "mpmath",
+    ]
     code = f"import closedform, sys; print([name for name in {heavy} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "[]"
 
 

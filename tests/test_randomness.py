@@ -21,7 +21,9 @@ def test_none_draws_a_fresh_seed():
 
 def test_a_seed_sequence_is_a_seed():
     sequence = np.random.SeedSequence(3)
-    assert as_generator(sequence).integers(1 << 40) == np.random.default_rng(np.random.SeedSequence(3)).integers(1 << 40)
+    assert as_generator(sequence).integers(1 << 40) == np.random.default_rng(
+        np.random.SeedSequence(3)
+    ).integers(1 << 40)
 
 
 @pytest.mark.parametrize("wrong", [-1, "7", 1.5, True, [1, 2]])

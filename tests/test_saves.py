@@ -55,7 +55,9 @@ def interpretation_of(version: int) -> Any:
 
     provenance = Provenance("terms", 0.0, 0, "finished", version, "", "factor", command=PADDING)
     field = field_of(1)
-    return Interpretation(field.names, Verdict("none", f"version {version}"), field.quality, provenance)
+    return Interpretation(
+        field.names, Verdict("none", f"version {version}"), field.quality, provenance
+    )
 
 
 def read_field(folder: Path) -> int:
@@ -92,7 +94,9 @@ def write_weights(folder: Path, version: int) -> None:
 def read_weights(folder: Path) -> int:
     from closedform.networks.siamese import load_siamese
 
-    values = {float(p.detach().min()) for p in load_siamese(folder / "file.safetensors").parameters()}
+    values = {
+        float(p.detach().min()) for p in load_siamese(folder / "file.safetensors").parameters()
+    }
     assert len(values) == 1
     return int(values.pop())
 
@@ -147,7 +151,9 @@ def read_inputs(folder: Path) -> int:
 
     names = sorted(os.listdir(folder / "store" / "inputs"))
     load = load_inputs.__wrapped__  # what it keeps in memory would hide a damaged file
-    return int(max(load(str(folder / "store"), (), f"inputs/{name}").points[0, 0] for name in names))
+    return int(
+        max(load(str(folder / "store"), (), f"inputs/{name}").points[0, 0] for name in names)
+    )
 
 
 def write_table(folder: Path, version: int, ending: str) -> None:
@@ -197,15 +203,21 @@ def read_text(folder: Path) -> int:
 
 KINDS = {
     "field": Kind(lambda f, v: field_of(v).save(f / "file.npz"), read_field),
-    "interpretation": Kind(lambda f, v: interpretation_of(v).save(f / "file.json"), read_interpretation),
+    "interpretation": Kind(
+        lambda f, v: interpretation_of(v).save(f / "file.json"), read_interpretation
+    ),
     "report": Kind(lambda f, v: interpretation_of(v).report(f / "file.html"), read_page),
     "weights": Kind(write_weights, read_weights),
     "checkpoint": Kind(write_checkpoint, read_checkpoint),
-    "record": Kind(lambda f, v: store_in(f).put("a1", {"version": v, "text": PADDING}), read_record),
+    "record": Kind(
+        lambda f, v: store_in(f).put("a1", {"version": v, "text": PADDING}), read_record
+    ),
     "part": Kind(write_part, read_part),
     "inputs": Kind(write_inputs, read_inputs),
     "csv": Kind(lambda f, v: write_table(f, v, ".csv"), lambda f: read_table(f, ".csv")),
-    "parquet": Kind(lambda f, v: write_table(f, v, ".parquet"), lambda f: read_table(f, ".parquet")),
+    "parquet": Kind(
+        lambda f, v: write_table(f, v, ".parquet"), lambda f: read_table(f, ".parquet")
+    ),
     "figure": Kind(write_figure, read_figure),
     "text": Kind(write_text, read_text),
 }
@@ -328,15 +340,26 @@ def work(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    """What a process with mounts of its own has seen; one process for all, since it forks for each."""
+    """What a process with mounts of its own has seen; one process for all, since it forks for
+    each.
+    """
     isolated = ["unshare", "--map-root-user", "--mount"]
     can_mount = (
         shutil.which("unshare") is not None
-        and not subprocess.run([*isolated, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False).returncode
+        and not subprocess.run(
+            [*isolated, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
+        ).returncode
     )
-    call = [*(isolated if can_mount else []), sys.executable, __file__, str(tmp_path_factory.mktemp("saves"))]
+    call = [
+        *(isolated if can_mount else []),
+        sys.executable,
+        __file__,
+        str(tmp_path_factory.mktemp("saves")),
+    ]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-    result = subprocess.run(call, capture_output=True, text=True, check=False, env=environment, timeout=600)
+    result = subprocess.run(
+        call, capture_output=True, text=True, check=False, env=environment, timeout=600
+    )
     assert result.returncode == 0, result.stderr
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     return can_mount, {(line["way"], line["kind"]): line["problem"] for line in lines}

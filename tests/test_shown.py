@@ -3,7 +3,12 @@ import warnings
 
 import pytest
 
-from closedform.errors import ClosedformError, ClosedformWarning, ExpressionError, MissingDependencyError
+from closedform.errors import (
+    ClosedformError,
+    ClosedformWarning,
+    ExpressionError,
+    MissingDependencyError,
+)
 from closedform.shown import is_plain_text, shown
 
 EVIL = {

@@ -1,9 +1,10 @@
-"""What each part of the method is worth, on the paper's twelve experiments with quick networks of one seed.
+"""What each part of the method is worth, on the paper's twelve experiments with quick networks of
+one seed.
 
     python bench/scripts/ablation.py --networks DIR --out ablation.jsonl
 
-Networks that are missing are trained into DIR/elu and DIR/relu, and finished cases are kept in --out, so that an interrupted
-run goes on where it was.
+Networks that are missing are trained into DIR/elu and DIR/relu, and finished cases are kept in
+--out, so that an interrupted run goes on where it was.
 """
 
 import argparse
@@ -79,34 +80,52 @@ def run(number: int, name: str, folder: Path, budget: float) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> None:
-    """Print one line for each experiment: equivalence, verdict's first letter, misalignment of the truth."""
+    """Print one line for each experiment: equivalence, verdict's first letter, misalignment of the
+    truth.
+    """
     print("| | " + " | ".join(VARIANTS) + " |")
     print("|---" * (len(VARIANTS) + 1) + "|")
     cells = {(row["number"], row["variant"]): row for row in rows}
     for number in EXPERIMENTS:
         line = [cells.get((number, name)) for name in VARIANTS]
-        texts = ["-" if r is None else f"{r['equivalence']}, {r['verdict']}, {r['misalignment_of_truth']:.1e}" for r in line]
+        texts = [
+            "-"
+            if r is None
+            else f"{r['equivalence']}, {r['verdict']}, {r['misalignment_of_truth']:.1e}"
+            for r in line
+        ]
         print(f"| {number} | " + " | ".join(texts) + " |")
     counts = []
     for name in VARIANTS:
         own = [row for row in rows if row["variant"] == name]
-        recovered, verified = sum(r["equivalence"] != "different" for r in own), sum(r["verdict"] == "verified" for r in own)
+        recovered, verified = (
+            sum(r["equivalence"] != "different" for r in own),
+            sum(r["verdict"] == "verified" for r in own),
+        )
         counts.append(f"{recovered} of {len(own)}, {verified} verified")
     print("| recovered | " + " | ".join(counts) + " |")
 
 
 def main() -> None:
     """Run what is missing, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("numbers", nargs="*", type=int, default=list(EXPERIMENTS))
     parser.add_argument("--networks", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("ablation.jsonl"))
     parser.add_argument("--budget", type=float, default=4.5)
-    parser.add_argument("--processor", action="store_true", help="count processor seconds, for a busy machine")
+    parser.add_argument(
+        "--processor", action="store_true", help="count processor seconds, for a busy machine"
+    )
     words = parser.parse_args()
     if words.processor:
         time.perf_counter = time.process_time
-    rows = [json.loads(line) for line in words.out.read_text().splitlines()] if words.out.exists() else []
+    rows = (
+        [json.loads(line) for line in words.out.read_text().splitlines()]
+        if words.out.exists()
+        else []
+    )
     done = {(row["number"], row["variant"]) for row in rows}
     for number in words.numbers:
         for name in VARIANTS:

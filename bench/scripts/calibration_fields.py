@@ -1,7 +1,8 @@
 """Fields with known answers and fields without one, for calibrating the verdict.
 
-Two sets that share no formula and no seed: `tune`, on which factors and thresholds were chosen, and `report`, on which they
-were measured afterwards. None of the formulas is one of the paper's or of the search benchmark's.
+Two sets that share no formula and no seed: `tune`, on which factors and thresholds were chosen, and
+`report`, on which they were measured afterwards. None of the formulas is one of the paper's or of
+the search benchmark's.
 """
 
 from collections.abc import Callable, Iterator
@@ -68,7 +69,9 @@ DISTORTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def analytic(which: str) -> Iterator[Case]:
-    """Exact gradients turned by independent noise; the 1-degree, 2,000-point case of every formula is among them."""
+    """Exact gradients turned by independent noise; the 1-degree, 2,000-point case of every formula
+    is among them.
+    """
     offset = 0 if which == "tune" else 5000
     for place, (truth, box) in enumerate(TRUTHS[which]):
         for step, noise in enumerate(NOISES):
@@ -78,19 +81,26 @@ def analytic(which: str) -> Iterator[Case]:
             points = rng.uniform(*box, (size, len(expression.names)))
             gradients = turned(expression.gradient(points), noise, rng)
             latents = np.tanh(expression(points) / np.abs(expression(points)).max())
-            field = cf.GradientField.from_arrays(points, gradients, latents=latents, names=expression.names)
+            field = cf.GradientField.from_arrays(
+                points, gradients, latents=latents, names=expression.names
+            )
             yield Case(f"{truth} | {noise:g} deg | {size}", "analytic", truth, field, noise)
 
 
 def trained(which: str, folder: Path, n_seeds: int) -> Iterator[Case]:
-    """Networks trained on a distorted concept, read at their output; weights are not kept, fields are."""
+    """Networks trained on a distorted concept, read at their output; weights are not kept, fields
+    are.
+    """
     for place, (truth, box) in enumerate(TRUTHS[which]):
         for seed in range(n_seeds):
             activation = ("elu", "tanh", "relu", "silu")[(place + seed) % 4]
             distortion = list(DISTORTIONS)[(place + 2 * seed) % 4]
             number = (0 if which == "tune" else 5000) + 100 * place + seed
             name = f"{truth} | {activation} | {distortion} | {seed}"
-            field, fit = _kept(folder / f"net_{number}.npz", lambda: _train(truth, box, activation, distortion, number))  # noqa: B023
+            field, fit = _kept(
+                folder / f"net_{number}.npz",
+                lambda: _train(truth, box, activation, distortion, number),  # noqa: B023
+            )
             yield Case(name, "network", truth, field, fit=fit)
 
 
@@ -103,9 +113,15 @@ def controls(which: str, folder: Path, n_each: int) -> Iterator[Case]:
         number = offset + seed
         rng = np.random.default_rng(number)
         points = rng.uniform(-2, 2, (2000, n_inputs))
-        field, _ = _kept(folder / f"untrained_{number}.npz", lambda: (_untrained(points, names, number), 0.0))  # noqa: B023
+        field, _ = _kept(
+            folder / f"untrained_{number}.npz",
+            lambda: (_untrained(points, names, number), 0.0),  # noqa: B023
+        )
         yield Case(f"untrained | {seed}", "untrained", None, field)
-        field, _ = _kept(folder / f"shuffled_{number}.npz", lambda: _shuffled(points, names, number))  # noqa: B023
+        field, _ = _kept(
+            folder / f"shuffled_{number}.npz",
+            lambda: _shuffled(points, names, number),  # noqa: B023
+        )
         yield Case(f"shuffled | {seed}", "shuffled", None, field)
         values, gradients = random_waves(points, rng)
         smooth = cf.GradientField.from_arrays(points, gradients, latents=values, names=names)
@@ -130,11 +146,24 @@ def turned(gradients: np.ndarray, degrees: float, rng: np.random.Generator) -> n
 def _net(n_inputs: int, activation: str) -> Any:
     import torch
 
-    kind = {"elu": torch.nn.ELU, "tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "silu": torch.nn.SiLU}[activation]
-    return torch.nn.Sequential(torch.nn.Linear(n_inputs, 64), kind(), torch.nn.Linear(64, 64), kind(), torch.nn.Linear(64, 1))
+    kind = {
+        "elu": torch.nn.ELU,
+        "tanh": torch.nn.Tanh,
+        "relu": torch.nn.ReLU,
+        "silu": torch.nn.SiLU,
+    }[activation]
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_inputs, 64),
+        kind(),
+        torch.nn.Linear(64, 64),
+        kind(),
+        torch.nn.Linear(64, 1),
+    )
 
 
-def _fitted(points: np.ndarray, targets: np.ndarray, activation: str, seed: int, steps: int) -> tuple[Any, float]:
+def _fitted(
+    points: np.ndarray, targets: np.ndarray, activation: str, seed: int, steps: int
+) -> tuple[Any, float]:
     """A network trained by Adam with a falling rate, and its R^2 on the points."""
     import torch
 
@@ -156,7 +185,9 @@ def _fitted(points: np.ndarray, targets: np.ndarray, activation: str, seed: int,
         return net, float(1 - ((net(x) - y) ** 2).mean())
 
 
-def _train(truth: str, box: Box, activation: str, distortion: str, seed: int) -> tuple[cf.GradientField, float]:
+def _train(
+    truth: str, box: Box, activation: str, distortion: str, seed: int
+) -> tuple[cf.GradientField, float]:
     expression = cf.parse(truth)
     rng = np.random.default_rng(seed)
     points = rng.uniform(*box, (20_000, len(expression.names)))
@@ -182,7 +213,9 @@ def _shuffled(points: np.ndarray, names: list[str], seed: int) -> tuple[cf.Gradi
     return cf.extract_field(net, points, ":0", names=names, rng=seed), fit
 
 
-def _kept(path: Path, make: Callable[[], tuple[cf.GradientField, float]]) -> tuple[cf.GradientField, float]:
+def _kept(
+    path: Path, make: Callable[[], tuple[cf.GradientField, float]]
+) -> tuple[cf.GradientField, float]:
     """Make a field once; later runs read it."""
     note = path.with_suffix(".txt")
     if not note.exists():

@@ -1,4 +1,6 @@
-"""How long canonical forms take, and how often they are plainer: random formulas of up to 25 nodes on 2,000 points."""
+"""How long canonical forms take, and how often they are plainer: random formulas of up to 25 nodes
+on 2,000 points.
+"""
 
 import argparse
 import time
@@ -23,7 +25,11 @@ def main() -> None:
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     points = rng.uniform(0.1, 2, (2000, len(NAMES)))
-    seconds: dict[str, list[float]] = {"canonical_form": [], "snapped_forms": [], "without_small_terms": []}
+    seconds: dict[str, list[float]] = {
+        "canonical_form": [],
+        "snapped_forms": [],
+        "without_small_terms": [],
+    }
     plainer = stable = 0
     for _ in range(options.formulas):
         expression = Expression(random_tree(rng, int(rng.integers(5, 26)), len(NAMES)), NAMES)
@@ -40,9 +46,14 @@ def main() -> None:
         stable += canonical_form(form, points) == form
     print("| function | median | 95% | largest |\n|---|---|---|---|")
     for name, taken in seconds.items():
-        middle, high, largest = (1e3 * float(value) for value in (np.median(taken), np.percentile(taken, 95), max(taken)))
+        middle, high, largest = (
+            1e3 * float(value) for value in (np.median(taken), np.percentile(taken, 95), max(taken))
+        )
         print(f"| `{name}` | {middle:.0f} ms | {high:.0f} ms | {largest:.0f} ms |")
-    print(f"\nOf {options.formulas} formulas {plainer} became plainer; {stable} forms are their own canonical form.")
+    print(
+        f"\nOf {options.formulas} formulas {plainer} became plainer; {stable} forms are "
+        f"their own canonical form."
+    )
 
 
 if __name__ == "__main__":

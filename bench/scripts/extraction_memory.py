@@ -1,8 +1,10 @@
-"""Memory of extraction: a million points with 16 inputs through a 256-wide network, 5,000 of them kept.
+"""Memory of extraction: a million points with 16 inputs through a 256-wide network, 5,000 of them
+kept.
 
 Run it: python bench/scripts/extraction_memory.py [array|dataset|loader|stream]
 
-Prints how far the process's peak memory rises above what it held when data and network existed. Linux only.
+Prints how far the process's peak memory rises above what it held when data and network existed.
+Linux only.
 """
 
 import resource
@@ -40,7 +42,12 @@ def main(kind: str) -> None:
     """Measure one kind of data."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    layers = [torch.nn.Linear(N_INPUTS, WIDTH), torch.nn.ELU(), torch.nn.Linear(WIDTH, WIDTH), torch.nn.ELU()]
+    layers = [
+        torch.nn.Linear(N_INPUTS, WIDTH),
+        torch.nn.ELU(),
+        torch.nn.Linear(WIDTH, WIDTH),
+        torch.nn.ELU(),
+    ]
     model = torch.nn.Sequential(*layers, torch.nn.Linear(WIDTH, 1))
     inputs: object = batches(0)
     if kind != "stream":
@@ -55,7 +62,10 @@ def main(kind: str) -> None:
     before, start = held_megabytes(), time.perf_counter()
     samples = extract_samples(model, inputs, ":0", max_points=KEPT, rng=0)
     seconds, growth = time.perf_counter() - start, peak_megabytes() - before
-    print(f"{kind}: {samples.jacobians.shape[0]:,} of {N_POINTS:,} points, peak growth {growth:.0f} MB, {seconds:.1f} s")
+    print(
+        f"{kind}: {samples.jacobians.shape[0]:,} of {N_POINTS:,} points, peak growth "
+        f"{growth:.0f} MB, {seconds:.1f} s"
+    )
 
 
 if __name__ == "__main__":

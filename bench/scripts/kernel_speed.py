@@ -1,11 +1,13 @@
-"""Time of the compiled judge on random trees, against a reference kernel and against the number of inputs.
+"""Time of the compiled judge on random trees, against a reference kernel and against the number of
+inputs.
 
     python bench/scripts/kernel_speed.py --reference PATH/gradient_kernel.py
 
-The reference is a module with ``loss_batch(op, feat, val, lens, X, G, signfree, out, ar)`` and ``ARITY``; all run in turn in
-one process, and the ratio of the medians is what counts. Random trees come in two kinds: as drawn (most of them are not
-finite somewhere) and clean (finite at all points). The reference gives up a tree at its first value that is not finite;
-``give_up=0`` does the same, ``give_up=1`` judges every point.
+The reference is a module with ``loss_batch(op, feat, val, lens, X, G, signfree, out, ar)`` and
+``ARITY``; all run in turn in one process, and the ratio of the medians is what counts. Random trees
+come in two kinds: as drawn (most of them are not finite somewhere) and clean (finite at all
+points). The reference gives up a tree at its first value that is not finite; ``give_up=0`` does the
+same, ``give_up=1`` judges every point.
 """
 
 import argparse
@@ -32,7 +34,9 @@ def field(n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Random points and unit directions."""
     rng = np.random.default_rng(1)
     directions = rng.normal(size=(N_POINTS, n_inputs))
-    return rng.normal(size=(N_POINTS, n_inputs)), directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    return rng.normal(size=(N_POINTS, n_inputs)), directions / np.linalg.norm(
+        directions, axis=1, keepdims=True
+    )
 
 
 def draw(accept: Callable[[Tree], bool]) -> list[Tree]:
@@ -66,12 +70,16 @@ def reference_call(path: Path, trees: list[Tree], out: np.ndarray) -> Callable[[
             else:
                 op[row, i] = CODES[token]
     points, directions = (np.ascontiguousarray(array.T) for array in field(4))
-    return lambda: module.loss_batch(op, feat, val, lens, points, directions, True, out, module.ARITY)
+    return lambda: module.loss_batch(
+        op, feat, val, lens, points, directions, True, out, module.ARITY
+    )
 
 
 def main() -> None:
     """Print microseconds for each tree, and the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--reference", type=Path)
     parser.add_argument("--rounds", type=int, default=25)
     options = parser.parse_args()
@@ -92,7 +100,10 @@ def main() -> None:
             calls[f"{kind}, reference"]()
             found, bad = comparisons[4].misalignments(tapes)
             fine = (bad == 0) & np.isfinite(out)
-            print(f"{kind}: {fine.sum()} trees finite everywhere, largest difference {np.abs(found - out)[fine].max():.1e}")
+            print(
+                f"{kind}: {fine.sum()} trees finite everywhere, largest difference "
+                f"{np.abs(found - out)[fine].max():.1e}"
+            )
     calls["clean, 16 inputs"] = judge(comparisons[16], compile_tapes(kinds["clean"]), 1.0)
     times: dict[str, list[float]] = {name: [] for name in calls}
     for round_ in range(options.rounds + 1):
@@ -104,7 +115,11 @@ def main() -> None:
     medians = {name: statistics.median(values) for name, values in times.items()}
     for name, value in medians.items():
         kind = name.split(",")[0]
-        ratio = f"  {value / medians[f'{kind}, reference']:.2f} of the reference" if options.reference else ""
+        ratio = (
+            f"  {value / medians[f'{kind}, reference']:.2f} of the reference"
+            if options.reference
+            else ""
+        )
         print(f"{name:24s} {value:7.2f} us per tree{ratio}")
     print(f"16 inputs against 4: {medians['clean, 16 inputs'] / medians['clean, give_up=1']:.2f}")
 

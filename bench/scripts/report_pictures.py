@@ -1,6 +1,7 @@
 """Draw the pictures of the report page that stand in docs/images.
 
-Needs Chromium and playwright: ``python bench/scripts/report_pictures.py``. Prints the size of each file.
+Needs Chromium and playwright: ``python bench/scripts/report_pictures.py``. Prints the size of each
+file.
 """
 
 import shutil
@@ -15,7 +16,13 @@ from playwright.sync_api import sync_playwright
 from closedform.report.html import write_report
 from closedform.testing.example_interpretation import example_interpretation
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 
@@ -28,11 +35,15 @@ def main(images: Path = IMAGES) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for width, height in ((1280, 2080), (390, 2000)):
             for scheme in SCHEMES:
-                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+                page = browser.new_page(
+                    viewport={"width": width, "height": height}, color_scheme=scheme
+                )
                 page.goto(page_file.as_uri())
                 target = images / f"report-{width}-{scheme}.png"
                 # A page has few colours: a palette makes the file a third as large.
-                Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(128).save(target, optimize=True)
+                Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(128).save(
+                    target, optimize=True
+                )
                 print(target.name, target.stat().st_size)
                 page.close()
         browser.close()

@@ -1,4 +1,5 @@
-"""``closedform reproduce`` with the seconds of the processor instead of the clock's, for a busy machine.
+"""``closedform reproduce`` with the seconds of the processor instead of the clock's, for a busy
+machine.
 
 python bench/scripts/reproduce_by_processor.py all --profile quick --baseline --out results
 """

@@ -11,7 +11,9 @@ CHUNK = 50_000
 
 
 def main() -> None:
-    """Print a line now and then, and the counts at the end; exit code 1 if a text differs or fails."""
+    """Print a line now and then, and the counts at the end; exit code 1 if a text differs or
+    fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
@@ -33,7 +35,8 @@ def main() -> None:
             read = counts["same"] + counts["different"]
             print(
                 f"seed {options.seed}: {done} generated, {read} read, {counts['refused']} refused, "
-                f"{counts['different']} different, {counts['failed']} failed, {time.perf_counter() - began:.0f} s",
+                f"{counts['different']} different, {counts['failed']} failed, "
+                f"{time.perf_counter() - began:.0f} s",
                 flush=True,
             )
     raise SystemExit(1 if counts["different"] or counts["failed"] else 0)

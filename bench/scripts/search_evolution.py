@@ -3,9 +3,10 @@
     python bench/scripts/search_evolution.py targets --seconds 12 --seeds 5
     python bench/scripts/search_evolution.py scale | throughput | memory | repeat | identity
 
-Times are those of one core: processor seconds of this process, so that what else runs on the machine does not decide; with
-``--wall`` they are seconds of the clock. The truth's gradients at training points are all that a search gets; an answer is
-chosen by its training misalignment and counts if max(1 - cos^2) at 2,000 fresh points is below 1e-6.
+Times are those of one core: processor seconds of this process, so that what else runs on the
+machine does not decide; with ``--wall`` they are seconds of the clock. The truth's gradients at
+training points are all that a search gets; an answer is chosen by its training misalignment and
+counts if max(1 - cos^2) at 2,000 fresh points is below 1e-6.
 """
 
 import argparse
@@ -48,7 +49,11 @@ class Target:
         """Points and unit gradients, the first input multiplied by ``units``."""
         rng = np.random.default_rng(seed)
         shape = (n_points, len(self.names))
-        points = rng.normal(size=shape) if self.limit is None else rng.uniform(-self.limit, self.limit, shape)
+        points = (
+            rng.normal(size=shape)
+            if self.limit is None
+            else rng.uniform(-self.limit, self.limit, shape)
+        )
         gradients = parse(self.truth, names=list(self.names)).gradient(points)
         points[:, 0] *= units
         gradients[:, 0] /= units
@@ -68,7 +73,9 @@ TARGETS = {
     "off3": Target("a12*a21 + a23*a32 + a13*a31", _matrix(3)),
     "angmom": Target("x*w - y*v", ("x", "y", "v", "w"), 3.0),
     "inv2": Target("a11*a22 + a11*a33 + a22*a33 - a12*a21 - a13*a31 - a23*a32", _matrix(3)),
-    "det3": Target("a11*(a22*a33 - a23*a32) - a12*(a21*a33 - a23*a31) + a13*(a21*a32 - a22*a31)", _matrix(3)),
+    "det3": Target(
+        "a11*(a22*a33 - a23*a32) - a12*(a21*a33 - a23*a31) + a13*(a21*a32 - a22*a31)", _matrix(3)
+    ),
     "eb16": Target("a12*a34 + a13*a42 + a14*a23", _matrix(4)),
 }
 
@@ -90,9 +97,13 @@ class CpuClock(Clock):
         return time.process_time() - self.started
 
 
-def search(field: GradientField, seed: int, budget: Budget, engine: Evolution | None = None) -> SearchResult:
+def search(
+    field: GradientField, seed: int, budget: Budget, engine: Evolution | None = None
+) -> SearchResult:
     """One search."""
-    return (engine or Evolution()).search(field, SearchSpace(), budget, np.random.default_rng(seed), Silent())
+    return (engine or Evolution()).search(
+        field, SearchSpace(), budget, np.random.default_rng(seed), Silent()
+    )
 
 
 def choose(front: Front) -> Candidate:
@@ -125,10 +136,13 @@ def try_target(name: str, seed: int, options: argparse.Namespace, units: float =
     error = held_out(chosen, TARGETS[name], units)
     numbers = result.statistics
     print(
-        f"{name:7s}{'' if units == 1 else f' x {units:g}'} seed {seed}: {'found' if error < 1e-6 else 'MISSED'}"
+        f"{name:7s}{'' if units == 1 else f' x {units:g}'} seed {seed}: "
+        f"{'found' if error < 1e-6 else 'MISSED'}"
         f"  held-out {error:.1e}"
-        f"  complexity {chosen.complexity}  best at {numbers['seconds_to_best']:.2f} s, ended at {numbers['seconds']:.2f} s"
-        f" (clock {wall:.1f} s), {numbers['evaluations']} evaluations, {numbers['restarts']} restarts  {chosen.expression}",
+        f"  complexity {chosen.complexity}  best at {numbers['seconds_to_best']:.2f} s, "
+        f"ended at {numbers['seconds']:.2f} s"
+        f" (clock {wall:.1f} s), {numbers['evaluations']} evaluations, {numbers['restarts']} "
+        f"restarts  {chosen.expression}",
         flush=True,
     )
     return error < 1e-6
@@ -137,10 +151,15 @@ def try_target(name: str, seed: int, options: argparse.Namespace, units: float =
 def targets(options: argparse.Namespace) -> None:
     """The ten clean targets."""
     names = options.names.split(",") if options.names else list(TARGETS)
-    found = {name: [try_target(name, options.first_seed + s, options) for s in range(options.seeds)] for name in names}
+    found = {
+        name: [try_target(name, options.first_seed + s, options) for s in range(options.seeds)]
+        for name in names
+    }
     for name, results in found.items():
         print(f"{name:7s} {sum(results)} of {len(results)}")
-    print(f"summary: evolution found {sum(map(sum, found.values()))} of {len(names) * options.seeds}")
+    print(
+        f"summary: evolution found {sum(map(sum, found.values()))} of {len(names) * options.seeds}"
+    )
 
 
 def scale(options: argparse.Namespace) -> None:
@@ -151,7 +170,10 @@ def scale(options: argparse.Namespace) -> None:
         for units in (1.0, 1000.0, 0.001)
         for s in range(options.seeds)
     ]
-    print(f"summary: evolution found {sum(results)} of {len(results)} with the first input times 1, 1000 and 1/1000")
+    print(
+        f"summary: evolution found {sum(results)} of {len(results)} with the first input "
+        f"times 1, 1000 and 1/1000"
+    )
 
 
 class TimedHall(HallOfFame):
@@ -180,9 +202,13 @@ def throughput(options: argparse.Namespace) -> None:
             engine = Evolution(fitted=fitted, settle=10**9)
             search(field, 0, Budget(evaluations=3000), engine)
             TimedHall.seconds, TimedHall.trees = 0.0, 0
-            run = engine_module.Run(engine, field, SearchSpace(), np.arange(len(points)), np.random.default_rng(0))
+            run = engine_module.Run(
+                engine, field, SearchSpace(), np.arange(len(points)), np.random.default_rng(0)
+            )
             hall = TimedHall(run.hall.space, run.hall.names)
-            TimedHall.judge = staticmethod(partial(run.comparison.misalignments, give_up=engine.give_up))
+            TimedHall.judge = staticmethod(
+                partial(run.comparison.misalignments, give_up=engine.give_up)
+            )
             run.hall = hall
             for island in run.islands:
                 island.hall = hall
@@ -193,9 +219,13 @@ def throughput(options: argparse.Namespace) -> None:
             rate, bare = clock.evaluations / seconds, hall.trees / hall.seconds
             least[fitted] = min(least.get(fitted, np.inf), rate / bare)
             print(
-                f"{name:7s} fitted {fitted:4.2f}: {rate:8.0f} evaluations/s, bare kernel {bare:8.0f}, ratio {rate / bare:.2f}"
+                f"{name:7s} fitted {fitted:4.2f}: {rate:8.0f} evaluations/s, bare kernel "
+                f"{bare:8.0f}, ratio {rate / bare:.2f}"
             )
-    print("summary: least ratio " + ", ".join(f"{ratio:.2f} with fitting {fitted:g}" for fitted, ratio in least.items()))
+    print(
+        "summary: least ratio "
+        + ", ".join(f"{ratio:.2f} with fitting {fitted:g}" for fitted, ratio in least.items())
+    )
 
 
 def resident() -> float:
@@ -245,26 +275,44 @@ def repeat(options: argparse.Namespace) -> None:
         points, gradients = target.field(number, 300)
         field = GradientField.from_arrays(points, gradients, names=target.names)
         engine = Evolution(population=200 + 10 * (number % 7), islands=1 + number % 3)
-        engine.search(field, spaces[number % 3], Budget(evaluations=2000), np.random.default_rng(number), Silent())
+        engine.search(
+            field,
+            spaces[number % 3],
+            Budget(evaluations=2000),
+            np.random.default_rng(number),
+            Silent(),
+        )
         if number == 20:
             before = resident()
-    print(f"summary: {options.searches} searches, memory grew {resident() - before:.1f} MB after the first 20")
+    print(
+        f"summary: {options.searches} searches, memory grew {resident() - before:.1f} MB "
+        f"after the first 20"
+    )
 
 
 def fingerprint(packed: bytes) -> str:
     """Search with a pickled engine and digest the front."""
     engine, name, evaluations, noise = pickle.loads(packed)
     points, gradients = TARGETS[name].field(5, 1000)
-    gradients += noise * np.random.default_rng(6).normal(size=gradients.shape) * np.linalg.norm(gradients, axis=1)[:, None]
-    result = search(GradientField.from_arrays(points, gradients), 5, Budget(evaluations=evaluations), engine)
+    gradients += (
+        noise
+        * np.random.default_rng(6).normal(size=gradients.shape)
+        * np.linalg.norm(gradients, axis=1)[:, None]
+    )
+    result = search(
+        GradientField.from_arrays(points, gradients), 5, Budget(evaluations=evaluations), engine
+    )
     text = "\n".join(f"{c.complexity} {c.misalignment.hex()} {c.expression}" for c in result.front)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def identity(options: argparse.Namespace) -> None:
-    """The same seed and evaluation budget in this process, twice, and by pools of 1, 2 and 4 workers."""
+    """The same seed and evaluation budget in this process, twice, and by pools of 1, 2 and 4
+    workers.
+    """
     jobs = [
-        ("evolution", "det3", 30_000, 0.0), ("evolution", "expo", 30_000, 0.02), ("terms", "expo", 600, 0.02),
+        ("evolution", "det3", 30_000, 0.0), ("evolution", "expo", 30_000, 0.02),
+        ("terms", "expo", 600, 0.02),
         ("auto", "pend", 2500, 0.02), ("auto", "inv2", 2500, 0.02), ("auto", "expo", 2500, 0.0),
     ]  # fmt: skip
     packed = [pickle.dumps((get_engine(engine), *rest)) for engine, *rest in jobs]
@@ -274,13 +322,21 @@ def identity(options: argparse.Namespace) -> None:
             fronts.append(pool.map(fingerprint, packed, chunksize=1))
     same = [len(set(column)) == 1 for column in zip(*fronts, strict=True)]
     for job, column, is_same in zip(jobs, zip(*fronts, strict=True), same, strict=True):
-        print(f"{job[0]:9s} {job[1]:5s} noise {job[3]:4.2f}: {'identical' if is_same else 'DIFFERENT'} {column}")
-    print(f"summary: {sum(same)} of {len(jobs)} fronts bit-identical twice in one process and with 1, 2 and 4 workers, pickled")
+        print(
+            f"{job[0]:9s} {job[1]:5s} noise {job[3]:4.2f}: "
+            f"{'identical' if is_same else 'DIFFERENT'} {column}"
+        )
+    print(
+        f"summary: {sum(same)} of {len(jobs)} fronts bit-identical twice in one process and "
+        f"with 1, 2 and 4 workers, pickled"
+    )
 
 
 def main() -> None:
     """Run one part."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = {f.__name__: f for f in (targets, scale, throughput, memory, repeat, identity)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--seconds", type=float, default=12.0)

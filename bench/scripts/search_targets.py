@@ -1,15 +1,17 @@
-"""How often an engine finds known concepts: the ten targets of the prototypes, and twelve that nobody had tried.
+"""How often an engine finds known concepts: the ten targets of the prototypes, and twelve that
+nobody had tried.
 
     python bench/scripts/search_targets.py --engine auto --set ten --seeds 5 --seconds 12
     python bench/scripts/search_targets.py --set new
     python bench/scripts/search_targets.py --noise 0.02
     python bench/scripts/search_targets.py --targets pend expo --rescale 1000
 
-A target counts as found when the candidate of lowest training misalignment has max(1 - cos^2) < 1e-6 at fresh points. With
-noise it is the simplest candidate within 10% of the lowest training misalignment, for the lowest itself fits the noise, and its
-mean misalignment to the clean truth must be below 1e-4. `answer` is the time until the step that found it was done. With
-``--processor`` seconds are those of the processor, also those of the budget, so that what else runs on the machine does not
-decide. The truth is used for making the field and for judging, never by the search.
+A target counts as found when the candidate of lowest training misalignment has max(1 - cos^2) <
+1e-6 at fresh points. With noise it is the simplest candidate within 10% of the lowest training
+misalignment, for the lowest itself fits the noise, and its mean misalignment to the clean truth
+must be below 1e-4. `answer` is the time until the step that found it was done. With ``--processor``
+seconds are those of the processor, also those of the budget, so that what else runs on the machine
+does not decide. The truth is used for making the field and for judging, never by the search.
 """
 
 import argparse
@@ -108,7 +110,9 @@ def make_field(target: Target, seed: int, noise: float, rescale: float) -> Gradi
 
 def main() -> None:
     """Print a row for each target."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--set", default="ten", choices=["ten", "new", "all"])
     parser.add_argument("--targets", nargs="*")
@@ -126,7 +130,11 @@ def main() -> None:
 def search_all(options: argparse.Namespace) -> None:
     """Search every target with every seed, and print the table."""
     targets = {"ten": TEN, "new": NEW, "all": TEN | NEW}[options.set]
-    targets = {name: target for name, target in targets.items() if not options.targets or name in options.targets}
+    targets = {
+        name: target
+        for name, target in targets.items()
+        if not options.targets or name in options.targets
+    }
     engine = get_engine(options.engine)
     warm = make_field(TEN["pend"], 0, 0.0, 1.0)
     engine.search(warm, SearchSpace(), Budget(seconds=1.0), np.random.default_rng(0), Silent())
@@ -149,26 +157,43 @@ class TargetOutcome:
     expression: str
 
 
-def try_once(engine: Engine, target: Target, seed: int, options: argparse.Namespace) -> TargetOutcome:
+def try_once(
+    engine: Engine, target: Target, seed: int, options: argparse.Namespace
+) -> TargetOutcome:
     """Search once and judge the best candidate at fresh points."""
     field = make_field(target, seed, options.noise, options.rescale)
-    result = engine.search(field, SearchSpace(), Budget(seconds=options.seconds), np.random.default_rng(seed), Silent())
+    result = engine.search(
+        field, SearchSpace(), Budget(seconds=options.seconds), np.random.default_rng(seed), Silent()
+    )
     seconds = result.statistics["seconds"]
     best = choose(result.front, 1.1 if options.noise else 1.0)
     if best is None:
         return TargetOutcome(False, options.seconds, seconds, 1.0, "nothing")
-    values = field_misalignment(best.expression, make_field(target, seed + 10_000, 0.0, options.rescale))
+    values = field_misalignment(
+        best.expression, make_field(target, seed + 10_000, 0.0, options.rescale)
+    )
     value = float(values.mean() if options.noise else values.max())
     steps = result.statistics.get("steps", [])
-    done = next((s["began"] + s["seconds"] for s in steps if s["lowest"] <= max(best.misalignment * 1.001, 1e-10)), seconds)
+    done = next(
+        (
+            s["began"] + s["seconds"]
+            for s in steps
+            if s["lowest"] <= max(best.misalignment * 1.001, 1e-10)
+        ),
+        seconds,
+    )
     done = result.statistics.get("seconds_to_best", done)
-    return TargetOutcome(value < (1e-4 if options.noise else 1e-6), done, seconds, value, str(best.expression))
+    return TargetOutcome(
+        value < (1e-4 if options.noise else 1e-6), done, seconds, value, str(best.expression)
+    )
 
 
 def choose(front: Front, factor: float) -> Candidate | None:
     """The simplest candidate whose training misalignment is within a factor of the lowest."""
     lowest = front.best.misalignment if front.best else 1.0
-    return next((candidate for candidate in front if candidate.misalignment <= factor * lowest), None)
+    return next(
+        (candidate for candidate in front if candidate.misalignment <= factor * lowest), None
+    )
 
 
 def print_row(name: str, outcomes: list[TargetOutcome]) -> None:
@@ -177,23 +202,44 @@ def print_row(name: str, outcomes: list[TargetOutcome]) -> None:
     answers = [outcome.answer for outcome in outcomes if outcome.found]
     median = statistics.median(answers) if answers else float("nan")
     worst = max(outcome.misalignment for outcome in outcomes)
-    example = next((outcome.expression for outcome in outcomes if outcome.found), outcomes[0].expression)
-    print(f"| {name} | {found} of {len(outcomes)} | {median:.2f} | {worst:.1e} | `{example[:90]}` |", flush=True)
+    example = next(
+        (outcome.expression for outcome in outcomes if outcome.found), outcomes[0].expression
+    )
+    print(
+        f"| {name} | {found} of {len(outcomes)} | {median:.2f} | {worst:.1e} | `{example[:90]}` |",
+        flush=True,
+    )
 
 
 def print_summary(rows: dict[str, list[TargetOutcome]], options: argparse.Namespace) -> None:
     """The line that stands for all."""
     everything = [outcome for outcomes in rows.values() for outcome in outcomes]
     found = sum(outcome.found for outcome in everything)
-    majority = sum(2 * sum(outcome.found for outcome in outcomes) > len(outcomes) for outcomes in rows.values())
+    majority = sum(
+        2 * sum(outcome.found for outcome in outcomes) > len(outcomes) for outcomes in rows.values()
+    )
     paper = [outcome.answer for name in PAPER_LIKE for outcome in rows.get(name, [])]
     kind = "processor" if options.processor else "clock"
-    conditions = f"{options.seconds:g} s of the {kind}, noise {options.noise:g}, first input times {options.rescale:g}"
-    print(f"summary: {options.engine} found {found} of {len(everything)}, {majority} of {len(rows)} targets in the majority")
+    conditions = (
+        f"{options.seconds:g} s of the {kind}, noise {options.noise:g}, first input times "
+        f"{options.rescale:g}"
+    )
+    print(
+        f"summary: {options.engine} found {found} of {len(everything)}, {majority} of "
+        f"{len(rows)} targets in the majority"
+    )
     if paper:
-        print(f"summary: median seconds to the answer of the paper-like targets {statistics.median(paper):.2f}")
-    print(f"summary: the slowest search took {max(outcome.seconds for outcome in everything):.2f} s")
-    print(f"summary: {conditions}, seeds {options.first_seed} to {options.first_seed + options.seeds - 1}")
+        print(
+            f"summary: median seconds to the answer of the paper-like targets "
+            f"{statistics.median(paper):.2f}"
+        )
+    print(
+        f"summary: the slowest search took {max(outcome.seconds for outcome in everything):.2f} s"
+    )
+    print(
+        f"summary: {conditions}, seeds {options.first_seed} to "
+        f"{options.first_seed + options.seeds - 1}"
+    )
 
 
 if __name__ == "__main__":

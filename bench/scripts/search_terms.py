@@ -1,8 +1,10 @@
-"""What the term search finds alone, and how fast: ``OMP_NUM_THREADS=1 python bench/scripts/search_terms.py [part ...]``.
+"""What the term search finds alone, and how fast: ``OMP_NUM_THREADS=1 python
+bench/scripts/search_terms.py [part ...]``.
 
-Parts: targets, units, latents, large. Each line gives the worst of five seeds: success means that the best candidate on the
-front, chosen on training points only, has a held-out max(1 - cos^2) below 1e-6. Seconds are those of the search after
-compilation, by the clock and by the processor (they differ on a busy machine).
+Parts: targets, units, latents, large. Each line gives the worst of five seeds: success means that
+the best candidate on the front, chosen on training points only, has a held-out max(1 - cos^2) below
+1e-6. Seconds are those of the search after compilation, by the clock and by the processor (they
+differ on a busy machine).
 """
 
 import resource
@@ -57,42 +59,62 @@ def truth_of(text: str, n_inputs: int) -> Expression:
     return cf.parse(text, names=[f"x{i}" for i in range(n_inputs)])
 
 
-def search(field: GradientField, seed: int, engine: TermSearch) -> tuple[SearchResult, float, float]:
+def search(
+    field: GradientField, seed: int, engine: TermSearch
+) -> tuple[SearchResult, float, float]:
     """Result, seconds and processor seconds."""
     wall, processor = time.perf_counter(), time.process_time()
-    result = engine.search(field, SearchSpace(), Budget(seconds=60), np.random.default_rng(seed), Silent())
+    result = engine.search(
+        field, SearchSpace(), Budget(seconds=60), np.random.default_rng(seed), Silent()
+    )
     return result, time.perf_counter() - wall, time.process_time() - processor
 
 
-def worst_angle(candidate: Expression, truth: Expression, points: FloatArray, factor: FloatArray) -> float:
+def worst_angle(
+    candidate: Expression, truth: Expression, points: FloatArray, factor: FloatArray
+) -> float:
     """Largest 1 - cos^2 between gradients, in the inputs in which the target is written."""
     found, true = candidate.gradient(points * factor) * factor, truth.gradient(points)
     found /= np.linalg.norm(found, axis=1, keepdims=True)
     true /= np.linalg.norm(true, axis=1, keepdims=True)
     # As a residual: 1 - cos^2 itself would be rounded at 1e-16.
-    return float(((found - true * np.einsum("nd,nd->n", found, true)[:, None]) ** 2).sum(axis=1).max())
+    return float(
+        ((found - true * np.einsum("nd,nd->n", found, true)[:, None]) ** 2).sum(axis=1).max()
+    )
 
 
-def run_target(name: str, seed: int, scale_first: float, engine: TermSearch) -> tuple[float, float, float, str]:
-    """Held-out angle, seconds, processor seconds and text of the best candidate for one target and seed."""
+def run_target(
+    name: str, seed: int, scale_first: float, engine: TermSearch
+) -> tuple[float, float, float, str]:
+    """Held-out angle, seconds, processor seconds and text of the best candidate for one target and
+    seed.
+    """
     n_inputs, text, sample = TARGETS[name]
     truth = truth_of(text, n_inputs)
     rng = np.random.default_rng([2024, seed])
     points, held_out = sample(N_TRAIN, n_inputs, rng), sample(N_HELD_OUT, n_inputs, rng)
     factor = np.ones(n_inputs)
     factor[0] = scale_first
-    field = GradientField.from_arrays(points * factor, truth.gradient(points) / factor, names=truth.names)
+    field = GradientField.from_arrays(
+        points * factor, truth.gradient(points) / factor, names=truth.names
+    )
     result, wall, processor = search(field, seed, engine)
     best = result.front.best
     if best is None:
         return 1.0, wall, processor, "nothing"
-    return worst_angle(best.expression, truth, held_out, factor), wall, processor, str(best.expression)
+    return (
+        worst_angle(best.expression, truth, held_out, factor),
+        wall,
+        processor,
+        str(best.expression),
+    )
 
 
 def print_targets(names: list[str], scales: list[float]) -> None:
     """Five seeds of each target."""
     print(
-        "| target | first input times | found | worst held-out | seconds | processor | answer |\n|---|---|---|---|---|---|---|"
+        "| target | first input times | found | worst held-out | seconds | processor | "
+        "answer |\n|---|---|---|---|---|---|---|"
     )
     engine = TermSearch()
     run_target("det2", 99, 1.0, engine)
@@ -102,7 +124,9 @@ def print_targets(names: list[str], scales: list[float]) -> None:
             found = sum(run[0] < 1e-6 for run in runs)
             angle, wall, processor = (max(run[i] for run in runs) for i in range(3))  # type: ignore[type-var]
             print(
-                f"| {name} | {scale:g} | {found}/5 | {angle:.1e} | {wall:.2f} | {processor:.2f} | `{runs[0][3]}` |", flush=True
+                f"| {name} | {scale:g} | {found}/5 | {angle:.1e} | {wall:.2f} | "
+                f"{processor:.2f} | `{runs[0][3]}` |",
+                flush=True,
             )
 
 
@@ -114,13 +138,19 @@ def print_latents() -> None:
     for seed in SEEDS:
         points = np.random.default_rng([2024, seed]).normal(size=(N_TRAIN, 6))
         one, two = first.gradient(points), second.gradient(points)
-        jacobians = np.stack([one + 0.3 * two, (0.5 * one - two) * (1 + points[:, :1] ** 2)], axis=1)
+        jacobians = np.stack(
+            [one + 0.3 * two, (0.5 * one - two) * (1 + points[:, :1] ** 2)], axis=1
+        )
         field = GradientField.from_arrays(points, jacobians, names=first.names)
         result, wall, processor = search(field, seed, TermSearch())
         others = [cf.parse(text, names=first.names) for text in result.statistics["concepts"]]
-        angles = [min(worst_angle(other, truth, points, np.ones(6)) for other in others) for truth in (first, second)]
+        angles = [
+            min(worst_angle(other, truth, points, np.ones(6)) for other in others)
+            for truth in (first, second)
+        ]
         print(
-            f"| {seed} | {angles[0]:.0e} | {angles[1]:.0e} | {wall:.2f} | {processor:.2f} | {result.statistics['concepts']} |",
+            f"| {seed} | {angles[0]:.0e} | {angles[1]:.0e} | {wall:.2f} | {processor:.2f} | "
+            f"{result.statistics['concepts']} |",
             flush=True,
         )
 
@@ -129,7 +159,10 @@ def print_large() -> None:
     """Five thousand terms of 32 inputs at once."""
     names = [f"x{i}" for i in range(32)]
     truth = cf.parse("x3*x17*x29 - 0.7*x5**2*x8 + 1.3*sin(x11)", names=names)
-    print("| seed | terms | angle | seconds | processor | peak memory, MB | answer |\n|---|---|---|---|---|---|---|")
+    print(
+        "| seed | terms | angle | seconds | processor | peak memory, MB | answer "
+        "|\n|---|---|---|---|---|---|---|"
+    )
     rows: list[tuple[float, float, float]] = []
     for seed in SEEDS:
         rng = np.random.default_rng([2024, seed])
@@ -144,13 +177,15 @@ def print_large() -> None:
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         sizes = result.statistics["library_sizes"]
         print(
-            f"| {seed} | {sizes} | {angle:.0e} | {wall:.1f} | {processor:.1f} | {memory:.0f} | `{best.expression}` |",
+            f"| {seed} | {sizes} | {angle:.0e} | {wall:.1f} | {processor:.1f} | {memory:.0f} "
+            f"| `{best.expression}` |",
             flush=True,
         )
         rows.append((angle, processor, memory))
     found = sum(row[0] < 1e-6 for row in rows)
     print(
-        f"summary: found {found} of {len(rows)}, at most {max(row[1] for row in rows):.1f} processor seconds "
+        f"summary: found {found} of {len(rows)}, at most {max(row[1] for row in rows):.1f} "
+        f"processor seconds "
         f"and {max(row[2] for row in rows):.0f} MB"
     )
 

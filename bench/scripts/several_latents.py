@@ -1,8 +1,10 @@
 """Train networks with several latents on pairs that share several invariants, and read them.
 
-``python bench/scripts/several_latents.py --out DIR [--system NAME ...] [--seeds 0 1 2 3 4] [--budget 40] [--processor]``
+``python bench/scripts/several_latents.py --out DIR [--system NAME ...] [--seeds 0 1 2 3 4]
+[--budget 40] [--processor]``
 
-Every network and every reading is kept in DIR; started again with the same words, what is there is not done again.
+Every network and every reading is kept in DIR; started again with the same words, what is there is
+not done again.
 """
 
 import argparse
@@ -50,7 +52,11 @@ def network(name: str, seed: int, directory: Path) -> torch.nn.Module:
         triplets = np.concatenate([pairs, pairs[rng.permutation(N_PAIRS)][:, :1]], axis=1)
         train_siamese(triplets, options(system), rng=seed).save(file)
     module = load_siamese(file)
-    return torch.nn.Sequential(module, Distortion(system.latents, seed)) if system.same_network_as else module
+    return (
+        torch.nn.Sequential(module, Distortion(system.latents, seed))
+        if system.same_network_as
+        else module
+    )
 
 
 class Distortion(torch.nn.Module):
@@ -59,7 +65,10 @@ class Distortion(torch.nn.Module):
     def __init__(self, width: int, seed: int) -> None:
         super().__init__()
         rng = np.random.default_rng([seed, 11])
-        mixtures = [np.linalg.qr(rng.normal(size=(width, width)))[0] * rng.uniform(0.5, 2, width) for _ in range(2)]
+        mixtures = [
+            np.linalg.qr(rng.normal(size=(width, width)))[0] * rng.uniform(0.5, 2, width)
+            for _ in range(2)
+        ]
         self.mixtures = [torch.tensor(mixture, dtype=torch.float32) for mixture in mixtures]
 
     def forward(self, latents: torch.Tensor) -> torch.Tensor:
@@ -77,7 +86,13 @@ def read(name: str, seed: int, directory: Path, budget: float) -> dict[str, Any]
     points = system.sampler(N_POINTS, np.random.default_rng([seed, 8]))[:, 0]
     start = time.perf_counter()
     found = cf.interpret(
-        module, points, list(range(system.latents)), names=system.inputs, budget=budget, rng=seed, title=f"{name}, seed {seed}"
+        module,
+        points,
+        list(range(system.latents)),
+        names=system.inputs,
+        budget=budget,
+        rng=seed,
+        title=f"{name}, seed {seed}",
     )
     seconds = time.perf_counter() - start
     found.save(directory / f"{name}_{seed}.interpretation.json")
@@ -105,12 +120,16 @@ def read(name: str, seed: int, directory: Path, budget: float) -> dict[str, Any]
 def main() -> None:
     """Read the words on the command line, train and read."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="directory of networks and readings")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="directory of networks and readings"
+    )
     parser.add_argument("--system", nargs="*", choices=tuple(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--budget", type=float, default=40.0)
     parser.add_argument(
-        "--processor", action="store_true", help="count seconds of the processor: what else runs does not decide"
+        "--processor",
+        action="store_true",
+        help="count seconds of the processor: what else runs does not decide",
     )
     words = parser.parse_args()
     torch.set_num_threads(1)
@@ -125,8 +144,10 @@ def main() -> None:
             record = json.loads(file.read_text())
             spectrum = ", ".join(f"{value:.3f}" for value in record["spectrum"])
             print(
-                f"{name} {seed}: {record['recovered']} of {record['of']}, {record['false']} false, rank {record['rank']} "
-                f"({spectrum}), {record['joint']} {record['verdicts']}, {record['seconds']} s: {'; '.join(record['found'])}",
+                f"{name} {seed}: {record['recovered']} of {record['of']}, {record['false']} "
+                f"false, rank {record['rank']} "
+                f"({spectrum}), {record['joint']} {record['verdicts']}, {record['seconds']} "
+                f"s: {'; '.join(record['found'])}",
                 flush=True,
             )
 

@@ -1,9 +1,11 @@
-"""Three networks together against single ones: how near to the truth are the constants of experiments 2, 8 and 9?
+"""Three networks together against single ones: how near to the truth are the constants of
+experiments 2, 8 and 9?
 
 ``python bench/scripts/several_networks.py DIR DIR DIR ... [--draws 5]``, directories of
 ``python -m closedform_bench.paper.train --profile quick --seed N --out DIR 2 8 9``.
 
-The error of a set of constants is the root mean square of their relative errors. Each draw takes three of the networks.
+The error of a set of constants is the root mean square of their relative errors. Each draw takes
+three of the networks.
 """
 
 import argparse
@@ -49,7 +51,10 @@ def main() -> None:
     words = parser.parse_args()
     torch.set_num_threads(1)
     for number in FORMS:
-        fields = [extract_experiment(number, load_siamese(network_file(path, number))) for path in words.directories]
+        fields = [
+            extract_experiment(number, load_siamese(network_file(path, number)))
+            for path in words.directories
+        ]
         single = np.array([error(number, field) for field in fields])
         triples = list(combinations(range(len(fields)), 3))
         chosen = np.random.default_rng(0).permutation(len(triples))[: words.draws]
@@ -58,10 +63,14 @@ def main() -> None:
             some = list(triples[place])
             together = error(number, common_field([fields[one] for one in some]))
             gains.append(float(np.median(single[some]) / together))
-            print(f"experiment {number}, networks {some}: median single {np.median(single[some]):.2e}, together {together:.2e}")
+            print(
+                f"experiment {number}, networks {some}: median single "
+                f"{np.median(single[some]):.2e}, together {together:.2e}"
+            )
         count = sum(gain >= 1.5 for gain in gains)
         print(
-            f"experiment {number}: {count} of {len(gains)} draws at least 1.5 times closer; gains {np.round(gains, 2)}",
+            f"experiment {number}: {count} of {len(gains)} draws at least 1.5 times closer; "
+            f"gains {np.round(gains, 2)}",
             flush=True,
         )
 

@@ -2,8 +2,9 @@
 
     python bench/scripts/smoothing_gain.py [--seeds 2]
 
-For each radius: the misalignment of the true invariant with the smoothed directions against that with the raw ones, and the
-gain that a user without the truth can see (`closedform.networks.smoothing_gain`, judged on raw held-out directions).
+For each radius: the misalignment of the true invariant with the smoothed directions against that
+with the raw ones, and the gain that a user without the truth can see
+(`closedform.networks.smoothing_gain`, judged on raw held-out directions).
 """
 
 import argparse
@@ -36,9 +37,14 @@ def main() -> None:
     parser.add_argument("--activation", choices=("relu", "elu"), default="relu")
     parser.add_argument("--radii", type=float, nargs="*", default=[0.01, 0.02, 0.03, 0.05])
     options = parser.parse_args()
-    smoothing.MAX_RADIUS = max(*options.radii, smoothing.MAX_RADIUS)  # the benchmark may look beyond what users are allowed
+    smoothing.MAX_RADIUS = max(
+        *options.radii, smoothing.MAX_RADIUS
+    )  # the benchmark may look beyond what users are allowed
     torch.set_num_threads(1)
-    print("experiment seed radius  misalignment  trimmed   gain  trimmed gain  gain on held-out raw directions")
+    print(
+        "experiment seed radius  misalignment  trimmed   gain  trimmed gain  gain on "
+        "held-out raw directions"
+    )
     for experiment in options.experiments:
         names = EXPERIMENTS[experiment].inputs
         expression = cf.parse(ANSWERS[experiment].expression, names=names)
@@ -51,17 +57,29 @@ def main() -> None:
             raw = source.evaluate(source.points)
             first: tuple[float, float] | None = None
             for radius in (0.0, *options.radii):
-                samples = smooth_samples(source, raw, radius=radius, draws=options.draws, rng=seed) if radius else raw
-                field = GradientField.from_arrays(samples.points, samples.jacobians, names=names, tangent="none")
+                samples = (
+                    smooth_samples(source, raw, radius=radius, draws=options.draws, rng=seed)
+                    if radius
+                    else raw
+                )
+                field = GradientField.from_arrays(
+                    samples.points, samples.jacobians, names=names, tangent="none"
+                )
                 values = field_misalignment(expression, field)
-                mean, trimmed = weighted_mean(values, field.weights), trimmed_mean(values, field.weights)
+                mean, trimmed = (
+                    weighted_mean(values, field.weights),
+                    trimmed_mean(values, field.weights),
+                )
                 first = first or (mean, trimmed)
                 seen = 1.0
                 if radius:
                     scale = robust_spread(raw.points)
-                    seen = smoothing_gain(raw.points, raw.jacobians, samples.jacobians, scale=scale, rng=seed).ratio
+                    seen = smoothing_gain(
+                        raw.points, raw.jacobians, samples.jacobians, scale=scale, rng=seed
+                    ).ratio
                 print(
-                    f"{experiment:10d} {seed:4d} {radius:6.2f}  {mean:12.2e}  {trimmed:.1e}  {first[0] / mean:5.2f}"
+                    f"{experiment:10d} {seed:4d} {radius:6.2f}  {mean:12.2e}  {trimmed:.1e}  "
+                    f"{first[0] / mean:5.2f}"
                     f"  {first[1] / trimmed:12.2f}  {seen:5.3f}",
                     flush=True,
                 )

@@ -1,11 +1,13 @@
-"""A sweep on a Dask cluster of separate processes, with everything going wrong that can, against one process alone.
+"""A sweep on a Dask cluster of separate processes, with everything going wrong that can, against
+one process alone.
 
 Run it: python bench/scripts/sweep_cluster.py [--neurons 2000] [--folder DIR]
 
-One process reads the layer first, in the same way as `closedform sweep` does by default. Then `dask scheduler` and two
-`dask worker` are started from the command line, and the same sweep runs through them. At 15%, 30% and 45% one worker is killed
-(SIGKILL), at 60% the scheduler; it is started again and the sweep goes on with `--resume`. One neuron eats memory. In the end
-100 files of results are truncated or overwritten, and a last `--resume` has to find them. Prints one JSON object.
+One process reads the layer first, in the same way as `closedform sweep` does by default. Then `dask
+scheduler` and two `dask worker` are started from the command line, and the same sweep runs through
+them. At 15%, 30% and 45% one worker is killed (SIGKILL), at 60% the scheduler; it is started again
+and the sweep goes on with `--resume`. One neuron eats memory. In the end 100 files of results are
+truncated or overwritten, and a last `--resume` has to find them. Prints one JSON object.
 """
 
 import argparse
@@ -26,7 +28,16 @@ import sweep_layer
 from closedform.execution.store import ResultStore
 
 HERE = Path(__file__).parent
-EFFORT = ["--max-points", "300", "--terms", "200", "--evaluations", "1000", "--memory-limit", "1500"]
+EFFORT = [
+    "--max-points",
+    "300",
+    "--terms",
+    "200",
+    "--evaluations",
+    "1000",
+    "--memory-limit",
+    "1500",
+]
 POISONED = "units:%d"
 KILLS = (0.15, 0.30, 0.45)
 SCHEDULER_KILL = 0.60
@@ -47,8 +58,18 @@ class Cluster:
 
     def start(self, workers: int = 2) -> None:
         """Start the scheduler, then workers of one thread each."""
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
-        worker = ["worker", self.address, "--nthreads", "1", "--no-dashboard", "--death-timeout", "60"]
+        self.scheduler = self._start(
+            "scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"
+        )
+        worker = [
+            "worker",
+            self.address,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--death-timeout",
+            "60",
+        ]
         self.workers = [self._start(*worker) for _ in range(workers)]
 
     def kill_worker(self, number: int = 0) -> int:
@@ -92,13 +113,27 @@ def _is_worker(process: psutil.Process) -> bool:
 def command(files: tuple[Path, Path], store: Path, *more: str) -> list[str]:
     """The sweep's command line."""
     model, data = map(str, files)
-    arguments = ["sweep", model, data, "--builder", "sweep_layer:make", "--layer", "units", "--store", str(store), "--json"]
+    arguments = [
+        "sweep",
+        model,
+        data,
+        "--builder",
+        "sweep_layer:make",
+        "--layer",
+        "units",
+        "--store",
+        str(store),
+        "--json",
+    ]
     return [sys.executable, str(HERE / "sweep_tasks.py"), *arguments, *EFFORT, *more]
 
 
 def digests(store: Path) -> dict[str, str]:
     """What each neuron's record says, without seconds and versions."""
-    return {record["neuron"]: record.get("digest", record["status"]) for _, record in ResultStore(store).records()}
+    return {
+        record["neuron"]: record.get("digest", record["status"])
+        for _, record in ResultStore(store).records()
+    }
 
 
 def wait_until(share: float, total: int, store: Path, run: "subprocess.Popen[str]") -> None:
@@ -127,18 +162,34 @@ def main(neurons: int, folder: Path, port: int) -> dict[str, object]:
     poisoned = POISONED % chosen.kind.index("noise")
     notes, single, many = folder / "notes.txt", folder / "single", folder / "many"
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "SWEEP_NOTES": str(folder / "single.txt")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "OMP_NUM_THREADS": "1",
+        "SWEEP_NOTES": str(folder / "single.txt"),
+    }
     began = time.perf_counter()
     # Ends with code 0: at least one neuron is verified.
-    subprocess.run(command(files, single), env=environment, cwd=HERE, check=True, stdout=subprocess.DEVNULL)
-    result: dict[str, object] = {"neurons": neurons, "one_process_seconds": round(time.perf_counter() - began, 1)}
+    subprocess.run(
+        command(files, single), env=environment, cwd=HERE, check=True, stdout=subprocess.DEVNULL
+    )
+    result: dict[str, object] = {
+        "neurons": neurons,
+        "one_process_seconds": round(time.perf_counter() - began, 1),
+    }
     environment |= {"SWEEP_NOTES": str(notes), "SWEEP_POISON": poisoned}
     cluster = Cluster(folder, environment, port)
     began = time.perf_counter()
     cluster.start()
     try:
         more = ["--scheduler", cluster.address, "--resume"]
-        run = subprocess.Popen(command(files, many, *more), env=environment, cwd=HERE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen(
+            command(files, many, *more),
+            env=environment,
+            cwd=HERE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         killed = []
         for share in KILLS:
             wait_until(share, neurons, many, run)
@@ -146,25 +197,41 @@ def main(neurons: int, folder: Path, port: int) -> dict[str, object]:
         wait_until(SCHEDULER_KILL, neurons, many, run)
         cluster.kill_scheduler()
         said = run.communicate(timeout=300)[1].strip().splitlines()[-1]
-        result["after_scheduler_kill"] = {"exit": run.returncode, "said": said, "results": len(ResultStore(many).keys())}
+        result["after_scheduler_kill"] = {
+            "exit": run.returncode,
+            "said": said,
+            "results": len(ResultStore(many).keys()),
+        }
         cluster.stop()
         cluster.start()
-        subprocess.run(command(files, many, *more), env=environment, cwd=HERE, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            command(files, many, *more),
+            env=environment,
+            cwd=HERE,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         result["cluster_seconds"] = round(time.perf_counter() - began, 1)
         result |= compare(single, many, notes, poisoned, killed)
         result |= repair(files, many, environment, more, notes)
     finally:
         cluster.stop()
     repaired = digests(many)
-    result["alike_after_repair"] = sum(repaired.get(neuron) == digest for neuron, digest in digests(single).items())
+    result["alike_after_repair"] = sum(
+        repaired.get(neuron) == digest for neuron, digest in digests(single).items()
+    )
     return result
 
 
-def compare(single: Path, many: Path, notes: Path, poisoned: str, killed: list[int]) -> dict[str, object]:
+def compare(
+    single: Path, many: Path, notes: Path, poisoned: str, killed: list[int]
+) -> dict[str, object]:
     """Both stores side by side, and how often each neuron was read."""
     one, two = digests(single), digests(many)
     read = Counter(line.split()[0] for line in notes.read_text().splitlines())
-    record = next(record for _, record in ResultStore(many).records() if record["neuron"] == poisoned)
+    record = next(
+        record for _, record in ResultStore(many).records() if record["neuron"] == poisoned
+    )
     verdicts = Counter(record["verdict"] for _, record in ResultStore(single).records())
     return {
         "workers_killed": len(killed),
@@ -173,7 +240,11 @@ def compare(single: Path, many: Path, notes: Path, poisoned: str, killed: list[i
         "results": len(two),
         "alike": sum(two.get(neuron) == digest for neuron, digest in one.items()),
         "different": [neuron for neuron, digest in one.items() if two.get(neuron) != digest],
-        "poisoned": {"neuron": poisoned, "status": record["status"], "reason": record.get("reason")},
+        "poisoned": {
+            "neuron": poisoned,
+            "status": record["status"],
+            "reason": record.get("reason"),
+        },
         "read_once": sum(count == 1 for count in read.values()),
         "read_again": {neuron: count for neuron, count in read.items() if count > 1},
     }
@@ -186,7 +257,13 @@ def repair(
     before = len(notes.read_text().splitlines())
     damaged = damage(store, 100)
     found = set(ResultStore(store).check().damaged)
-    subprocess.run(command(files, store, *more), env=environment, cwd=HERE, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        command(files, store, *more),
+        env=environment,
+        cwd=HERE,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     sound = ResultStore(store).check()
     return {
         "damaged": len(damaged),

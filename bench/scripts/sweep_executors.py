@@ -2,9 +2,10 @@
 
 Run it: python bench/scripts/sweep_executors.py [--neurons 200]
 
-The layer of `sweep_layer.py` is swept here in one process, by two processes of loky, by a ProcessPoolExecutor of two, and by a
-Dask Client whose scheduler and workers were started from the command line. Prints one JSON object: for each way how many
-records it has, how many of them are those of one process (key and digest), and its seconds.
+The layer of `sweep_layer.py` is swept here in one process, by two processes of loky, by a
+ProcessPoolExecutor of two, and by a Dask Client whose scheduler and workers were started from the
+command line. Prints one JSON object: for each way how many records it has, how many of them are
+those of one process (key and digest), and its seconds.
 """
 
 import argparse
@@ -44,7 +45,15 @@ def main(neurons: int) -> dict[str, Any]:
 
     def sweep(kind: str, executor: Any) -> None:
         began = time.perf_counter()
-        cf.sweep(Units(neurons), points, "output", names=NAMES, effort=EFFORT, store=folder / kind, executor=executor)
+        cf.sweep(
+            Units(neurons),
+            points,
+            "output",
+            names=NAMES,
+            effort=EFFORT,
+            store=folder / kind,
+            executor=executor,
+        )
         made = digests(folder / kind)
         found[kind] = {"records": len(made), "seconds": round(time.perf_counter() - began, 1)}
         found[kind]["as in one process"] = len(made & digests(folder / "one process"))

@@ -1,7 +1,9 @@
-"""A layer for sweeps: known concepts, functions of them, dead neurons, and neurons whose directions are noise.
+"""A layer for sweeps: known concepts, functions of them, dead neurons, and neurons whose directions
+are noise.
 
-`make` is a builder for model files: ``closedform sweep net.safetensors data.npz --builder sweep_layer:make --layer units``.
-The shares are fixed and the order is mixed by a seed, so that `kinds` can say what each neuron is.
+`make` is a builder for model files: ``closedform sweep net.safetensors data.npz --builder
+sweep_layer:make --layer units``. The shares are fixed and the order is mixed by a seed, so that
+`kinds` can say what each neuron is.
 """
 
 from dataclasses import dataclass
@@ -43,7 +45,9 @@ def kinds(count: int, seed: int = 0) -> Kinds:
         chosen = rng.choice(len(TERMS), size=rng.integers(2, 4), replace=False)
         # Not linear alone: every neuron has a concept of two inputs at least.
         chosen[0] = rng.integers(3, len(TERMS))
-        coefficients[np.unique(chosen), column] = rng.choice([1.0, 2.0, 3.0, -1.0, -2.0], size=len(np.unique(chosen)))
+        coefficients[np.unique(chosen), column] = rng.choice(
+            [1.0, 2.0, 3.0, -1.0, -2.0], size=len(np.unique(chosen))
+        )
     for column in range(numbers["concept"], count):
         coefficients[:, column] = coefficients[:, rng.integers(numbers["concept"])]
     maps = np.where(names == "same", rng.integers(len(MAPS), size=count), -1)
@@ -59,7 +63,10 @@ class Units(torch.nn.Module):
         chosen = kinds(count)
         rng = np.random.default_rng(1)
         self.coefficients = _fixed(chosen.coefficients)
-        self.frequencies, self.phases = _fixed(rng.uniform(500, 1500, (3, count))), _fixed(rng.uniform(0, 6, (3, count)))
+        self.frequencies, self.phases = (
+            _fixed(rng.uniform(500, 1500, (3, count))),
+            _fixed(rng.uniform(0, 6, (3, count))),
+        )
         self.map = _fixed(chosen.map)
         self.is_dead = _fixed(np.array([kind == "dead" for kind in chosen.kind]))
         self.is_noise = _fixed(np.array([kind == "noise" for kind in chosen.kind]))
@@ -73,7 +80,9 @@ class Units(torch.nn.Module):
         for place, mapped in enumerate((3 * g + g**3, -g, torch.tanh(g / 4), torch.exp(g / 4))):
             value = torch.where(self.map == place, mapped, value)
         value = torch.where(self.is_dead, torch.relu(g - 100), value)
-        waves = torch.cos(points[:, :, None] * self.frequencies.to(points.dtype) + self.phases.to(points.dtype)).sum(dim=1)
+        waves = torch.cos(
+            points[:, :, None] * self.frequencies.to(points.dtype) + self.phases.to(points.dtype)
+        ).sum(dim=1)
         return torch.where(self.is_noise, waves, value)
 
 

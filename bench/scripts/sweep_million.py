@@ -1,11 +1,14 @@
-"""A store with a million synthetic results: how long it takes to fill, to resume, and to summarise, and how much memory.
+"""A store with a million synthetic results: how long it takes to fill, to resume, and to summarise,
+and how much memory.
 
 Run it: python bench/scripts/sweep_million.py [--results 1000000] [--folder DIR]
 
-Some results are put one by one and gathered, to see what that costs; the others go straight into Parquet files of the size that
-a sweep gathers. The last 5,000 stay in files of their own, as after a crash. Then new processes resume (list and check
-everything, and find what is missing among a million planned keys), and make the table "verified, complexity under 10". Prints
-one JSON object, with seconds of the clock and of the processor, for other work on the machine lengthens the first. Linux only.
+Some results are put one by one and gathered, to see what that costs; the others go straight into
+Parquet files of the size that a sweep gathers. The last 5,000 stay in files of their own, as after
+a crash. Then new processes resume (list and check everything, and find what is missing among a
+million planned keys), and make the table "verified, complexity under 10". Prints one JSON object,
+with seconds of the clock and of the processor, for other work on the machine lengthens the first.
+Linux only.
 """
 
 import argparse
@@ -33,12 +36,21 @@ def record(number: int) -> dict[str, object]:
     """A result as large as that of a neuron."""
     verdict = ("verified", "none", "none", "approximate")[number % 4]
     concept = f"x{number % 7}**2 + {number % 97}*x{number % 5}*x{number % 3}"
-    front = [[size, 10.0 ** (-size) * (1 + number % 13 / 13), f"{concept} + {size}*x0"] for size in range(1, 16, 2)]
-    reasons = [f"On 450 held-out points the misalignment is {number % 1000 / 1e6:.1e} and {words}." for words in "abcdef"]
+    front = [
+        [size, 10.0 ** (-size) * (1 + number % 13 / 13), f"{concept} + {size}*x0"]
+        for size in range(1, 16, 2)
+    ]
+    reasons = [
+        f"On 450 held-out points the misalignment is {number % 1000 / 1e6:.1e} and {words}."
+        for words in "abcdef"
+    ]
     return {
-        "neuron": f"layer:{number}", "status": "done", "verdict": verdict, "concept": concept, "complexity": number % 40,
-        "misalignment": number % 1000 / 1e6, "low": 0.0, "high": 1.0, "floor": number % 999 / 1e7, "usable": 2000,
-        "evaluations": number % 20_000, "ended": "finished", "seed": 0, "reasons": reasons, "findings": [], "front": front,
+        "neuron": f"layer:{number}", "status": "done", "verdict": verdict, "concept": concept,
+        "complexity": number % 40,
+        "misalignment": number % 1000 / 1e6, "low": 0.0, "high": 1.0, "floor": number % 999 / 1e7,
+        "usable": 2000,
+        "evaluations": number % 20_000, "ended": "finished", "seed": 0, "reasons": reasons,
+        "findings": [], "front": front,
         "engine": "terms", "digest": f"{number:032x}", "seconds": 1.0,
     }  # fmt: skip
 
@@ -109,6 +121,8 @@ if __name__ == "__main__":
         result: dict[str, object] = {"results": chosen.results}
         for step in STEPS:
             options = ["--results", str(chosen.results), "--folder", str(folder), "--step", step]
-            said = subprocess.run([sys.executable, __file__, *options], check=True, capture_output=True, text=True).stdout
+            said = subprocess.run(
+                [sys.executable, __file__, *options], check=True, capture_output=True, text=True
+            ).stdout
             result[step] = json.loads(said)
         print(json.dumps({**result, "store": _size(folder)}, indent=1))

@@ -1,10 +1,13 @@
-"""What workers cost: throughput of two against one process on tasks of about a second, and milliseconds for an empty task.
+"""What workers cost: throughput of two against one process on tasks of about a second, and
+milliseconds for an empty task.
 
-Run it: python bench/scripts/sweep_overhead.py [--tasks 16] [--empty 300] [--kinds here dask local pool]
+Run it: python bench/scripts/sweep_overhead.py [--tasks 16] [--empty 300] [--kinds here dask local
+pool]
 
-`here` is one process without workers; `dask` a scheduler and two workers from the command line; `local` two processes by loky;
-`pool` a ProcessPoolExecutor of two. Tasks count to a fixed number. Ratios are taken within one run, for other work on the
-machine slows all of them. Prints one JSON object.
+`here` is one process without workers; `dask` a scheduler and two workers from the command line;
+`local` two processes by loky; `pool` a ProcessPoolExecutor of two. Tasks count to a fixed number.
+Ratios are taken within one run, for other work on the machine slows all of them. Prints one JSON
+object.
 """
 
 import argparse
@@ -39,17 +42,25 @@ def run(executor: Any, counts: list[int]) -> float:
     """Seconds for tasks."""
     workers = open_workers(executor)
     with tempfile.TemporaryDirectory() as folder:
-        tasks = [Task(f"k{place}", "sweep_overhead:count", {"count": number}) for place, number in enumerate(counts)]
+        tasks = [
+            Task(f"k{place}", "sweep_overhead:count", {"count": number})
+            for place, number in enumerate(counts)
+        ]
         began = time.perf_counter()
         Coordinator(workers, ResultStore(folder), Limits(), Tally(len(tasks))).run(tasks)
         return time.perf_counter() - began
 
 
 def measure(executor: Any, tasks: int, empty: int) -> dict[str, float]:
-    """Throughput on long tasks, and milliseconds for an empty one; the first tasks start the workers and do not count."""
+    """Throughput on long tasks, and milliseconds for an empty one; the first tasks start the
+    workers and do not count.
+    """
     run(executor, [0] * 8)
     nothing = run(executor, [0] * empty)
-    return {"tasks_per_second": tasks / run(executor, [COUNT] * tasks), "empty_milliseconds": 1e3 * nothing / empty}
+    return {
+        "tasks_per_second": tasks / run(executor, [COUNT] * tasks),
+        "empty_milliseconds": 1e3 * nothing / empty,
+    }
 
 
 def main(tasks: int, empty: int, kinds: list[str]) -> dict[str, Any]:
@@ -79,7 +90,9 @@ def main(tasks: int, empty: int, kinds: list[str]) -> dict[str, Any]:
             found["pool"] = measure(pool, tasks, empty)
     if "here" in found:
         one = found["here"]["tasks_per_second"]
-        found["ratios"] = {kind: found[kind]["tasks_per_second"] / one for kind in found if kind != "here"}
+        found["ratios"] = {
+            kind: found[kind]["tasks_per_second"] / one for kind in found if kind != "here"
+        }
     return found | {"load": os.getloadavg()[0]}
 
 

@@ -1,6 +1,8 @@
-"""The command line with two additions: every reading of a neuron is noted, and one neuron eats memory.
+"""The command line with two additions: every reading of a neuron is noted, and one neuron eats
+memory.
 
-Run as ``python sweep_tasks.py sweep ...``; SWEEP_NOTES is a file, SWEEP_POISON the neuron, both for workers too.
+Run as ``python sweep_tasks.py sweep ...``; SWEEP_NOTES is a file, SWEEP_POISON the neuron, both for
+workers too.
 """
 
 import os

@@ -1,7 +1,7 @@
 """How near local tangent planes come to the true ones: ``python bench/scripts/tangent_planes.py``.
 
-Prints, for each surface, number of points and noise, the largest, the 99% and the mean angle in degrees: the worst of three
-seeds.
+Prints, for each surface, number of points and noise, the largest, the 99% and the mean angle in
+degrees: the worst of three seeds.
 """
 
 import numpy as np
@@ -26,12 +26,16 @@ def torus(n_points: int, rng: np.random.Generator, radius: float, tube: float) -
     kept = rng.uniform(0, radius + tube, 4 * n_points) < radius + tube * np.cos(angles)
     around, along = angles[kept][:n_points], rng.uniform(0, 2 * np.pi, n_points)
     outward = np.stack([np.cos(along), np.sin(along), np.zeros(n_points)], axis=1)
-    normals = np.cos(around)[:, None] * outward + np.sin(around)[:, None] * np.array([0.0, 0.0, 1.0])
+    normals = np.cos(around)[:, None] * outward + np.sin(around)[:, None] * np.array(
+        [0.0, 0.0, 1.0]
+    )
     return radius * outward + tube * normals, normals
 
 
 def errors(surface: Surface, noise: float, rng: np.random.Generator) -> FloatArray:
-    """Largest, 99% and mean angle between the planes found and the true ones, in scaled coordinates."""
+    """Largest, 99% and mean angle between the planes found and the true ones, in scaled
+    coordinates.
+    """
     points = surface[0] + noise * rng.normal(size=surface[0].shape)
     scale = robust_spread(points)
     space = local_tangent(points, scale)
@@ -56,8 +60,14 @@ def main() -> None:
         for n_points in (1000, 2000, 5000, 10_000):
             for noise in (1e-3, 1e-2):
                 generators = [np.random.default_rng(seed) for seed in range(3)]
-                worst = np.max([errors(make(n_points, rng), noise, rng) for rng in generators], axis=0)
-                print(f"| {name} | {n_points} | {noise:g} | " + " | ".join(f"{angle:.1f}" for angle in worst) + " |")
+                worst = np.max(
+                    [errors(make(n_points, rng), noise, rng) for rng in generators], axis=0
+                )
+                print(
+                    f"| {name} | {n_points} | {noise:g} | "
+                    + " | ".join(f"{angle:.1f}" for angle in worst)
+                    + " |"
+                )
 
 
 if __name__ == "__main__":

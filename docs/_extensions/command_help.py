@@ -1,4 +1,6 @@
-"""The directives ``command-help`` and ``all-commands``: what ``closedform COMMAND --help`` prints, from the program itself."""
+"""The directives ``command-help`` and ``all-commands``: what ``closedform COMMAND --help`` prints,
+from the program itself.
+"""
 
 from typing import Any
 
@@ -18,7 +20,9 @@ def help_text(command: str) -> str:
     environment = {"COLUMNS": WIDTH, "TERMINAL_WIDTH": WIDTH, "NO_COLOR": "1"}
     result = CliRunner().invoke(command_line, arguments, prog_name="closedform", env=environment)
     if result.exit_code != 0:
-        raise ValueError(f"`closedform {command} --help` ended with {result.exit_code}: {result.output}")
+        raise ValueError(
+            f"`closedform {command} --help` ended with {result.exit_code}: {result.output}"
+        )
     return result.output.strip()
 
 

@@ -13,7 +13,9 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="math-block">{convert(node.astext(), display="block")}</div>')
+    translator.body.append(
+        f'<div class="math-block">{convert(node.astext(), display="block")}</div>'
+    )
     raise nodes.SkipNode
 
 

@@ -23,7 +23,9 @@ def as_points(points: ArrayLike, n_inputs: int) -> FloatArray:
     """
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != n_inputs:
-        raise ShapeError(f"Points have shape {array.shape}; pass an array of shape (n_points, {n_inputs}).")
+        raise ShapeError(
+            f"Points have shape {array.shape}; pass an array of shape (n_points, {n_inputs})."
+        )
     return array
 
 

@@ -1,7 +1,8 @@
 """Compile a function to machine code that is kept on disk for the next process.
 
-numba notices when the function's own file changes, but not when a function that it calls from another file does. So the name
-under which the machine code is kept carries a fingerprint of every file that holds compiled code.
+numba notices when the function's own file changes, but not when a function that it calls from
+another file does. So the name under which the machine code is kept carries a fingerprint of every
+file that holds compiled code.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,8 @@ HOT_FILES = (
 )
 """The files whose text decides what the machine code does."""
 
-# No nnan and no ninf: values that are not finite must stay visible. No reassoc either: it lets LLVM take x - x for 0.
+# No nnan and no ninf: values that are not finite must stay visible. No reassoc either: it lets LLVM
+# take x - x for 0.
 OPTIONS: dict[str, Any] = {
     "fastmath": {"nsz", "arcp", "contract", "afn"},
     "error_model": "numpy",
@@ -45,7 +47,9 @@ INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile with numba: releases the interpreter lock, never raises on division by zero, keeps nan and inf."""
+    """Compile with numba: releases the interpreter lock, never raises on division by zero, keeps
+    nan and inf.
+    """
     function.__qualname__ += f"-{fingerprint()}"
     return njit(**OPTIONS, **ENTRY)(function)
 
@@ -57,9 +61,11 @@ def compiled_part(function: Callable[..., Any]) -> Any:
 
 
 def compiled_pointer(function: Callable[..., Any], signature: Any, symbol: str) -> Any:
-    """Compile a function of numbers and pointers, and let other compiled functions call it under a name.
+    """Compile a function of numbers and pointers, and let other compiled functions call it under a
+    name.
 
-    They do so by ``types.ExternalFunction(symbol, signature)``, which finds the address when their machine code is loaded.
+    They do so by ``types.ExternalFunction(symbol, signature)``, which finds the address when their
+    machine code is loaded.
     """
     function.__qualname__ += f"-{fingerprint()}"
     pointer = cfunc(signature, **OPTIONS)(function)

@@ -31,7 +31,9 @@ def time_limit(seconds: float) -> Iterator[None]:
     def interrupt() -> None:
         with lock:
             if not finished:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(target, ctypes.py_object(DeadlineExceeded))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    target, ctypes.py_object(DeadlineExceeded)
+                )
 
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True

@@ -1,6 +1,8 @@
-"""From pairs to all invariants, without knowing how many there are: train, count, read, and stop with 'no more'.
+"""From pairs to all invariants, without knowing how many there are: train, count, read, and stop
+with 'no more'.
 
-The module is not called discover.py, for a module of that name would hide the function `closedform.discover`.
+The module is not called discover.py, for a module of that name would hide the function
+`closedform.discover`.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,10 +40,14 @@ Reader = Callable[[GradientField], Interpretation]
 """Reads a field with all that was asked for."""
 
 NEIGHBOURS = 8
-"""With concepts held fixed, a negative is one of so many samples that have nearly the anchor's values of them."""
+"""With concepts held fixed, a negative is one of so many samples that have nearly the anchor's
+values of them.
+"""
 
 ENOUGH = 2
-"""So many networks with latents to spare must agree that there is no more: one may have been trained badly."""
+"""So many networks with latents to spare must agree that there is no more: one may have been
+trained badly.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ class Discovery:
         One of all concepts for `how="grow"`, one for each for `how="hold"`.
     rounds : tuple of Round
     is_complete : bool
-        Whether another network has learned no more; False if the largest number of latents was reached.
+        Whether another network has learned no more; False if the largest number of latents was
+        reached.
     sentence : str
         How many there are, and why there are no more.
     """
@@ -115,13 +122,14 @@ def discover(
     Parameters
     ----------
     sampler : callable
-        ``sampler(n, rng)`` draws n pairs, shape (n, 2, n_inputs): two points of one trajectory, or a point and what a symmetry
-        makes of it.
+        ``sampler(n, rng)`` draws n pairs, shape (n, 2, n_inputs): two points of one trajectory, or
+        a point and what a symmetry makes of it.
     names : sequence of str, optional
         The inputs; x0, x1 and so on by default.
     how : {'grow', 'hold'}
-        'grow' trains with more and more latents until their rank stops growing, and reads the last network. 'hold' trains one
-        latent, reads it, then trains again on negatives that agree with the anchor in what was read, as the paper does.
+        'grow' trains with more and more latents until their rank stops growing, and reads the last
+        network. 'hold' trains one latent, reads it, then trains again on negatives that agree with
+        the anchor in what was read, as the paper does.
     most : int, optional
         Largest number of latents, or of concepts; the number of inputs by default.
     training : SiameseOptions, optional
@@ -147,7 +155,9 @@ def discover(
     """
     Settings.checked(engine, space, rule, checks, thresholds, progress)
     if how not in ("grow", "hold"):
-        raise KeywordError(f"how is {how!r}; pass 'grow' or 'hold'{suggestion(str(how), ('grow', 'hold')) or '.'}")
+        raise KeywordError(
+            f"how is {how!r}; pass 'grow' or 'hold'{suggestion(str(how), ('grow', 'hold')) or '.'}"
+        )
     seed, limits = as_seed(rng), as_budget(budget)
     pairs = _drawn(sampler, n_pairs, seed, 0)
     points = _drawn(sampler, n_points, seed, 1)[:, 0]
@@ -187,7 +197,11 @@ def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     concepts = found.concepts if found.verdict.status != "none" else ()
     count = f"Up to {rounds[-1].latents} latents have rank {best.rank}"
     why = f"{count}: no more." if complete else f"{count}; with more latents there may be more."
-    rest = " What else they hold follows no formula that was found." if len(concepts) < best.rank else ""
+    rest = (
+        " What else they hold follows no formula that was found."
+        if len(concepts) < best.rank
+        else ""
+    )
     said = f"{len(concepts)} invariants read. {why}{rest}"
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
@@ -244,7 +258,9 @@ class _Trainer:
         chosen = usual if self.training is None else self.training
         # Negatives of a whole batch are not chosen one by one, so one latent needs the other loss.
         chosen = replace(chosen, latents=latents, loss=chosen.loss if latents > 1 else "triplet")
-        return train_siamese(np.concatenate([self.pairs, negatives], axis=1), chosen, rng=self.seed + latents)
+        return train_siamese(
+            np.concatenate([self.pairs, negatives], axis=1), chosen, rng=self.seed + latents
+        )
 
     def any_negatives(self) -> FloatArray:
         return np.random.default_rng([self.seed, 2]).permutation(self.pairs)[:, :1]
@@ -273,14 +289,22 @@ class _Trainer:
             return new
         columns = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
         with np.errstate(all="ignore"):
-            lengths = [np.linalg.norm(column * new.scale, axis=1, keepdims=True) for column in columns]
-            jacobians = np.stack([column / length for column, length in zip(columns, lengths, strict=True)], axis=1)
-        return GradientField.from_arrays(new.points, jacobians, names=new.names, tangent=new.tangent, weights=new.weights)
+            lengths = [
+                np.linalg.norm(column * new.scale, axis=1, keepdims=True) for column in columns
+            ]
+            jacobians = np.stack(
+                [column / length for column, length in zip(columns, lengths, strict=True)], axis=1
+            )
+        return GradientField.from_arrays(
+            new.points, jacobians, names=new.names, tangent=new.tangent, weights=new.weights
+        )
 
 
 def _drawn(sampler: Sampler, count: int, seed: int, stream: int) -> FloatArray:
     # A copy: a sampler may fill the same array each time.
     pairs = np.array(sampler(count, np.random.default_rng([seed, stream])), dtype=np.float64)
     if pairs.ndim != 3 or pairs.shape[:2] != (count, 2):
-        raise ShapeError(f"The sampler returned an array of shape {pairs.shape}; return ({count}, 2, n_inputs).")
+        raise ShapeError(
+            f"The sampler returned an array of shape {pairs.shape}; return ({count}, 2, n_inputs)."
+        )
     return pairs

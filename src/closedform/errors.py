@@ -4,10 +4,14 @@ from closedform.shown import shown
 
 
 class ClosedformError(Exception):
-    """Base of every error that closedform raises on purpose; what its message quotes from outside is shown escaped."""
+    """Base of every error that closedform raises on purpose; what its message quotes from outside
+    is shown escaped.
+    """
 
     def __init__(self, *arguments: object, **details: object) -> None:
-        super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments), **details)
+        super().__init__(
+            *(shown(part) if isinstance(part, str) else part for part in arguments), **details
+        )
 
 
 class ExpressionError(ClosedformError, ValueError):
@@ -25,7 +29,8 @@ class ExpressionError(ClosedformError, ValueError):
 
 
 class UnknownFunctionError(ExpressionError):
-    """A text holds a function that is not known here, such as an operator that is defined elsewhere.
+    """A text holds a function that is not known here, such as an operator that is defined
+    elsewhere.
 
     Attributes
     ----------

@@ -37,9 +37,11 @@ class ConceptSearch(BaseEstimator):
     Parameters
     ----------
     engine : str or Engine
-        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its options.
+        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its
+        options.
     budget : float or Budget
-        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the same seed.
+        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the
+        same seed.
     operators : sequence of str, optional
         Operators that may occur, by name; those of `space` by default.
     max_complexity : int, optional
@@ -60,13 +62,14 @@ class ConceptSearch(BaseEstimator):
     Attributes
     ----------
     equations_ : DataFrame
-        The front in canonical form, simplest first: complexity, misalignment (mean over regions, each judged with constants
-        fitted without it), score (drop of the logarithm of the misalignment for each unit of
-        complexity since the row above), expression, sympy.
+        The front in canonical form, simplest first: complexity, misalignment (mean over regions,
+        each judged with constants fitted without it), score (drop of the logarithm of the
+        misalignment for each unit of complexity since the row above), expression, sympy.
     concept_ : Expression or None
         The formula that the rule chooses, in canonical form; None if the search found nothing.
     interpretation_ : Interpretation
-        The answer of `closedform.interpret_field`, with the verdict on the concept and the evidence for it.
+        The answer of `closedform.interpret_field`, with the verdict on the concept and the evidence
+        for it.
     field_ : GradientField
         What was searched, with its quality.
     n_features_in_ : int
@@ -79,7 +82,9 @@ class ConceptSearch(BaseEstimator):
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(1, 2, (300, 2))
     >>> gradients = points[:, ::-1] * np.exp(points.prod(axis=1))[:, None]
-    >>> search = cf.ConceptSearch(engine="terms", budget=cf.Budget(evaluations=2000), random_state=0)
+    >>> search = cf.ConceptSearch(
+    ...     engine="terms", budget=cf.Budget(evaluations=2000), random_state=0
+    ... )
     >>> search.fit(points, gradients, feature_names=["x", "y"]).sympy()
     x*y
     >>> search.predict([[2.0, 3.0]])
@@ -113,7 +118,9 @@ class ConceptSearch(BaseEstimator):
         self.random_state = random_state
 
     @checked_keywords
-    def fit(self, points: Any, gradients: ArrayLike, *, feature_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self, points: Any, gradients: ArrayLike, *, feature_names: Sequence[str] | None = None
+    ) -> Self:
         """Search.
 
         Parameters
@@ -121,7 +128,8 @@ class ConceptSearch(BaseEstimator):
         points : array_like or DataFrame, shape (n_points, n_inputs)
             A table's columns name the inputs.
         gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
-            Gradients of one latent there, or Jacobians of several; then the gradient of the concept lies in their span.
+            Gradients of one latent there, or Jacobians of several; then the gradient of the concept
+            lies in their span.
         feature_names : sequence of str, optional
             Names of the inputs, instead of a table's.
 
@@ -145,7 +153,9 @@ class ConceptSearch(BaseEstimator):
         if isinstance(gradients, np.ndarray) and gradients.dtype.kind == "O":
             # Estimators of scikit-learn take numbers that are stored as objects.
             gradients = gradients.astype(np.float64)
-        field = GradientField.from_arrays(array, gradients, names=names, tangent=self.tangent, constraints=self.constraints)
+        field = GradientField.from_arrays(
+            array, gradients, names=names, tangent=self.tangent, constraints=self.constraints
+        )
         self.field_ = field
         self.n_features_in_ = array.shape[1]
         if names is not None:
@@ -153,7 +163,13 @@ class ConceptSearch(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.interpretation_: Interpretation = interpret_field(
-            field, engine=self.engine, budget=self.budget, rng=seed, space=space, rule=self.rule, progress=self.progress
+            field,
+            engine=self.engine,
+            budget=self.budget,
+            rng=seed,
+            space=space,
+            rule=self.rule,
+            progress=self.progress,
         )
         self.concept_ = self.interpretation_.concept
         parts = self.interpretation_.parts or (self.interpretation_,)
@@ -161,7 +177,8 @@ class ConceptSearch(BaseEstimator):
         return self
 
     def predict(self, points: Any) -> FloatArray:
-        """Values of `concept_`, which are those of the latent up to an unknown function of one variable.
+        """Values of `concept_`, which are those of the latent up to an unknown function of one
+        variable.
 
         Parameters
         ----------
@@ -183,12 +200,22 @@ class ConceptSearch(BaseEstimator):
         """
         concept = self._found()
         names = _column_names(points)
-        if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
-            raise ShapeError(f"The columns are {names}; pass those of the fit in their order: {list(self.feature_names_in_)}.")
+        if (
+            names is not None
+            and hasattr(self, "feature_names_in_")
+            and names != list(self.feature_names_in_)
+        ):
+            raise ShapeError(
+                f"The columns are {names}; pass those of the fit in their order: "
+                f"{list(self.feature_names_in_)}."
+            )
         array = check_array(points, dtype="float64", input_name="points")
         n_inputs = self.n_features_in_
         if array.shape[1] != n_inputs:  # the first half is what scikit-learn's own estimators say
-            what = f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {n_inputs} features as input"
+            what = (
+                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{n_inputs} features as input"
+            )
             raise ShapeError(f"{what}; pass points of shape (n_points, {n_inputs}).")
         return concept(array)
 
@@ -204,7 +231,10 @@ class ConceptSearch(BaseEstimator):
         check_is_fitted(self)
         if self.concept_ is None:
             status = self.interpretation_.provenance.status
-            raise ConceptError(f"The search found no concept (status {status!r}); look at field_.quality or widen the space.")
+            raise ConceptError(
+                f"The search found no concept (status {status!r}); look at field_.quality or "
+                f"widen the space."
+            )
         return self.concept_
 
     def _space(self) -> SearchSpace:
@@ -224,7 +254,9 @@ def _column_names(points: Any) -> list[str] | None:
 
 
 def _scores(entries: Sequence[FrontEntry]) -> list[float]:
-    """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences of rounding are none."""
+    """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences
+    of rounding are none.
+    """
     logs = np.log([max(entry.regional, PERFECT) for entry in entries])
     sizes = np.asarray([entry.complexity for entry in entries])
     return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(entries) else []

@@ -1,6 +1,8 @@
-"""A trained network to try things on: it saw pairs of snapshots of an oscillator, and learned which belong together.
+"""A trained network to try things on: it saw pairs of snapshots of an oscillator, and learned which
+belong together.
 
-The data are those of the paper's experiment 8; ``python -m closedform_bench.example_network FILE`` trains the network again.
+The data are those of the paper's experiment 8; ``python -m closedform_bench.example_network FILE``
+trains the network again.
 """
 
 from importlib.resources import as_file, files
@@ -55,7 +57,8 @@ def load_example(n_points: int = 4000) -> Example:
 
 
 def snapshots(n_points: int) -> FloatArray:
-    """Positions and velocities of oscillators in the potential x^2 / 2 + x^4 / 4, each at a time of its own.
+    """Positions and velocities of oscillators in the potential x^2 / 2 + x^4 / 4, each at a time of
+    its own.
 
     Examples
     --------
@@ -73,5 +76,7 @@ def snapshots(n_points: int) -> FloatArray:
         # All trajectories reach their ends together, when the parameter is 1.
         return (times * np.stack([v, -x - x**3])).ravel()
 
-    path = solve_ivp(motion, (0.0, 1.0), start.T.ravel(), method="DOP853", rtol=_TOLERANCE, atol=_TOLERANCE)
+    path = solve_ivp(
+        motion, (0.0, 1.0), start.T.ravel(), method="DOP853", rtol=_TOLERANCE, atol=_TOLERANCE
+    )
     return np.ascontiguousarray(path.y[:, -1].reshape(2, n_points).T)

@@ -115,7 +115,8 @@ def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> N
     --------
     >>> check_output("missing/answer.json")
     Traceback (most recent call last):
-    closedform.errors.SaveError: missing/answer.json cannot be written: there is no folder missing. Make it first.
+    closedform.errors.SaveError: missing/answer.json cannot be written: there is no folder missing.
+    Make it first.
     """
     with _told(path):
         if _is_special(path):
@@ -175,7 +176,9 @@ def _told(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         said = error.strerror or str(error)
-        raise SaveError(f"{path} cannot be written: {said}. What was there before still is.") from error
+        raise SaveError(
+            f"{path} cannot be written: {said}. What was there before still is."
+        ) from error
 
 
 def _partial_name() -> str:
@@ -183,5 +186,7 @@ def _partial_name() -> str:
 
 
 def _create(path: Path) -> BinaryIO:
-    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's alone."""
+    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's
+    alone.
+    """
     return open(path, "xb")

@@ -1,4 +1,6 @@
-"""Misspelt keywords and words get an answer that names the nearest right one, before any work begins."""
+"""Misspelt keywords and words get an answer that names the nearest right one, before any work
+begins.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -50,7 +52,10 @@ def checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
         for name in keywords:
             if name not in known:
                 hint = suggestion(name, known) or f". It has {', '.join(known)}."
-                raise KeywordError(f"{function.__qualname__.removesuffix('.__init__')}() has no keyword {name!r}{hint}")
+                raise KeywordError(
+                    f"{function.__qualname__.removesuffix('.__init__')}() has no keyword "
+                    f"{name!r}{hint}"
+                )
         return function(*args, **keywords)
 
     return checked
@@ -75,12 +80,17 @@ def required_kind(value: Any, kind: type | tuple[type, ...], name: str, hint: st
 
 
 def _keywords(function: Callable[..., Any]) -> list[str]:
-    """The names that a function takes by keyword, those of a typed dictionary behind ** among them."""
+    """The names that a function takes by keyword, those of a typed dictionary behind ** among
+    them.
+    """
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             (unpacked,) = get_args(get_type_hints(function)[name])
             found += list(unpacked.__annotations__)
-        elif parameter.kind is not inspect.Parameter.POSITIONAL_ONLY and name not in ("self", "cls"):
+        elif parameter.kind is not inspect.Parameter.POSITIONAL_ONLY and name not in (
+            "self",
+            "cls",
+        ):
             found.append(name)
     return found

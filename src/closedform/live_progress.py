@@ -1,4 +1,6 @@
-"""Progress that can be watched: one live line (terminal and notebook), or a table with the best expression per complexity."""
+"""Progress that can be watched: one live line (terminal and notebook), or a table with the best
+expression per complexity.
+"""
 
 import math
 import os
@@ -32,8 +34,9 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
     Parameters
     ----------
     show : bool, str, Progress or None
-        True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing. None shows a line where a
-        person is watching: in a terminal or a notebook. An object with the methods ``show`` and ``close`` is taken as it is.
+        True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing.
+        None shows a line where a person is watching: in a terminal or a notebook. An object with
+        the methods ``show`` and ``close`` is taken as it is.
 
     Raises
     ------
@@ -53,8 +56,12 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
         return Table()
     if isinstance(show, str):
         hint = suggestion(show.lower(), _KINDS) or "."
-        raise ProgressError(f"There is no progress named {show!r}{hint} Known: {', '.join(_KINDS)}.")
-    if isinstance(show, type) or not all(callable(getattr(show, name, None)) for name in ("show", "close")):
+        raise ProgressError(
+            f"There is no progress named {show!r}{hint} Known: {', '.join(_KINDS)}."
+        )
+    if isinstance(show, type) or not all(
+        callable(getattr(show, name, None)) for name in ("show", "close")
+    ):
         message = f"Progress is an object with the methods show and close; got {show!r}."
         raise ProgressError(f"{message} Pass True, 'line', 'table' or such an object.")
     return cast(Progress, show)
@@ -62,11 +69,14 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
 
 def _is_watched() -> bool:
     """Whether a person sees what is written: a terminal, or a notebook's kernel."""
-    return "ipykernel" in sys.modules or (sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty())
+    return "ipykernel" in sys.modules or (
+        sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    )
 
 
 class Live:
-    """One line that is drawn again and again, by tqdm; in a notebook it is a widget, where ipywidgets is installed.
+    """One line that is drawn again and again, by tqdm; in a notebook it is a widget, where
+    ipywidgets is installed.
 
     Every step has its own line, which stays when the step is over.
 
@@ -99,16 +109,23 @@ class Live:
         if self._bar is not None and snapshot.step != self._step:
             self.close()
         if self._bar is None:
-            # The stream is handed on only if it was asked for: in a notebook tqdm knows better than to use the standard error.
-            self._bar = _tqdm()(total=1.0, file=self.stream, leave=True, dynamic_ncols=True, bar_format=" ")
+            # The stream is handed on only if it was asked for: in a notebook tqdm knows better than
+            # to use the standard error.
+            self._bar = _tqdm()(
+                total=1.0, file=self.stream, leave=True, dynamic_ncols=True, bar_format=" "
+            )
             self._step = snapshot.step
         notebook = _in_notebook(self._bar)
         done = _share(snapshot.done)
         left = _start(snapshot)
         right = _listed(_numbers(snapshot), _best(snapshot))
         if notebook:
-            self._bar.bar_format = f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
-        elif (room := _width(stream) - 1) < _BAR_FROM - 1:  # one column stays free: a full line makes some terminals wrap
+            self._bar.bar_format = (
+                f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
+            )
+        elif (
+            room := _width(stream) - 1
+        ) < _BAR_FROM - 1:  # one column stays free: a full line makes some terminals wrap
             self._bar.bar_format = _literal(_cut(_listed(left, right), room))
         else:
             right = _cut(right, room - len(left) - _BAR_WIDTH - len(" || "))
@@ -122,14 +139,18 @@ class Live:
         if bar is None:
             return
         if _in_notebook(bar):
-            bar.total = None  # a bar that ends early would turn red there, and a search that is done early is good news
+            # a bar that ends early would turn red there, and a search that is done early is good
+            # news
+            bar.total = None
         bar.close()
 
 
 class Table:
-    """A table in the terminal, by rich: the best expression of each complexity under a line that says how far the step is.
+    """A table in the terminal, by rich: the best expression of each complexity under a line that
+    says how far the step is.
 
-    Where the output is not a terminal, a plain line is written at every tenth of the budget and at the end of the step.
+    Where the output is not a terminal, a plain line is written at every tenth of the budget and at
+    the end of the step.
 
     Parameters
     ----------
@@ -163,18 +184,22 @@ class Table:
         if self._live is None:
             from rich.console import Console
 
-            # Not drawn by rich in a notebook: there it would need ipywidgets, and the line does it better. The stream is asked
-            # and not rich, which believes FORCE_COLOR, and notebook kernels set that.
+            # Not drawn by rich in a notebook: there it would need ipywidgets, and the line does it
+            # better. The stream is asked and not rich, which believes FORCE_COLOR, and notebook
+            # kernels set that.
             console = Console(file=stream, force_jupyter=False)
             if not stream.isatty() or console.is_dumb_terminal:
                 self._write(snapshot, stream)
                 return
             from rich.live import Live as RichLive
 
-            # Standard output is left alone: it carries results. No thread draws: the engine says when there is news.
+            # Standard output is left alone: it carries results. No thread draws: the engine says
+            # when there is news.
             self._live = RichLive(console=console, auto_refresh=False, redirect_stdout=False)
             self._live.start()
-            console.show_cursor(True)  # a run that dies before it closes must not leave the user without one
+            console.show_cursor(
+                True
+            )  # a run that dies before it closes must not leave the user without one
         self._live.update(_drawing(snapshot, self._live.console), refresh=True)
 
     def close(self) -> None:
@@ -207,7 +232,9 @@ class _Row:
 
 
 def _rows(snapshot: Snapshot) -> list[_Row]:
-    """The details, simplest first, without those that a later one beats at no greater complexity."""
+    """The details, simplest first, without those that a later one beats at no greater
+    complexity.
+    """
     rows: list[_Row] = []
     least = math.inf
     for label, text in reversed(snapshot.details):
@@ -217,7 +244,13 @@ def _rows(snapshot: Snapshot) -> list[_Row]:
             least = int(label)
         found = _MISALIGNMENT.match(text)
         expression = text[found.end() :] if found else text
-        rows.append(_Row(_one_line(label), found.group(1) if found else "", _short_numbers(_one_line(expression))))
+        rows.append(
+            _Row(
+                _one_line(label),
+                found.group(1) if found else "",
+                _short_numbers(_one_line(expression)),
+            )
+        )
     return rows[::-1]
 
 
@@ -227,7 +260,12 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    heading = Text(_listed(_start(snapshot), _numbers(snapshot)), style="bold", no_wrap=True, overflow="ellipsis")
+    heading = Text(
+        _listed(_start(snapshot), _numbers(snapshot)),
+        style="bold",
+        no_wrap=True,
+        overflow="ellipsis",
+    )
     rows = _rows(snapshot)
     if not rows:
         return Group(heading)
@@ -240,9 +278,12 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     table.add_column(
         "best expression"
     )  # the only column that may wrap, so the one that rich narrows; its cells are cut instead
-    # The last rows fit best: they are the ones to keep where not all have room under the four lines above and below.
+    # The last rows fit best: they are the ones to keep where not all have room under the four lines
+    # above and below.
     for row in rows[-max(1, console.height - 4) :]:
-        cells = (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)
+        cells = (
+            (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)
+        )
         table.add_row(
             *(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells)
         )  # as text: brackets in it are no markup
@@ -264,7 +305,11 @@ def _best(snapshot: Snapshot) -> str:
     if not rows:
         return ""
     best = rows[-1]
-    return f"misalignment {best.misalignment}, {best.expression}" if best.misalignment else best.expression
+    return (
+        f"misalignment {best.misalignment}, {best.expression}"
+        if best.misalignment
+        else best.expression
+    )
 
 
 def _share(done: float) -> float:

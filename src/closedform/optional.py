@@ -31,5 +31,8 @@ def require(name: str, *, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name.split(".")[0]:
             raise
-        message = f"{name} is needed for this and is not installed. Install it with: pip install 'closedform[{extra}]'"
+        message = (
+            f"{name} is needed for this and is not installed. Install it with: pip install "
+            f"'closedform[{extra}]'"
+        )
         raise MissingDependencyError(message, name=name) from error

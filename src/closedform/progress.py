@@ -1,4 +1,6 @@
-"""Progress: an object that is passed in and told how far a long step is. The default tells nobody."""
+"""Progress: an object that is passed in and told how far a long step is. The default tells
+nobody.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -1,4 +1,6 @@
-"""Randomness enters through one door: a seed, a Generator or nothing becomes one seed or one NumPy Generator."""
+"""Randomness enters through one door: a seed, a Generator or nothing becomes one seed or one NumPy
+Generator.
+"""
 
 import numpy as np
 
@@ -40,7 +42,9 @@ def as_generator(rng: Randomness = None) -> np.random.Generator:
     is_seed = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
     if rng is None or is_seed or isinstance(rng, np.random.SeedSequence):
         return np.random.default_rng(int(rng) if isinstance(rng, np.integer) else rng)
-    raise SeedError(f"rng is {rng!r}; pass a seed (an integer, 0 or larger), a numpy.random.Generator, or None.")
+    raise SeedError(
+        f"rng is {rng!r}; pass a seed (an integer, 0 or larger), a numpy.random.Generator, or None."
+    )
 
 
 def as_seed(rng: Randomness = None) -> int:

@@ -1,4 +1,6 @@
-"""Text from outside, made safe to show: what a terminal obeys, or nobody sees, becomes an escape."""
+"""Text from outside, made safe to show: what a terminal obeys, or nobody sees, becomes an
+escape.
+"""
 
 import re
 
@@ -39,4 +41,6 @@ def shown(text: object) -> str:
     whole = str(text)
     if is_plain_text(whole):
         return whole
-    return "".join(c if is_plain_text(c) else c.encode("unicode_escape").decode("ascii") for c in whole)
+    return "".join(
+        c if is_plain_text(c) else c.encode("unicode_escape").decode("ascii") for c in whole
+    )

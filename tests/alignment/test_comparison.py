@@ -40,7 +40,9 @@ def test_the_compiled_judge_agrees_with_the_definition(kind, k):
             gradients = gradient(tree, POINTS) * SCALE
             usable = not np.isfinite(gradients).all() or np.abs(gradients).max() < 1e100
         if usable:
-            assert value == pytest.approx(misalignment(gradients, frames, tangent, weights), abs=1e-9)
+            assert value == pytest.approx(
+                misalignment(gradients, frames, tangent, weights), abs=1e-9
+            )
         assert 0 <= share <= 1 + 1e-12
         assert value >= share - 1e-12
 
@@ -48,7 +50,9 @@ def test_the_compiled_judge_agrees_with_the_definition(kind, k):
 def test_bad_points_count_one_each():
     frames = np.tile([[[1.0], [0.0]]], (10, 1, 1))
     points = np.column_stack([np.linspace(-4.5, 4.5, 10), np.zeros(10)])
-    tapes = compile_tapes([cf.parse(text, names=["x", "y"]).tree for text in ("log(x)", "x + 1/0", "3 + 0*x", "x")])
+    tapes = compile_tapes(
+        [cf.parse(text, names=["x", "y"]).tree for text in ("log(x)", "x + 1/0", "3 + 0*x", "x")]
+    )
     found, bad = prepare(points, frames).misalignments(tapes)
     np.testing.assert_allclose(found, [0.5, 1.0, 1.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(bad, [0.5, 1.0, 1.0, 0.0], atol=1e-12)

@@ -12,7 +12,9 @@ POINTS = np.random.default_rng(0).uniform(0.2, 1.8, (300, 2))
 
 def comparison_with(truth, names=NAMES, points=POINTS):
     gradients = cf.parse(truth, names=names).gradient(points)
-    return prepare(points, (gradients / np.linalg.norm(gradients, axis=1, keepdims=True))[:, :, None])
+    return prepare(
+        points, (gradients / np.linalg.norm(gradients, axis=1, keepdims=True))[:, :, None]
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,13 +52,18 @@ def test_several_latents_and_a_tangent_space():
 def test_only_chosen_trees_are_fitted_and_nothing_gets_worse():
     comparison = comparison_with("y**2/2 + sin(x)")
     tapes = compile_tapes(
-        [cf.parse(text, names=NAMES).tree for text in ("0.9*y*y + sin(x)", "0.9*y*y + sin(x)", "x", "log(x - 9)*2")]
+        [
+            cf.parse(text, names=NAMES).tree
+            for text in ("0.9*y*y + sin(x)", "0.9*y*y + sin(x)", "x", "log(x - 9)*2")
+        ]
     )
     before, _ = comparison.misalignments(tapes)
     numbers, after, _ = fit_constants(comparison, tapes, np.array([20, 0, 20, 20]))
     assert after[0] < 1e-9
     assert after[1:] == pytest.approx(before[1:])
-    np.testing.assert_array_equal(numbers[tapes.starts[1] : tapes.starts[2]], tapes.numbers[tapes.starts[1] : tapes.starts[2]])
+    np.testing.assert_array_equal(
+        numbers[tapes.starts[1] : tapes.starts[2]], tapes.numbers[tapes.starts[1] : tapes.starts[2]]
+    )
 
 
 def test_constants_stay_in_their_range():

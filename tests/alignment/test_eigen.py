@@ -19,7 +19,9 @@ def test_modes_agree_with_scipy():
     a, b = map(np.array, zip(*(random_moments(4, rng) for _ in range(5)), strict=True))
     values, vectors, dependent = modes(a, b)
     for i in range(5):
-        np.testing.assert_allclose(values[i], scipy.linalg.eigh(a[i], b[i], eigvals_only=True), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            values[i], scipy.linalg.eigh(a[i], b[i], eigvals_only=True), rtol=1e-9, atol=1e-12
+        )
         np.testing.assert_allclose(vectors[i].T @ b[i] @ vectors[i], np.eye(4), atol=1e-10)
     assert not dependent.any()
 
@@ -66,7 +68,9 @@ def test_exact_coefficients_whatever_the_units_of_the_terms():
     jacobians = rng.normal(size=(200, 3, 3)) * [1e-6, 1.0, 1e5]
     wanted = np.array([2e6, -1.0, 3e-5])
     fit = fit_coefficients(jacobians, field_of(jacobians, wanted), np.ones(200))
-    np.testing.assert_allclose(fit.coefficients / fit.coefficients[0] * wanted[0], wanted, rtol=1e-10)
+    np.testing.assert_allclose(
+        fit.coefficients / fit.coefficients[0] * wanted[0], wanted, rtol=1e-10
+    )
     assert fit.misalignment < 1e-20
     assert fit.shares.max() == 1
     assert fit.shares.min() > 0.1
@@ -90,7 +94,8 @@ def test_far_points_do_not_decide():
     frames[:3] = rng.normal(size=(3, 2, 1))
     frames[:3] /= np.linalg.norm(frames[:3], axis=1, keepdims=True)
     fit = fit_coefficients(jacobians, frames, np.ones(300))
-    # Three of 300 points count, as three of 300; they alone would decide if each counted by its length.
+    # Three of 300 points count, as three of 300; they alone would decide if each counted by its
+    # length.
     assert fit.misalignment <= misalignment(jacobians @ [1.0, 0.7], frames)
     assert fit.coefficients[1] / fit.coefficients[0] == pytest.approx(0.7, rel=0.03)
 
@@ -100,9 +105,13 @@ def test_reweighting_lowers_the_misalignment_and_reports_it():
     jacobians = rng.normal(size=(300, 3, 2)) * np.exp(1.5 * rng.normal(size=(300, 1, 2)))
     truth = jacobians @ [1.0, 0.7] + 0.3 * rng.normal(size=(300, 3))
     frames = (truth / np.linalg.norm(truth, axis=1, keepdims=True))[:, :, None]
-    once, often = (fit_coefficients(jacobians, frames, np.ones(300), reweightings=n) for n in (0, 3))
+    once, often = (
+        fit_coefficients(jacobians, frames, np.ones(300), reweightings=n) for n in (0, 3)
+    )
     assert often.misalignment < once.misalignment
-    assert often.misalignment == pytest.approx(misalignment(jacobians @ often.coefficients, frames), rel=1e-9)
+    assert often.misalignment == pytest.approx(
+        misalignment(jacobians @ often.coefficients, frames), rel=1e-9
+    )
 
 
 def test_terms_that_cancel_on_the_data_do_not_make_a_concept():
@@ -112,7 +121,10 @@ def test_terms_that_cancel_on_the_data_do_not_make_a_concept():
     frames = rng.normal(size=(100, 3, 1))
     frames /= np.linalg.norm(frames, axis=1, keepdims=True)
     fit = fit_coefficients(jacobians, frames, np.ones(100))
-    assert np.linalg.norm(jacobians @ fit.coefficients) > 1e-3 * np.linalg.norm(base) * np.abs(fit.coefficients).max()
+    assert (
+        np.linalg.norm(jacobians @ fit.coefficients)
+        > 1e-3 * np.linalg.norm(base) * np.abs(fit.coefficients).max()
+    )
     assert fit.misalignment > 0.3
 
 

@@ -66,7 +66,9 @@ def test_zero_and_non_finite_gradients_count_one():
 
 def test_the_size_of_gradients_does_not_matter():
     frames = np.tile([[[1.0], [0.0]]], (2, 1, 1))
-    np.testing.assert_allclose(point_misalignment(np.array([[1e-140, 1e-140], [1e140, 1e140]]), frames), 0.5)
+    np.testing.assert_allclose(
+        point_misalignment(np.array([[1e-140, 1e-140], [1e140, 1e140]]), frames), 0.5
+    )
 
 
 def test_weights():
@@ -97,6 +99,8 @@ def test_shapes_are_checked():
         misalignment(np.zeros((3, 2)), np.zeros((3, 3, 1)))
 
 
-@pytest.mark.parametrize(("rank", "tangent_rank", "level"), [(1, 4, 0.75), (2, 2, 0.0), (3, 2, 0.0), (1, 0, 0.0)])
+@pytest.mark.parametrize(
+    ("rank", "tangent_rank", "level"), [(1, 4, 0.75), (2, 2, 0.0), (3, 2, 0.0), (1, 0, 0.0)]
+)
 def test_chance_level(rank, tangent_rank, level):
     assert chance_level(rank, tangent_rank) == level

@@ -18,12 +18,16 @@ def field():
 def test_free_constants_are_fitted_and_exponents_stay(field):
     (found,), (misalignment,) = refit([cf.parse("x**4 + 1.2*sin(1.1*v)", names=["x", "v"])], field)
     assert misalignment < 1e-12
-    assert skeleton(found.tree) == skeleton(cf.parse("x**4 + 1.2*sin(1.1*v)", names=["x", "v"]).tree)
+    assert skeleton(found.tree) == skeleton(
+        cf.parse("x**4 + 1.2*sin(1.1*v)", names=["x", "v"]).tree
+    )
     assert constant_values(found.tree, fitted_positions(found.tree)) == pytest.approx([1.37, 1.2])
 
 
 def test_numbers_that_belong_to_the_form_stay(field):
-    (found,), (misalignment,) = refit([cf.parse("x**4 + 1.25*sin(1.25*v)", names=["x", "v"])], field)
+    (found,), (misalignment,) = refit(
+        [cf.parse("x**4 + 1.25*sin(1.25*v)", names=["x", "v"])], field
+    )
     assert str(found) == "x**4 + 1.25*sin(1.25*v)"
     assert misalignment > 1e-4
 
@@ -33,7 +37,9 @@ def test_nothing_to_fit(field):
 
 
 def test_tapes_are_judged_with_their_own_constants(field):
-    tapes = Tapes.of([cf.parse("x**4 + 1.2*sin(1.1*v)", names=["x", "v"]), cf.parse("x + v", names=["x", "v"])])
+    tapes = Tapes.of(
+        [cf.parse("x**4 + 1.2*sin(1.1*v)", names=["x", "v"]), cf.parse("x + v", names=["x", "v"])]
+    )
     comparison = comparison_of(field)
     fitted, misalignments = tapes.fit(comparison, 20)
     assert np.allclose(fitted.judge(comparison), misalignments, atol=1e-14)
@@ -43,7 +49,9 @@ def test_tapes_are_judged_with_their_own_constants(field):
 
 
 def test_exponents_that_are_functions_on_the_tape_are_left_as_they_are():
-    """x**0.5 is a square root on the tape; asked to fit its exponent, the fit ended with a KeyError."""
+    """x**0.5 is a square root on the tape; asked to fit its exponent, the fit ended with a
+    KeyError.
+    """
     points = np.random.default_rng(0).uniform(1, 2, (50, 2))
     field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
     root = cf.parse("x**0.5 + 0.7*v", names=["x", "v"])

@@ -8,7 +8,14 @@ from closedform.canonical.constants import free_constants
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("x**2 + v**2 + x**4/2", 2), ("x*v - 3*x", 1), ("2*x**2 - 4*v", 1), ("sin(x)", 0), ("-(x + v) + 3", 1), ("x*2 - v/4", 1)],
+    [
+        ("x**2 + v**2 + x**4/2", 2),
+        ("x*v - 3*x", 1),
+        ("2*x**2 - 4*v", 1),
+        ("sin(x)", 0),
+        ("-(x + v) + 3", 1),
+        ("x*2 - v/4", 1),
+    ],
 )
 def test_all_terms_but_one_have_a_number(text, count):
     plain = cf.parse(text, names=["x", "v"])

@@ -34,7 +34,10 @@ def test_constant_of_functions_counts_as_one_number() -> None:
 def test_new_values_take_their_places() -> None:
     expression = parse("1.5*x**2 + sin(0.3*y)")
     assert str(with_constants(expression, [Fraction(1, 3), 2.0])) == "1/3*x**2 + sin(2*y)"
-    assert with_constants(expression, [free.value for free in free_constants(expression)]) == expression
+    assert (
+        with_constants(expression, [free.value for free in free_constants(expression)])
+        == expression
+    )
 
 
 def test_number_of_values_is_checked() -> None:

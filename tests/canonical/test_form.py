@@ -146,7 +146,10 @@ POSITIVE = [
 """On inputs from 0.2 to 2, where more functions can be peeled off."""
 
 TABLE = [
-    *((text, form, -1.5, 1.5) for text, form in (*PAPER_RETRIEVED, *PAPER_DIRECT, *PAPER_TRUTH, *ON_BOTH_SIDES)),
+    *(
+        (text, form, -1.5, 1.5)
+        for text, form in (*PAPER_RETRIEVED, *PAPER_DIRECT, *PAPER_TRUTH, *ON_BOTH_SIDES)
+    ),
     *((text, form, 0.2, 2.0) for text, form in POSITIVE),
 ]
 
@@ -167,7 +170,8 @@ def test_expected_stable_and_same_concept(text: str, form: str, low: float, high
     canonical = canonical_form(expression, points)
     assert str(canonical) == form
     assert canonical_form(canonical, points) == canonical
-    # A text such as "cube(x) + 0*y" keeps its names, so the canonical form is compared on the same columns.
+    # A text such as "cube(x) + 0*y" keeps its names, so the canonical form is compared on the same
+    # columns.
     assert same_concept(expression, canonical, points=points, time_limit=1.0)
 
 
@@ -176,7 +180,13 @@ def test_table_is_large() -> None:
 
 
 def test_one_form_for_one_concept() -> None:
-    texts = ["exp(2*(x**2 + p**2))", "x**2 + p**2", "0.173/(p**2 + x**2)", "-3*(p*p + square(x)) + 7", "sqrt(x*x + p*p)"]
+    texts = [
+        "exp(2*(x**2 + p**2))",
+        "x**2 + p**2",
+        "0.173/(p**2 + x**2)",
+        "-3*(p*p + square(x)) + 7",
+        "sqrt(x*x + p*p)",
+    ]
     assert {form_of(text) for text in texts} == {"p**2 + x**2"}
 
 
@@ -197,7 +207,9 @@ def test_functions_are_peeled_only_where_they_can_be_inverted() -> None:
 
 def test_gap_in_the_data_does_not_fool_the_peeling() -> None:
     points = np.random.default_rng(0).uniform(0.1, 0.5, (200, 2))
-    points[100:] += 3.1  # on each of the two patches the tangent rises, but it has poles between them
+    points[100:] += (
+        3.1  # on each of the two patches the tangent rises, but it has poles between them
+    )
     assert str(canonical_form(parse("tan(x + y)"), points)) == "tan(x + y)"
 
 
@@ -210,7 +222,9 @@ def test_doubled_input_is_written_as_a_product() -> None:
     assert form_of("x + x + y*y") == "2*x + y**2"
 
 
-@pytest.mark.parametrize("text", ["3 + 0*x", "x - x", "log(-1 - x**2)", "sqrt(-1) + x", "x/0", "log(x - x)"])
+@pytest.mark.parametrize(
+    "text", ["3 + 0*x", "x - x", "log(-1 - x**2)", "sqrt(-1) + x", "x/0", "log(x - x)"]
+)
 def test_without_a_concept_it_comes_back_unchanged(text: str) -> None:
     expression = parse(text)
     assert canonical_form(expression, points_for(expression, -1, 1)) == expression

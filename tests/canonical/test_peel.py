@@ -18,7 +18,10 @@ def targets(text: str) -> set[str]:
     expression = parse(text, NAMES)
     sample = Sample(expression.tree, np.random.default_rng(0).uniform(0.2, 1, (100, 3)))
     algebra = Algebra(sample.sign_of)
-    return {to_text(spell(total), NAMES) for total in moves(algebra.normal(expression.tree), algebra, sample)}
+    return {
+        to_text(spell(total), NAMES)
+        for total in moves(algebra.normal(expression.tree), algebra, sample)
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Random formulas: the canonical form stays in the class, is stable, is no more complex, and comes in time."""
+"""Random formulas: the canonical form stays in the class, is stable, is no more complex, and comes
+in time.
+"""
 
 import time
 
@@ -48,7 +50,9 @@ def assert_same_on(first: Expression, second: Expression, array: FloatArray) -> 
     assert (along > 0).all() or (along < 0).all()
 
 
-@settings(max_examples=90, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=90, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(expressions(names=NAMES, max_size=18), st.sampled_from([-2.0, 0.1]))
 def test_stays_in_the_class_and_is_stable(expression: Expression, low: float) -> None:
     array = points(low)
@@ -58,23 +62,32 @@ def test_stays_in_the_class_and_is_stable(expression: Expression, low: float) ->
     assert Expression(undoubled(expression.tree), NAMES).complexity() >= canonical.complexity()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(expressions(names=NAMES, max_size=18))
 def test_proposals_never_fail(expression: Expression) -> None:
     free = free_constants(expression)
-    assert with_constants(expression, [place.value for place in free]).complexity() <= expression.complexity()
+    assert (
+        with_constants(expression, [place.value for place in free]).complexity()
+        <= expression.complexity()
+    )
     for form in (*snapped_forms(expression, errors=[0.1] * len(free)), *short_decimals(expression)):
         assert form.names == NAMES
         assert form.tree.variables <= expression.tree.variables
     assert all(form.tree.variables for form in without_small_terms(expression, points(0.1)))
 
 
-@pytest.mark.parametrize("operators", [("add", "sub", "mul", "neg"), ("add", "mul", "div", "pow", "sqrt", "exp", "log")])
+@pytest.mark.parametrize(
+    "operators", [("add", "sub", "mul", "neg"), ("add", "mul", "div", "pow", "sqrt", "exp", "log")]
+)
 def test_common_operators(operators: tuple[str, ...]) -> None:
     rng = np.random.default_rng(5)
     array = points(0.1)
     for _ in range(30):
-        expression = Expression(random_tree(rng, int(rng.integers(3, 20)), len(NAMES), operators), NAMES)
+        expression = Expression(
+            random_tree(rng, int(rng.integers(3, 20)), len(NAMES), operators), NAMES
+        )
         canonical = canonical_form(expression, array)
         assert_same_on(expression, canonical, array)
         assert canonical_form(canonical, array) == canonical

@@ -18,7 +18,9 @@ def test_range_and_sign() -> None:
     low, high = sample().range_of(parse("x + 3", ["x", "y"]).tree) or (0.0, 0.0)
     assert low == pytest.approx(POINTS[:, 0].min() + 3)
     assert high == pytest.approx(POINTS[:, 0].max() + 3)
-    signs = [sample().sign_of(parse(text, ["x", "y"]).tree) for text in ("x + 3", "x - 3", "x", "log(x)")]
+    signs = [
+        sample().sign_of(parse(text, ["x", "y"]).tree) for text in ("x + 3", "x - 3", "x", "log(x)")
+    ]
     assert signs == [1, -1, 0, 0]
 
 

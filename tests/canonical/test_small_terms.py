@@ -34,4 +34,6 @@ def test_single_term_has_no_variant() -> None:
 def test_a_term_stays_without_which_a_negative_number_is_left_under_a_root() -> None:
     """It ended a whole reading with an ArithmeticError."""
     points = np.random.default_rng(0).uniform(2, 3, (50, 2))
-    assert [str(form) for form in without_small_terms(parse("y*sqrt(x - 1)"), points)] == ["sqrt(x)*y"]
+    assert [str(form) for form in without_small_terms(parse("y*sqrt(x - 1)"), points)] == [
+        "sqrt(x)*y"
+    ]

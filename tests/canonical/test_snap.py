@@ -19,7 +19,11 @@ def test_all_at_once_then_fewer() -> None:
 
 
 def test_most_certain_constants_go_first() -> None:
-    forms = texts(snapped_forms(parse("x + 2.02*y + 3.3*z + 1.2*w", names=list("xyzw")), errors=[0.02, 0.2, 0.3]))
+    forms = texts(
+        snapped_forms(
+            parse("x + 2.02*y + 3.3*z + 1.2*w", names=list("xyzw")), errors=[0.02, 0.2, 0.3]
+        )
+    )
     assert "w + x + 2*y + 3*z" in forms
     # w is two thirds of an error from 1, y one error from 2, z one and a half from 3.
     assert "w + x + 2*y + 3.3*z" in forms
@@ -33,7 +37,8 @@ def test_zero_only_if_it_is_compatible() -> None:
 
 @pytest.mark.parametrize(
     ("text", "error", "form"),
-    [("x + 3.14159*y", 1e-5, "x + pi*y"), ("x + 1.41421*y", 1e-5, "x + sqrt(2)*y"), ("x + 2.71828*y", 1e-5, "x + exp(1)*y"),
+    [("x + 3.14159*y", 1e-5, "x + pi*y"), ("x + 1.41421*y", 1e-5, "x + sqrt(2)*y"),
+     ("x + 2.71828*y", 1e-5, "x + exp(1)*y"),
      ("x + 1.5708*y", 1e-5, "x + pi/2*y")],
 )  # fmt: skip
 def test_irrational_numbers(text: str, error: float, form: str) -> None:
@@ -42,12 +47,18 @@ def test_irrational_numbers(text: str, error: float, form: str) -> None:
 
 def test_irrational_numbers_need_small_errors() -> None:
     for errors in (None, [0.01]):
-        assert not any("pi" in text for text in texts(snapped_forms(parse("x + 3.14159*y"), errors=errors)))
-    assert not any("pi" in text for text in texts(snapped_forms(parse("x + 3.1417*y"), errors=[1e-5])))
+        assert not any(
+            "pi" in text for text in texts(snapped_forms(parse("x + 3.14159*y"), errors=errors))
+        )
+    assert not any(
+        "pi" in text for text in texts(snapped_forms(parse("x + 3.1417*y"), errors=[1e-5]))
+    )
 
 
 def test_factors_move_into_exponentials() -> None:
-    assert "v**2 + x**2 + 2*exp(1)*exp(x)" in texts(snapped_forms(parse("v**2 + x**2 + 5.43*exp(x)"), errors=[0.02]))
+    assert "v**2 + x**2 + 2*exp(1)*exp(x)" in texts(
+        snapped_forms(parse("v**2 + x**2 + 5.43*exp(x)"), errors=[0.02])
+    )
     assert "v**2 + exp(x + 1)" in texts(snapped_forms(parse("v**2 + 2.7*exp(x)")))
 
 

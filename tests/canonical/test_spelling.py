@@ -40,7 +40,10 @@ def test_spell(text: str, form: str) -> None:
     assert to_text(spell(Algebra(lambda tree: 0).normal(parse(text, NAMES).tree)), NAMES) == form
 
 
-@pytest.mark.parametrize("text", ["x*(y + z)", "x + 3*(y + z)", "2*(x + y)", "pi/2*x", "x/pi", "-x - y", "2*exp(1)*exp(x)"])
+@pytest.mark.parametrize(
+    "text",
+    ["x*(y + z)", "x + 3*(y + z)", "2*(x + y)", "pi/2*x", "x/pi", "-x - y", "2*exp(1)*exp(x)"],
+)
 def test_spelling_is_read_back(text: str) -> None:
     algebra = Algebra(lambda tree: 0)
     total = algebra.expanded(algebra.normal(parse(text, NAMES).tree))

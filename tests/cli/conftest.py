@@ -16,8 +16,12 @@ class Ended(NamedTuple):
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
-    """Run the command line in this process, which has all packages loaded; an error that it does not catch is raised."""
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """Run the command line in this process, which has all packages loaded; an error that it does
+    not catch is raised.
+    """
 
     def run(*words: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["closedform", *map(str, words)])

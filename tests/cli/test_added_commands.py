@@ -19,11 +19,15 @@ def greet(name: str, loud: bool = False) -> None:
 
 @pytest.fixture
 def make_app(monkeypatch):
-    """An application with one command of its own, and what the entry points of some names and values add."""
+    """An application with one command of its own, and what the entry points of some names and
+    values add.
+    """
 
     def make(**offered: str) -> typer.Typer:
         points = [EntryPoint(name, value, ENTRY_POINT) for name, value in offered.items()]
-        monkeypatch.setattr(added_commands, "entry_points", lambda *, group: points if group == ENTRY_POINT else [])
+        monkeypatch.setattr(
+            added_commands, "entry_points", lambda *, group: points if group == ENTRY_POINT else []
+        )
         monkeypatch.setattr(EntryPoint, "load", lambda point: _load(point.value))
         app = typer.Typer(rich_markup_mode=None)
         app.command()(same)
@@ -66,7 +70,10 @@ def test_a_broken_distribution_costs_its_own_command_only(make_app):
     assert CliRunner().invoke(app, ["hello", "you"]).exit_code == 0
     error = CliRunner().invoke(app, ["other", "--help"]).exception
     assert isinstance(error, ClosedformError)
-    assert "`closedform other` of nothing cannot be loaded: ImportError: cannot import nothing" in str(error)
+    assert (
+        "`closedform other` of nothing cannot be loaded: ImportError: cannot import nothing"
+        in str(error)
+    )
 
 
 def test_our_own_commands_cannot_be_taken(make_app):

@@ -9,7 +9,12 @@ import closedform
 
 def run_alone(*arguments):
     """In a process of its own, as users do."""
-    return subprocess.run([sys.executable, "-m", "closedform.cli", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "closedform.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_version():

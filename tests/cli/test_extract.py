@@ -20,11 +20,16 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
     (folder / "extracted_nets.py").write_text(BUILDER)
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).eval()
+    model = torch.nn.Sequential(
+        torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)
+    ).eval()
     inputs = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
     np.savez(folder / "data.npz", inputs=inputs, names=np.array(["x", "v"]))
     batch = torch.export.Dim("batch")
-    torch.export.save(torch.export.export(model, (torch.tensor(inputs),), dynamic_shapes=({0: batch},)), folder / "net.pt2")
+    torch.export.save(
+        torch.export.export(model, (torch.tensor(inputs),), dynamic_shapes=({0: batch},)),
+        folder / "net.pt2",
+    )
     from safetensors.torch import save_file
 
     save_file(model.state_dict(), folder / "net.safetensors")
@@ -33,17 +38,23 @@ def files(tmp_path_factory):
     return folder, gradient.numpy()
 
 
-@pytest.mark.parametrize("arguments", [["net.pt2"], ["net.safetensors", "--builder", "extracted_nets:make"]])
+@pytest.mark.parametrize(
+    "arguments", [["net.pt2"], ["net.safetensors", "--builder", "extracted_nets:make"]]
+)
 def test_a_field_is_written(command, monkeypatch, files, arguments):
     folder, expected = files
     monkeypatch.chdir(folder)
-    result = command("extract", arguments[0], "data.npz", *arguments[1:], "--neuron", "2:0", "--out", "field.npz")
+    result = command(
+        "extract", arguments[0], "data.npz", *arguments[1:], "--neuron", "2:0", "--out", "field.npz"
+    )
     assert result.code == 0, result.err
     field = cf.load_field(folder / "field.npz")
     assert field.names == ("x", "v")
     assert field.rank == 1
     unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.abs((field.directions[:, :, 0] * unit).sum(axis=1)), 1.0, atol=1e-6)
+    np.testing.assert_allclose(
+        np.abs((field.directions[:, :, 0] * unit).sum(axis=1)), 1.0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,28 @@ def fields(tmp_path_factory):
     rng = np.random.default_rng(0)
     points = rng.uniform(-1.5, 1.5, (800, 2))
     truth = cf.parse("v**2/2 + sin(x)", names=["x", "v"])
-    good = cf.GradientField.from_arrays(points, truth.gradient(points), latents=truth(points), names=["x", "v"])
+    good = cf.GradientField.from_arrays(
+        points, truth.gradient(points), latents=truth(points), names=["x", "v"]
+    )
     good.save(folder / "good.npz")
-    cf.GradientField.from_arrays(points, rng.normal(size=(800, 2)), names=["x", "v"]).save(folder / "noise.npz")
+    cf.GradientField.from_arrays(points, rng.normal(size=(800, 2)), names=["x", "v"]).save(
+        folder / "noise.npz"
+    )
     return folder
 
 
 def test_a_field_is_interpreted(command, fields):
-    result = command("interpret", fields / "good.npz", "--json", "--seed", 4, "--out", fields / "r.json", "--budget", 20)
+    result = command(
+        "interpret",
+        fields / "good.npz",
+        "--json",
+        "--seed",
+        4,
+        "--out",
+        fields / "r.json",
+        "--budget",
+        20,
+    )
     answer = json.loads(result.out)
     assert result.code == 0, result.err
     assert bool(cf.same_concept(answer["concept"], "v**2/2 + sin(x)", ["x", "v"]))
@@ -57,7 +71,16 @@ def test_a_missing_field_is_told(command):
 
 
 def test_a_saved_answer_becomes_a_page(command, fields):
-    command("interpret", fields / "good.npz", "--engine", "terms", "--budget", 5, "--out", fields / "saved.json")
+    command(
+        "interpret",
+        fields / "good.npz",
+        "--engine",
+        "terms",
+        "--budget",
+        5,
+        "--out",
+        fields / "saved.json",
+    )
     result = command("report", fields / "saved.json", "--out", fields / "page.html")
     assert result.code == 0, result.err
     assert result.out.strip() == str(fields / "page.html")

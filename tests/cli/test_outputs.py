@@ -1,4 +1,6 @@
-"""Finished work is not lost: outputs are checked before the work, and an answer is printed even if it cannot be written."""
+"""Finished work is not lost: outputs are checked before the work, and an answer is printed even if
+it cannot be written.
+"""
 
 import json
 import os
@@ -20,7 +22,9 @@ EVALUATIONS = cf.Budget(evaluations=300)
 def folder(tmp_path, monkeypatch):
     """The folder in which commands run: a field, data, an answer, and a folder."""
     points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    field = cf.GradientField.from_arrays(points, 2 * points, latents=(points**2).sum(axis=1), names=["x", "v"])
+    field = cf.GradientField.from_arrays(
+        points, 2 * points, latents=(points**2).sum(axis=1), names=["x", "v"]
+    )
     field.save(tmp_path / "field.npz")
     np.savez(tmp_path / "data.npz", inputs=points)
     (tmp_path / "folder.json").mkdir()
@@ -72,11 +76,34 @@ def test_interpret_checks_before_it_searches(command, folder, monkeypatch, words
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "nodir/f.npz"], "there is no folder nodir"),
-        (["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "folder.npz"], "it is a folder"),
-        (["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "f.json"], "must end in .npz"),
-        (["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "data.npz"], "it is named twice, or is read"),
-        (["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "./folder.json/../data.npz"], "is read"),
+        (
+            ["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "nodir/f.npz"],
+            "there is no folder nodir",
+        ),
+        (
+            ["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "folder.npz"],
+            "it is a folder",
+        ),
+        (
+            ["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "f.json"],
+            "must end in .npz",
+        ),
+        (
+            ["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "data.npz"],
+            "it is named twice, or is read",
+        ),
+        (
+            [
+                "extract",
+                "none.pt2",
+                "data.npz",
+                "--neuron",
+                "0:0",
+                "--out",
+                "./folder.json/../data.npz",
+            ],
+            "is read",
+        ),
         (["report", "file", "--out", "nodir/r.html"], "there is no folder nodir"),
         (["report", "file", "--out", "folder.html"], "it is a folder"),
         (["results", "store", "--out", "nodir/t.csv"], "there is no folder nodir"),
@@ -100,7 +127,17 @@ def test_sweep_checks_its_store_before_it_reads_a_network(folder):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_an_answer_that_cannot_be_written_is_printed(command, folder):
     code, out, err = command(
-        "interpret", "field.npz", "--engine", "terms", "--budget", "10", "--json", "--out", "/dev/full", "--report", "page.html"
+        "interpret",
+        "field.npz",
+        "--engine",
+        "terms",
+        "--budget",
+        "10",
+        "--json",
+        "--out",
+        "/dev/full",
+        "--report",
+        "page.html",
     )
     assert code == outputs.NOT_WRITTEN
     assert json.loads(out)["concept"] == "v**2 + x**2"
@@ -112,29 +149,50 @@ def test_an_answer_that_cannot_be_written_is_printed(command, folder):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_other_commands_say_that_they_could_not_write(command, folder):
     pytest.importorskip("torch")
-    found = cf.interpret_field(cf.load_field("field.npz"), engine="terms", budget=EVALUATIONS, rng=0)
+    found = cf.interpret_field(
+        cf.load_field("field.npz"), engine="terms", budget=EVALUATIONS, rng=0
+    )
     found.save("answer.json")
-    ResultStore("store").put("a1", {"neuron": "0:0", "status": "done", "verdict": "verified", "concept": "x"})
-    (folder / "nets.py").write_text("import torch\n\ndef make():\n    return torch.nn.Sequential(torch.nn.Linear(2, 1))\n")
+    ResultStore("store").put(
+        "a1", {"neuron": "0:0", "status": "done", "verdict": "verified", "concept": "x"}
+    )
+    (folder / "nets.py").write_text(
+        "import torch\n\ndef make():\n    return torch.nn.Sequential(torch.nn.Linear(2, 1))\n"
+    )
     import torch
     from safetensors.torch import save_file
 
     save_file(torch.nn.Sequential(torch.nn.Linear(2, 1)).state_dict(), "net.safetensors")
-    extract = ["extract", "net.safetensors", "data.npz", "--builder", "nets:make", "--neuron", "0:0", "--out", "/dev/full"]
+    extract = [
+        "extract",
+        "net.safetensors",
+        "data.npz",
+        "--builder",
+        "nets:make",
+        "--neuron",
+        "0:0",
+        "--out",
+        "/dev/full",
+    ]
     for words, printed in (
         (["report", "answer.json", "--out", "/dev/full"], ""),
         (["results", "store", "--out", "/dev/full"], "0:0"),
         (extract, "300 points, 2 inputs"),
     ):
         code, out, err = command(*words)
-        assert (code, "/dev/full cannot be written" in err) == (outputs.NOT_WRITTEN, True), (words, err)
+        assert (code, "/dev/full cannot be written" in err) == (outputs.NOT_WRITTEN, True), (
+            words,
+            err,
+        )
         assert printed in out
 
 
 def test_a_special_file_takes_the_place_of_none(command, folder):
     """`os.replace` would make a plain file of /dev/null."""
     before = os.stat("/dev/null")
-    code, out, _ = command("interpret", "field.npz", "--engine", "terms", "--budget", "10", "--out", "/dev/null")
+    code, out, _ = command(
+        "interpret", "field.npz", "--engine", "terms", "--budget", "10", "--out", "/dev/null"
+    )
     assert code == 0
     assert "v**2 + x**2" in out
     assert os.stat("/dev/null").st_mode == before.st_mode
@@ -142,11 +200,15 @@ def test_a_special_file_takes_the_place_of_none(command, folder):
 
 
 def test_a_hypothesis_that_shares_no_point_with_the_answer_does_not_cost_it():
-    """It raised after the search: here it is finite at one point only, which may not be held out."""
+    """It raised after the search: here it is finite at one point only, which may not be held
+    out.
+    """
     points = np.random.default_rng(0).uniform(0.1, 1, (300, 2))
     points[0] = [-0.5, -0.5]
     field = cf.GradientField.from_arrays(points, 2 * points, names=["x", "v"])
-    found = cf.interpret_field(field, engine="terms", budget=EVALUATIONS, rng=0, hypothesis="log(-x) + v")
+    found = cf.interpret_field(
+        field, engine="terms", budget=EVALUATIONS, rng=0, hypothesis="log(-x) + v"
+    )
     assert str(found.concept) == "v**2 + x**2"
     assert found.hypothesis is not None
     assert found.hypothesis.status == "different"

@@ -1,4 +1,6 @@
-"""`closedform sweep` as a user runs it: alone, in local processes, and on a Dask cluster whose parts are killed."""
+"""`closedform sweep` as a user runs it: alone, in local processes, and on a Dask cluster whose
+parts are killed.
+"""
 
 import json
 import os
@@ -78,7 +80,9 @@ EFFORT = ["--max-points", "200", "--terms", "100", "--evaluations", "300"]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A layer of 40 neurons (six concepts, five functions of each, dead ones and noise), data, and a noting command line."""
+    """A layer of 40 neurons (six concepts, five functions of each, dead ones and noise), data, and
+    a noting command line.
+    """
     import torch
     from safetensors.torch import save_file
 
@@ -86,14 +90,27 @@ def files(tmp_path_factory):
     (folder / "layers.py").write_text(LAYER)
     (folder / "noting.py").write_text(NOTING)
     torch.manual_seed(0)
-    save_file(torch.nn.ModuleDict({"out": torch.nn.Linear(40, 1)}).state_dict(), folder / "net.safetensors")
+    save_file(
+        torch.nn.ModuleDict({"out": torch.nn.Linear(40, 1)}).state_dict(),
+        folder / "net.safetensors",
+    )
     inputs = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     np.savez(folder / "data.npz", inputs=inputs, names=np.array(["x", "v"]))
     return folder
 
 
 def command(store, *more, program=("-m", "closedform.cli")):
-    arguments = ["sweep", "net.safetensors", "data.npz", "--builder", "layers:make", "--layer", "units", "--store", str(store)]
+    arguments = [
+        "sweep",
+        "net.safetensors",
+        "data.npz",
+        "--builder",
+        "layers:make",
+        "--layer",
+        "units",
+        "--store",
+        str(store),
+    ]
     return [sys.executable, *program, *arguments, *EFFORT, *more]
 
 
@@ -137,7 +154,9 @@ def test_a_store_with_results_needs_resume(files, alone):
 def test_local_processes_go_on_where_one_process_stopped(files, alone):
     copy = files / "copy"
     shutil.copytree(alone[0], copy)
-    lost = [file for file in copy.glob("results/*/*.json") if '"status": "done"' in file.read_text()][:2]
+    lost = [
+        file for file in copy.glob("results/*/*.json") if '"status": "done"' in file.read_text()
+    ][:2]
     for file in lost:
         file.write_bytes(b"garbage")
     result = call(files, *command("copy", "--processes", "1", "--resume")[3:])
@@ -147,7 +166,9 @@ def test_local_processes_go_on_where_one_process_stopped(files, alone):
 
 
 def test_results_are_shown_and_filtered(files, alone):
-    shown = call(files, "results", "alone", "--where", "verdict = verified, complexity < 4", "--json")
+    shown = call(
+        files, "results", "alone", "--where", "verdict = verified, complexity < 4", "--json"
+    )
     rows = [json.loads(line) for line in shown.stdout.splitlines()]
     assert len(rows) == 5
     assert {row["concept"] for row in rows} == {"v*x"}
@@ -176,12 +197,23 @@ class Cluster:
         """A scheduler and its workers; the processes, and the scheduler's address."""
         file = self.folder / f"scheduler{number}.json"
         scheduler = self.start(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
         )
         options = ["--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         started = [self.start("worker", *options) for _ in range(workers)]
         wait_for(file.exists)
-        return scheduler, started, wait_for(lambda: json.loads(file.read_text() or "{}").get("address"))
+        return (
+            scheduler,
+            started,
+            wait_for(lambda: json.loads(file.read_text() or "{}").get("address")),
+        )
 
     def stop(self):
         for process in self.processes:
@@ -210,10 +242,15 @@ def test_a_cluster_whose_parts_are_killed_gives_the_same_results(files, alone):
         more = ["--scheduler", address, "--memory-limit", "700", "--attempts", "1"]
         sweep = subprocess.Popen(
             command("many", *more, program=("noting.py",)),
-            env=environment, cwd=files, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=environment, cwd=files, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
         )  # fmt: skip
         # Two are being read; the dead are done.
-        wait_for(lambda: (notes.exists() and len(notes.read_text().split()) >= 2) or sweep.poll() is not None)
+        wait_for(
+            lambda: (
+                (notes.exists() and len(notes.read_text().split()) >= 2) or sweep.poll() is not None
+            )
+        )
         workers[0].send_signal(signal.SIGKILL)
         wait_for(lambda: len(notes.read_text().split()) >= 5 or sweep.poll() is not None)
         scheduler.send_signal(signal.SIGKILL)
@@ -223,7 +260,16 @@ def test_a_cluster_whose_parts_are_killed_gives_the_same_results(files, alone):
         before = len(store.keys())
         assert 6 <= before < 40
         _, _, address = cluster.start_all(2, workers=1)
-        more = ["--scheduler", address, "--memory-limit", "700", "--attempts", "1", "--resume", "--json"]
+        more = [
+            "--scheduler",
+            address,
+            "--memory-limit",
+            "700",
+            "--attempts",
+            "1",
+            "--resume",
+            "--json",
+        ]
         result = subprocess.run(
             command("many", *more, program=("noting.py",)),
             env=environment,
@@ -244,5 +290,6 @@ def test_a_cluster_whose_parts_are_killed_gives_the_same_results(files, alone):
     (poisoned,) = [record for _, record in store.records() if record["neuron"] == "units:15"]
     assert poisoned["status"] == "failed"
     assert "its limit is 700 MB" in poisoned["reason"]
-    # Ten neurons are searched; what was in flight at the two kills, at most one for each worker, is searched again.
+    # Ten neurons are searched; what was in flight at the two kills, at most one for each worker, is
+    # searched again.
     assert len(notes.read_text().split()) <= 10 + 1 + 2

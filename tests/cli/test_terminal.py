@@ -13,13 +13,17 @@ from closedform.cli.app import app
 torch = pytest.importorskip("torch")
 
 COMMANDS = [
-    command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands if not command.hidden
+    command.name or getattr(command.callback, "__name__", "")
+    for command in app.registered_commands
+    if not command.hidden
 ]
 LINES = 40
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, [*map(str, arguments)], prog_name="closedform", env={"COLUMNS": "80"}, **options)
+    return CliRunner().invoke(
+        app, [*map(str, arguments)], prog_name="closedform", env={"COLUMNS": "80"}, **options
+    )
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -64,9 +68,13 @@ def test_a_formula_may_begin_with_minus():
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("layers")
     network = torch.nn.Sequential()
-    network.encoder = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+    network.encoder = torch.nn.Sequential(
+        torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3)
+    )
     inputs = torch.rand(20, 2)
-    program = torch.export.export(network.eval(), (inputs,), dynamic_shapes=({0: torch.export.Dim("batch")},))
+    program = torch.export.export(
+        network.eval(), (inputs,), dynamic_shapes=({0: torch.export.Dim("batch")},)
+    )
     torch.export.save(program, folder / "net.pt2")
     np.savez(folder / "data.npz", inputs=inputs.numpy())
     return folder
@@ -88,7 +96,15 @@ def test_data_give_the_shapes(model):
 
 
 def test_a_mistyped_layer_gets_a_suggestion(command, model):
-    result = command("extract", model / "net.pt2", model / "data.npz", "--neuron", "encodr.2:0", "--out", model / "f.npz")
+    result = command(
+        "extract",
+        model / "net.pt2",
+        model / "data.npz",
+        "--neuron",
+        "encodr.2:0",
+        "--out",
+        model / "f.npz",
+    )
     assert result.code == 2
     assert "did you mean 'encoder.2'" in result.err
 
@@ -107,8 +123,15 @@ def test_colours_are_for_terminals_alone(command, model):
 
 
 def test_completion_is_offered():
-    environment = os.environ | {"_CLOSEDFORM_COMPLETE": "complete_bash", "COMP_WORDS": "closedform int", "COMP_CWORD": "1"}
+    environment = os.environ | {
+        "_CLOSEDFORM_COMPLETE": "complete_bash",
+        "COMP_WORDS": "closedform int",
+        "COMP_CWORD": "1",
+    }
     process = subprocess.run(
-        [sys.executable, "-c", "from closedform.cli.app import main; main()"], capture_output=True, text=True, env=environment
+        [sys.executable, "-c", "from closedform.cli.app import main; main()"],
+        capture_output=True,
+        text=True,
+        env=environment,
     )
     assert "interpret" in process.stdout

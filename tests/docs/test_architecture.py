@@ -7,7 +7,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_diagram_is_drawn_from_the_imports(tmp_path):
     code = (
-        f"import sys; sys.path.insert(0, 'docs'); import architecture_picture as a; a.draw(a.Path({str(tmp_path / 'a.svg')!r}))"
+        f"import sys; sys.path.insert(0, 'docs'); import architecture_picture as a; "
+        f"a.draw(a.Path({str(tmp_path / 'a.svg')!r}))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
     text = (tmp_path / "a.svg").read_text()

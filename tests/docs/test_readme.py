@@ -1,4 +1,6 @@
-"""Every block of code in the README runs alone, in a process of its own, and soon enough for a new installation."""
+"""Every block of code in the README runs alone, in a process of its own, and soon enough for a new
+installation.
+"""
 
 import os
 import re
@@ -35,6 +37,11 @@ def test_the_first_block_is_quick_on_a_new_machine(tmp_path: Path) -> None:
 def run(block: str, folder: Path, settings: dict[str, str]) -> None:
     """Run a block in a process of its own."""
     process = subprocess.run(
-        [sys.executable, "-c", RUN], input=block, capture_output=True, text=True, cwd=folder, env=os.environ | settings
+        [sys.executable, "-c", RUN],
+        input=block,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | settings,
     )
     assert process.returncode == 0, process.stdout + process.stderr

@@ -75,15 +75,28 @@ class Worker:
 
     @staticmethod
     def _start() -> Pool:
-        pool = multiprocessing.get_context("spawn").Pool(1, initializer=warnings.simplefilter, initargs=("error",))
-        pool.apply(same_concept, ("x*y", "2*x*y"))  # imports and compiles, which no pair is charged for
+        pool = multiprocessing.get_context("spawn").Pool(
+            1, initializer=warnings.simplefilter, initargs=("error",)
+        )
+        pool.apply(
+            same_concept, ("x*y", "2*x*y")
+        )  # imports and compiles, which no pair is charged for
         return pool
 
 
 def _read_table() -> list[Pair]:
-    table = tomllib.loads(Path(__file__).with_name("labelled_pairs.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(
+        Path(__file__).with_name("labelled_pairs.toml").read_text(encoding="utf-8")
+    )
     return [
-        Pair(f"{topic}/{label}/{row['id']}", label, row["a"], row["b"], row.get("names"), _options(row))
+        Pair(
+            f"{topic}/{label}/{row['id']}",
+            label,
+            row["a"],
+            row["b"],
+            row.get("names"),
+            _options(row),
+        )
         for topic, lists in table.items()
         for label, rows in lists.items()
         for row in rows
@@ -142,9 +155,13 @@ def test_most_of_the_same_pairs_are_proved(
     answer: Callable[[Pair], Answer], record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     """The counts go to the log (``--log-cli-level=INFO``) and to the JUnit file."""
-    unproved = [f"{pair.id}: {answer(pair).status}" for pair in SAME if answer(pair).status != "proved"]
+    unproved = [
+        f"{pair.id}: {answer(pair).status}" for pair in SAME if answer(pair).status != "proved"
+    ]
     proved = len(SAME) - len(unproved)
-    logger.info("%d pairs, %d the same, %d of them proved; not: %s", len(PAIRS), len(SAME), proved, unproved)
+    logger.info(
+        "%d pairs, %d the same, %d of them proved; not: %s", len(PAIRS), len(SAME), proved, unproved
+    )
     for name, count in (("pairs", len(PAIRS)), ("same", len(SAME)), ("proved", proved)):
         record_testsuite_property(name, count)
     assert proved >= PROVED_SHARE * len(SAME), f"{proved} of {len(SAME)} proved; not: {unproved}"

@@ -19,7 +19,10 @@ def test_the_answer_carries_its_evidence():
     assert set(answer.witness) == {"v", "x"}
     assert 1e-4 < answer.misalignment < 0.1
     point = np.array([[answer.witness["v"], answer.witness["x"]]])
-    a, b = (cf.parse(text, names=["v", "x"]).gradient(point)[0] for text in ("v**2 + exp(x**2)", "v**2 + x**2 + x**4/2"))
+    a, b = (
+        cf.parse(text, names=["v", "x"]).gradient(point)[0]
+        for text in ("v**2 + exp(x**2)", "v**2 + x**2 + x**4/2")
+    )
     assert abs(a[0] * b[1] - a[1] * b[0]) > 1e-6 * np.linalg.norm(a) * np.linalg.norm(b)
 
 
@@ -37,7 +40,9 @@ def test_without_a_proof_it_is_numerical():
 def test_given_points_are_the_domain():
     positive = np.random.default_rng(0).uniform(0.5, 2, (100, 2))
     assert cf.same_concept("x*y", "(x*y)**2", points=positive)
-    assert not cf.same_concept("x*y", "(x*y)**2", points=np.concatenate([positive, positive * [-1, 1]]))
+    assert not cf.same_concept(
+        "x*y", "(x*y)**2", points=np.concatenate([positive, positive * [-1, 1]])
+    )
 
 
 def test_intervals_by_name_and_in_a_list():
@@ -53,7 +58,8 @@ def test_constraints_as_equation_and_as_level():
     retrieved, truth = "A12*A21 + A23*A32 + A13*A31", "A12**2 + A23**2 + A13**2"
     assert cf.same_concept(retrieved, truth, constraints=antisymmetric).status == "proved"
     assert not cf.same_concept(retrieved, truth)
-    # At an unknown trace the determinant may be shifted by any function of the trace, but not mixed with anything else.
+    # At an unknown trace the determinant may be shifted by any function of the trace, but not mixed
+    # with anything else.
     determinant = "a*d - b*c"
     assert cf.same_concept(determinant, f"{determinant} + (a + d)**2", constraints=["a + d"])
     assert not cf.same_concept(determinant, f"{determinant} + a", constraints=["a + d"])

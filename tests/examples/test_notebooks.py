@@ -20,7 +20,9 @@ CONCEPTS = {
     "07_sparse_autoencoder": ["x**2 + y**2 + 0.08*w*z"],
     "08_jax": ["E**2 - p**2"],
 }
-"""What each network should have learned, the last one with the admixture that its notebook shows. The notebooks do not know."""
+"""What each network should have learned, the last one with the admixture that its notebook shows.
+The notebooks do not know.
+"""
 
 TOLERANCES = {"07_sparse_autoencoder": 5e-3}
 """Misalignment to the truth where a number is fitted."""
@@ -31,21 +33,38 @@ def test_every_notebook_is_tested():
 
 
 @pytest.mark.parametrize("name", CONCEPTS)
-def test_a_notebook_reads_the_right_formula(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Another number of threads sums in another order, and a training that amplifies it ends with another network.
+def test_a_notebook_reads_the_right_formula(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another number of threads sums in another order, and a training that amplifies it ends with
+    # another network.
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
     shown = answer_of(notebook)
-    NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(
+        notebook,
+        timeout=240,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    ).execute()
     today = answer_of(notebook)
     for text in (shown, today):
         formulas = text.splitlines()[: len(CONCEPTS[name])]
         tolerance = TOLERANCES.get(name, 0.0)
         for truth in CONCEPTS[name]:
             assert any(is_same(formula, truth, tolerance) for formula in formulas), text
-    status = [line.partition(":")[0] for line in shown.splitlines() if line.startswith(("verified", "approximate", "none"))]
+    status = [
+        line.partition(":")[0]
+        for line in shown.splitlines()
+        if line.startswith(("verified", "approximate", "none"))
+    ]
     assert f"\n{status[0]}:" in today
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+    outputs = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.get("name") == "stderr"
+    ]
     assert not [output for output in outputs if not is_progress(output["text"])]
 
 

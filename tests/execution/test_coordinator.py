@@ -1,4 +1,6 @@
-"""Runs with every kind of executor: nothing is lost, what fails is recorded, and what was lost is sent again."""
+"""Runs with every kind of executor: nothing is lost, what fails is recorded, and what was lost is
+sent again.
+"""
 
 import os
 import signal
@@ -17,14 +19,22 @@ from closedform.execution.store import ResultStore
 from closedform.execution.supervisor import end_children
 from closedform.execution.tally import Tally
 from closedform.execution.task import Limits, Task
-from closedform.execution.workers import ExecutorWorkers, WorkersError, WorkersLostError, open_workers
+from closedform.execution.workers import (
+    ExecutorWorkers,
+    WorkersError,
+    WorkersLostError,
+    open_workers,
+)
 
 SPAWN = get_context("spawn")
 """Other tests of the same process may have started threads, with which a fork does not go well."""
 
 LIMITS = Limits(seconds=2.5, memory=200 * 2**20, attempts=1)
 GOOD = [Task(f"good{value}", "bad_tasks:double", {"value": value}) for value in range(20)]
-BAD = [Task(name, f"bad_tasks:{name}", {"value": 7}, {"neuron": "a:1"}) for name in ("die", "hang", "eat", "fail")]
+BAD = [
+    Task(name, f"bad_tasks:{name}", {"value": 7}, {"neuron": "a:1"})
+    for name in ("die", "hang", "eat", "fail")
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,12 +78,21 @@ def test_what_fails_is_recorded_with_its_reason_and_costs_nothing_else(tmp_path)
     assert "SIGKILL" in records["die"]["reason"]
     assert "cannot do 7" in records["fail"]["reason"]
     for name in ("eat", "hang", "die", "fail"):
-        assert (records[name]["status"], records[name]["attempts"], records[name]["neuron"]) == ("failed", 1, "a:1")
+        assert (records[name]["status"], records[name]["attempts"], records[name]["neuron"]) == (
+            "failed",
+            1,
+            "a:1",
+        )
 
 
 def test_what_fails_once_is_tried_again(tmp_path):
     store = ResultStore(tmp_path / "s")
-    tally = run([Task("k", "bad_tasks:die_once", {"marker": str(tmp_path / "m")})], store, 1, Limits(attempts=2))
+    tally = run(
+        [Task("k", "bad_tasks:die_once", {"marker": str(tmp_path / "m")})],
+        store,
+        1,
+        Limits(attempts=2),
+    )
     assert (tally.failed, store.get("k")) == (0, {"status": "done"})
 
 
@@ -95,7 +114,11 @@ def test_tasks_are_taken_as_workers_become_free(tmp_path):
 
     most = []
     run_tasks = Coordinator(
-        open_workers(None), ResultStore(tmp_path), LIMITS, Tally(20), on_done=lambda outcome: most.append(len(taken))
+        open_workers(None),
+        ResultStore(tmp_path),
+        LIMITS,
+        Tally(20),
+        on_done=lambda outcome: most.append(len(taken)),
     )
     run_tasks.run(tasks())
     assert most == [n + 1 for n in range(20)]
@@ -113,9 +136,14 @@ def kill_a_worker(folder, stop):
 
 @pytest.mark.parametrize("kind", ["local", "pool"])
 def test_a_killed_worker(tmp_path, kind):
-    """Local processes are replaced; a pool of the caller is broken for good, and what is done is in the store."""
+    """Local processes are replaced; a pool of the caller is broken for good, and what is done is in
+    the store.
+    """
     (tmp_path / "notes").mkdir()
-    tasks = [Task(f"n{n}", "bad_tasks:note", {"folder": str(tmp_path / "notes"), "seconds": 0.3}) for n in range(6)]
+    tasks = [
+        Task(f"n{n}", "bad_tasks:note", {"folder": str(tmp_path / "notes"), "seconds": 0.3})
+        for n in range(6)
+    ]
     store, stop = ResultStore(tmp_path / "s"), threading.Event()
     killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "notes", stop))
     killer.start()
@@ -125,7 +153,10 @@ def test_a_killed_worker(tmp_path, kind):
             assert (tally.done, tally.failed) == (6, 0)
             assert len(store.keys()) == 6
         else:
-            with ProcessPoolExecutor(2, mp_context=SPAWN) as pool, pytest.raises(WorkersLostError, match="resume"):
+            with (
+                ProcessPoolExecutor(2, mp_context=SPAWN) as pool,
+                pytest.raises(WorkersLostError, match="resume"),
+            ):
                 run(tasks, store, pool)
     finally:
         stop.set()
@@ -165,7 +196,8 @@ from closedform.execution.workers import open_workers
 
 if __name__ == "__main__":
     executor = 2 if sys.argv[2] == "local" else ProcessPoolExecutor(2)
-    tasks = [Task(f"n{n}", "bad_tasks:note", {"folder": sys.argv[1], "seconds": 60}) for n in range(2)]
+    content = {"folder": sys.argv[1], "seconds": 60}
+    tasks = [Task(f"n{n}", "bad_tasks:note", content) for n in range(2)]
     Coordinator(open_workers(executor), ResultStore("memory://x"), Limits(), Tally(2)).run(tasks)
 """
 
@@ -174,7 +206,9 @@ if __name__ == "__main__":
 def test_no_worker_outlives_a_killed_parent(tmp_path, kind):
     (tmp_path / "notes").mkdir()
     (tmp_path / "parent.py").write_text(PARENT)
-    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py"), str(tmp_path / "notes"), kind])
+    parent = subprocess.Popen(
+        [sys.executable, str(tmp_path / "parent.py"), str(tmp_path / "notes"), kind]
+    )
     end = time.monotonic() + 30
     while len(noted := os.listdir(tmp_path / "notes")) < 2:
         assert time.monotonic() < end

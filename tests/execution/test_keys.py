@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from closedform.execution.keys import KeyContentError, content_key
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5)
+    | st.binary(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -48,7 +55,11 @@ def test_what_looks_alike_is_kept_apart(a, b):
 
 def test_layout_and_byte_order_of_an_array_do_not_count():
     array = np.arange(6.0).reshape(2, 3)
-    for other in (np.asfortranarray(array), array.astype(">f8"), np.ascontiguousarray(array[::-1])[::-1]):
+    for other in (
+        np.asfortranarray(array),
+        array.astype(">f8"),
+        np.ascontiguousarray(array[::-1])[::-1],
+    ):
         assert content_key({"value": other}) == content_key({"value": array})
 
 

@@ -11,13 +11,20 @@ from closedform.errors import StorageError
 from closedform.execution import store as module
 from closedform.execution.store import ResultStore
 
-RECORD = {"verdict": "verified", "complexity": 7, "misalignment": 0.1 + 0.2, "front": [{"text": "x + é", "value": None}]}
+RECORD = {
+    "verdict": "verified",
+    "complexity": 7,
+    "misalignment": 0.1 + 0.2,
+    "front": [{"text": "x + é", "value": None}],
+}
 
 
 def filled(path, count):
     store = ResultStore(path)
     for number in range(count):
-        store.put(f"key{number:05d}", {"number": number, "half": number / 2, "even": number % 2 == 0})
+        store.put(
+            f"key{number:05d}", {"number": number, "half": number / 2, "even": number % 2 == 0}
+        )
     return store
 
 
@@ -28,7 +35,12 @@ def files_of(path):
 @pytest.mark.parametrize("kind", ["disk", "memory"])
 def test_a_record_comes_back_as_it_was(tmp_path, kind):
     store = ResultStore(tmp_path / "s" if kind == "disk" else f"memory://{tmp_path}")
-    assert (store.get("a1"), "a1" in store, store.keys(), list(store.records())) == (None, False, set(), [])
+    assert (store.get("a1"), "a1" in store, store.keys(), list(store.records())) == (
+        None,
+        False,
+        set(),
+        [],
+    )
     store.put("a1", RECORD)
     store.put("b2", {})
     assert store.get("a1") == RECORD
@@ -172,7 +184,9 @@ def test_columns_are_of_one_type_each(tmp_path):
     store = ResultStore(tmp_path)
     values = [1, 2.5, None, True, "text"]
     for number, value in enumerate(values):
-        store.put(f"k{number}", {"mixed": value, "number": [1, 2.5, None, 3, 4][number], "list": [1]})
+        store.put(
+            f"k{number}", {"mixed": value, "number": [1, 2.5, None, 3, 4][number], "list": [1]}
+        )
     store.compact()
     (name,) = store.parts.names()
     table = store.parts.read(name)
@@ -198,7 +212,10 @@ for number in range(rounds):
 
 def test_two_writers_and_a_gatherer_at_once_tear_nothing(tmp_path):
     rounds = 400
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), who, str(rounds)]) for who in ("a", "b", "c")]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), who, str(rounds)])
+        for who in ("a", "b", "c")
+    ]
     store = ResultStore(tmp_path)
     looks = 0
     while any(writer.poll() is None for writer in writers):

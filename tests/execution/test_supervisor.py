@@ -27,7 +27,9 @@ def _no_child_left():
 
 def test_a_record_is_kept_and_the_process_serves_again(tmp_path):
     store = ResultStore(tmp_path)
-    first, second = (run_task(task("double", f"k{value}", value=value), store, LIMITS) for value in (3, 4))
+    first, second = (
+        run_task(task("double", f"k{value}", value=value), store, LIMITS) for value in (3, 4)
+    )
     assert (first.fault, first.label, second.fault) == (None, "done", None)
     records = dict(store.records())
     assert (records["k3"]["double"], records["k4"]["double"]) == (6, 8)
@@ -82,7 +84,8 @@ from closedform.execution.store import ResultStore
 from closedform.execution.supervisor import run_task
 from closedform.execution.task import Limits, Task
 
-run_task(Task("k", "bad_tasks:note", {"folder": sys.argv[1], "seconds": 60}), ResultStore("memory://x"), Limits())
+task = Task("k", "bad_tasks:note", {"folder": sys.argv[1], "seconds": 60})
+run_task(task, ResultStore("memory://x"), Limits())
 """
 
 

@@ -73,7 +73,10 @@ def test_an_empty_store(tmp_path):
     assert len(read_table(ResultStore(tmp_path))) == 0
 
 
-@pytest.mark.parametrize(("where", "said"), [("verdict", "no condition"), ("nothing = 1", "known:"), ("score < x", "number")])
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("verdict", "no condition"), ("nothing = 1", "known:"), ("score < x", "number")],
+)
 def test_mistakes_are_told(store, where, said):
     with pytest.raises(StorageError, match=said):
         read_table(store, where)

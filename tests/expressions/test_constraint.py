@@ -35,7 +35,9 @@ def test_columns_are_those_of_the_given_names():
 def test_a_constraint_passes_through_and_keeps_being_an_equation():
     circle = parse_constraint("x**2 = 1", ["x"])
     assert parse_constraint(circle) is circle
-    assert parse_constraint(circle, ["x", "y"]) == Constraint(circle.function.rename(["x", "y"]), is_equation=True)
+    assert parse_constraint(circle, ["x", "y"]) == Constraint(
+        circle.function.rename(["x", "y"]), is_equation=True
+    )
 
 
 def test_a_sign_inside_a_quoted_name_is_part_of_the_name():

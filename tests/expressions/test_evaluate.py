@@ -1,4 +1,6 @@
-"""Gradients against SymPy's, which differentiates by rules of its own, and against finite differences."""
+"""Gradients against SymPy's, which differentiates by rules of its own, and against finite
+differences.
+"""
 
 import mpmath
 import numpy as np
@@ -16,9 +18,14 @@ NAMES = ("x", "y", "z")
 
 
 def exact_derivatives(form):
-    """SymPy's derivatives by all inputs, as one function of them; steps in them are signs, which mpmath has."""
+    """SymPy's derivatives by all inputs, as one function of them; steps in them are signs, which
+    mpmath has.
+    """
     inputs = symbols(NAMES)
-    derivatives = [form.diff(symbol).replace(sympy.Heaviside, lambda u, *_: (1 + sympy.sign(u)) / 2) for symbol in inputs]
+    derivatives = [
+        form.diff(symbol).replace(sympy.Heaviside, lambda u, *_: (1 + sympy.sign(u)) / 2)
+        for symbol in inputs
+    ]
     return sympy.lambdify(inputs, derivatives, "mpmath")
 
 
@@ -38,14 +45,23 @@ def relative_change(exact, other):
 
 @pytest.mark.parametrize("count", [500, pytest.param(2000, marks=pytest.mark.slow)])
 def test_gradients_agree_with_sympy(count):
-    """Random expressions at 1e-9; those whose exact gradient a rounding of the inputs already changes do not count."""
+    """Random expressions at 1e-9; those whose exact gradient a rounding of the inputs already
+    changes do not count.
+    """
     rng = np.random.default_rng(7)
     compared = 0
     while compared < count:
         e = Expression(random_tree(rng, int(rng.integers(2, 16)), 3), NAMES)
         point = rng.uniform(-2, 2, 3)
         value, gradient = e(point[None])[0], e.gradient(point[None])[0]
-        if not (np.isfinite(value) and np.isfinite(gradient).all() and np.abs(gradient).max() > 1e-100) or abs(value) > 1e100:
+        if (
+            not (
+                np.isfinite(value)
+                and np.isfinite(gradient).all()
+                and np.abs(gradient).max() > 1e-100
+            )
+            or abs(value) > 1e100
+        ):
             continue
         try:
             derivatives = exact_derivatives(to_sympy(e))
@@ -53,12 +69,20 @@ def test_gradients_agree_with_sympy(count):
             shaken = exact_gradient(derivatives, point * (1 + 1e-14))
         except (cf.errors.ExpressionError, ZeroDivisionError, OverflowError, TypeError):
             continue
-        if exact is None or shaken is None or not any(exact) or relative_change(exact, shaken) > 1e-11:
+        if (
+            exact is None
+            or shaken is None
+            or not any(exact)
+            or relative_change(exact, shaken) > 1e-11
+        ):
             continue
         assert relative_change(exact, [mpmath.mpf(g) for g in gradient]) < 1e-9, (str(e), point)
         kernel = values_and_gradients(compile_tapes([e.tree]), point[None])
         assert kernel[2][0, 0] == FINE
-        assert relative_change(exact, [mpmath.mpf(g) for g in kernel[1][0, 0]]) < 1e-9, (str(e), point)
+        assert relative_change(exact, [mpmath.mpf(g) for g in kernel[1][0, 0]]) < 1e-9, (
+            str(e),
+            point,
+        )
         compared += 1
 
 
@@ -72,7 +96,11 @@ def test_gradients_agree_with_finite_differences():
         differences = [central_differences(e, point, step) for step in (1e-5, 2e-5)]
         size = np.abs(gradient).max()
         # Two steps that agree have settled; where they do not, the function bends too much to say.
-        if not np.isfinite([*differences[0], *differences[1], size]).all() or size < 1e-6 or size > 1e4:
+        if (
+            not np.isfinite([*differences[0], *differences[1], size]).all()
+            or size < 1e-6
+            or size > 1e4
+        ):
             continue
         if np.abs(differences[0] - differences[1]).max() > 1e-7 * size:
             continue

@@ -12,7 +12,10 @@ from closedform.expressions.fitted_constants import (
 )
 
 
-@pytest.mark.parametrize(("number", "simple"), [("3", True), ("-7/4", True), ("1/5", False), ("13", False), ("0.534", False)])
+@pytest.mark.parametrize(
+    ("number", "simple"),
+    [("3", True), ("-7/4", True), ("1/5", False), ("13", False), ("0.534", False)],
+)
 def test_simple_numbers(number, simple):
     assert belongs_to_form(Fraction(number)) is simple
 
@@ -29,7 +32,10 @@ def test_constants_are_put_back():
 
 
 def test_skeleton_ignores_values_only():
-    first, second = cf.parse("x**2 + 0.5*v", names=["x", "v"]).tree, cf.parse("x**2 + 0.7*v", names=["x", "v"]).tree
+    first, second = (
+        cf.parse("x**2 + 0.5*v", names=["x", "v"]).tree,
+        cf.parse("x**2 + 0.7*v", names=["x", "v"]).tree,
+    )
     assert skeleton(first) == skeleton(second)
     assert skeleton(first) != skeleton(cf.parse("x**3 + 0.5*v", names=["x", "v"]).tree)
     assert skeleton(first) != skeleton(cf.parse("x**2 - 0.5*v", names=["x", "v"]).tree)

@@ -34,12 +34,16 @@ def test_a_batch_agrees_with_the_plain_evaluation_tree_by_tree(n_points):
     values, gradients, status = values_and_gradients(compile_tapes(batch), points)
     compared = 0
     for tree, value, gradient, state in zip(batch, values, gradients, status, strict=True):
-        compared += assert_agrees(Expression(tree, ("a", "b", "c", "d")), points, value, gradient, state)
+        compared += assert_agrees(
+            Expression(tree, ("a", "b", "c", "d")), points, value, gradient, state
+        )
     assert compared > 0.3 * values.size
 
 
 def assert_agrees(e, points, value, gradient, state):
-    """Equal wherever the plain evaluation is clearly finite and does not depend on the last digits of the inputs."""
+    """Equal wherever the plain evaluation is clearly finite and does not depend on the last digits
+    of the inputs.
+    """
     with np.errstate(all="ignore"):
         plain_value, plain = e(points), e.gradient(points)
         norm = np.linalg.norm(plain, axis=1)
@@ -48,7 +52,9 @@ def assert_agrees(e, points, value, gradient, state):
         steady = usable & (np.abs(shaken_value - plain_value) < 1e-10 * (1 + np.abs(plain_value)))
         steady &= np.linalg.norm(shaken - plain, axis=1) < 1e-10 * norm
         assert ((state == FINE) | (state == ZERO_GRADIENT))[usable].all()
-        assert (np.abs(value - plain_value) <= 1e-8 * (1 + np.abs(plain_value)))[steady].all(), str(e)
+        assert (np.abs(value - plain_value) <= 1e-8 * (1 + np.abs(plain_value)))[steady].all(), str(
+            e
+        )
         assert (np.linalg.norm(gradient - plain, axis=1) <= 1e-8 * norm)[steady].all(), str(e)
     return steady.sum()
 
@@ -85,7 +91,9 @@ def test_a_constant_that_is_not_a_number_is_seen():
 
 @pytest.mark.parametrize("name", [name for name in CODES if name not in ("add", "sub")])
 def test_tangents_of_every_operator_agree_with_finite_differences(name):
-    """Derivative of the input gradient by each constant, with constants on both sides of binary operators."""
+    """Derivative of the input gradient by each constant, with constants on both sides of binary
+    operators.
+    """
     from closedform.expressions.operators import OPERATORS
 
     inner = "(0.1 + 0.7*x*y)" if name in ("asin", "acos") else "(1.3 + 0.7*x*y)"
@@ -94,7 +102,11 @@ def test_tangents_of_every_operator_agree_with_finite_differences(name):
     if operator.symbol is None:
         text = f"{name}({inner})" if operator.arity == 1 else f"{name}({inner}, {other})"
     else:
-        text = f"{operator.symbol}{inner}*x" if operator.arity == 1 else f"{inner}{operator.symbol}{other}"
+        text = (
+            f"{operator.symbol}{inner}*x"
+            if operator.arity == 1
+            else f"{inner}{operator.symbol}{other}"
+        )
     tapes = compile_tapes([cf.parse(text).tree])
     points = np.random.default_rng(5).uniform(0.1, 0.8, (40, 2))
     nodes, tangents = constant_tangents(tapes, points)

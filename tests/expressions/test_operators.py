@@ -42,11 +42,15 @@ def test_value_and_derivatives_agree_with_sympy_inside_the_domain(name):
     points = rng.uniform(-3, 3, (40, len(e.names)))
     inside = np.broadcast_to(domain_of(name, points), 40)
     assert inside.sum() >= 10
-    for point, value, slopes in zip(points[inside], e(points[inside]), e.gradient(points[inside]), strict=True):
+    for point, value, slopes in zip(
+        points[inside], e(points[inside]), e.gradient(points[inside]), strict=True
+    ):
         place = dict(zip(symbols, point, strict=True))
         assert value == pytest.approx(float(form.evalf(30, subs=place)), rel=1e-12, abs=1e-300)
         for symbol, slope in zip(symbols, slopes, strict=True):
-            assert slope == pytest.approx(float(form.diff(symbol).evalf(30, subs=place)), rel=1e-12, abs=1e-300)
+            assert slope == pytest.approx(
+                float(form.diff(symbol).evalf(30, subs=place)), rel=1e-12, abs=1e-300
+            )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,9 @@ def test_value_and_derivatives_agree_with_sympy_inside_the_domain(name):
     ],
 )
 def test_edges_of_the_domain(name, point, value, slope):
-    """A gradient of None: the value is not finite, so the gradient is nan, never a plausible number."""
+    """A gradient of None: the value is not finite, so the gradient is nan, never a plausible
+    number.
+    """
     tree = apply(name, X)
     points = np.array([[point]])
     assert evaluate(tree, points)[0] == pytest.approx(value, nan_ok=True)

@@ -1,4 +1,6 @@
-"""An operator that is defined at run time goes the whole way: text, values, search, canonical form, export, report."""
+"""An operator that is defined at run time goes the whole way: text, values, search, canonical form,
+export, report.
+"""
 
 import pickle
 import subprocess
@@ -43,11 +45,15 @@ def blend():
 
 
 def field_of(text):
-    return cf.GradientField.from_arrays(POINTS, cf.parse(text, ["x", "y"]).gradient(POINTS), names=["x", "y"])
+    return cf.GradientField.from_arrays(
+        POINTS, cf.parse(text, ["x", "y"]).gradient(POINTS), names=["x", "y"]
+    )
 
 
 @pytest.mark.usefixtures("softplus", "blend")
-@pytest.mark.parametrize("text", ["x**2 + softplus(y)", "blend(x, 2*y)*softplus(-x) + 1", "softplus(blend(x, y))"])
+@pytest.mark.parametrize(
+    "text", ["x**2 + softplus(y)", "blend(x, 2*y)*softplus(-x) + 1", "softplus(blend(x, y))"]
+)
 def test_text_is_read_back_and_every_evaluation_agrees(text):
     e = cf.parse(text, ["x", "y"])
     assert cf.parse(str(e), ["x", "y"]) == e
@@ -77,11 +83,15 @@ def test_fits_of_constants_have_their_derivatives(text):
 
 
 def test_an_operator_is_found_in_a_field_within_five_seconds_of_its_definition():
-    cf.interpret_field(field_of("x**2 + y"), budget=5, rng=0, progress=False)  # compiles what every search needs
+    cf.interpret_field(
+        field_of("x**2 + y"), budget=5, rng=0, progress=False
+    )  # compiles what every search needs
     start = time.perf_counter()
     operator = cf.Operator("softplus", "log(1 + exp(a))")
     space = cf.SearchSpace(operators=["add", "mul", operator])
-    answer = cf.interpret_field(field_of("x**2 + softplus(y)"), space=space, budget=5, rng=0, progress=False)
+    answer = cf.interpret_field(
+        field_of("x**2 + softplus(y)"), space=space, budget=5, rng=0, progress=False
+    )
     assert str(answer.concept) == "x**2 + softplus(y)"
     assert answer.verdict.status == "verified"
     assert time.perf_counter() - start < 15  # 2.8 s on a machine of its own
@@ -89,7 +99,14 @@ def test_an_operator_is_found_in_a_field_within_five_seconds_of_its_definition()
 
 def test_terms_find_functions_of_two_inputs(blend):
     space = cf.SearchSpace(operators=["add", "mul", blend])
-    result = cf.search(field_of("x**2 + blend(x, y)"), space=space, engine="terms", budget=10, rng=0, progress=False)
+    result = cf.search(
+        field_of("x**2 + blend(x, y)"),
+        space=space,
+        engine="terms",
+        budget=10,
+        rng=0,
+        progress=False,
+    )
     assert "x**2 + blend(x, y)" in [str(candidate.expression) for candidate in result.front]
 
 
@@ -98,7 +115,14 @@ def test_evolution_does_not_breed_an_operator_but_judges_it_as_a_guess(softplus)
     space = cf.SearchSpace(operators=["add", "mul", softplus], guesses=["x**2 + 1.1*softplus(y)"])
     assert usable_operators(space) == ("add", "sub", "mul")
     budget = cf.Budget(evaluations=3000)
-    result = cf.search(field_of("x**2 + softplus(y)"), space=space, engine="evolution", budget=budget, rng=0, progress=False)
+    result = cf.search(
+        field_of("x**2 + softplus(y)"),
+        space=space,
+        engine="evolution",
+        budget=budget,
+        rng=0,
+        progress=False,
+    )
     best = min(result.front, key=lambda candidate: candidate.misalignment)
     assert "softplus(y)" in str(best.expression)
     assert best.misalignment < 1e-12
@@ -147,20 +171,29 @@ def test_what_a_function_of_arrays_cannot_do_is_said(blend):
 
 def test_a_function_of_arrays_with_its_other_forms():
     mpmath = pytest.importorskip("mpmath")
-    cf.Operator("gauss", lambda a: np.exp(-a * a), lambda a: -2 * a * np.exp(-a * a), mpmath=lambda a: mpmath.exp(-a * a))
+    cf.Operator(
+        "gauss",
+        lambda a: np.exp(-a * a),
+        lambda a: -2 * a * np.exp(-a * a),
+        mpmath=lambda a: mpmath.exp(-a * a),
+    )
     assert cf.same_concept("gauss(x) + y", "exp(-x**2) + y").status == "numerical"
     assert cf.same_concept("gauss(x) + y", "exp(-2*x**2) + y").status == "different"
 
 
 def test_answers_are_saved_and_reported(softplus, tmp_path):
     space = cf.SearchSpace(operators=["add", "mul", softplus])
-    answer = cf.interpret_field(field_of("x**2 + softplus(y)"), space=space, engine="terms", budget=5, rng=0, progress=False)
+    answer = cf.interpret_field(
+        field_of("x**2 + softplus(y)"), space=space, engine="terms", budget=5, rng=0, progress=False
+    )
     answer.save(tmp_path / "answer.json")
     answer.report(tmp_path / "answer.html")
     assert "softplus" in (tmp_path / "answer.html").read_text(encoding="utf-8")
     assert cf.load_interpretation(tmp_path / "answer.json").concept == answer.concept
     forget("softplus")
-    with pytest.raises(StorageError, match=r"holds the operator 'softplus', which is not defined here; define it"):
+    with pytest.raises(
+        StorageError, match=r"holds the operator 'softplus', which is not defined here; define it"
+    ):
         cf.load_interpretation(tmp_path / "answer.json")
 
 
@@ -173,7 +206,12 @@ def test_a_space_takes_its_operators_to_other_processes(tmp_path):
         "space = pickle.load(open(sys.argv[1], 'rb'))\n"
         "print(space.operator_names, cf.parse('softplus(x)')([[0.0]]))\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, tmp_path / "space.pickle"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "space.pickle"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert run.stdout.strip() == "('add', 'softplus') [0.69314718]"
     assert pickle.loads(pickle.dumps(space)).operators[1] is OPERATORS["softplus"]
 
@@ -237,5 +275,7 @@ def test_there_is_room_for_some_operators_and_no_more():
 def test_a_name_that_is_not_defined_is_refused():
     with pytest.raises(SpaceError, match="no operator named 'softplus'"):
         cf.SearchSpace(operators=["add", "softplus"])
-    with pytest.raises(ExpressionError, match=r"no function 'softplus'.*closedform\.Operator has defined it"):
+    with pytest.raises(
+        ExpressionError, match=r"no function 'softplus'.*closedform\.Operator has defined it"
+    ):
         cf.parse("softplus(x)")

@@ -22,7 +22,10 @@ A, B, C = variable(0), variable(1), variable(2)
         ("a^2", apply("pow", A, constant(2))),
         ("+a", A),
         ("sin(a)*cos(b)", apply("mul", apply("sin", A), apply("cos", B))),
-        ("ln(a) + arctan(b) - Abs(c)", apply("sub", apply("add", apply("log", A), apply("atan", B)), apply("abs", C))),
+        (
+            "ln(a) + arctan(b) - Abs(c)",
+            apply("sub", apply("add", apply("log", A), apply("atan", B)), apply("abs", C)),
+        ),
         ("1e-3*a", apply("mul", constant("1/1000"), A)),
         (".5*a", apply("mul", constant("1/2"), A)),
         ("-3", constant(-3)),
@@ -81,7 +84,13 @@ def test_unknown_input_gets_a_suggestion():
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 100_000 + "x", "-" * 50_000 + "x", "sin(" * 20_000 + "x" + ")" * 20_000, "x**" * 30_000 + "x", "x+" * 49_000 + "x"],
+    [
+        "(" * 100_000 + "x",
+        "-" * 50_000 + "x",
+        "sin(" * 20_000 + "x" + ")" * 20_000,
+        "x**" * 30_000 + "x",
+        "x+" * 49_000 + "x",
+    ],
 )
 def test_nesting_and_size_end_in_our_own_error(text):
     with pytest.raises(ExpressionError):

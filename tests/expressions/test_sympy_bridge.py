@@ -22,11 +22,17 @@ def test_a_round_trip_preserves_the_function(e):
         raise
     points = np.random.default_rng(0).uniform(0.3, 1.7, (20, 2))
     before, after = e(points), back(points)
-    # SymPy cancels, so it may be finite where the original is not; never the other way round. Where a rounding of the
-    # inputs changes the value, so does another order of operations.
+    # SymPy cancels, so it may be finite where the original is not; never the other way round. Where
+    # a rounding of the inputs changes the value, so does another order of operations.
     with np.errstate(all="ignore"):
-        usable = np.isfinite(before) & (np.abs(before) < 1e12) & (np.abs(e(points * (1 + 1e-14)) - before) < 1e-9)
-    np.testing.assert_allclose(after[usable], before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form} -> {back}")
+        usable = (
+            np.isfinite(before)
+            & (np.abs(before) < 1e12)
+            & (np.abs(e(points * (1 + 1e-14)) - before) < 1e-9)
+        )
+    np.testing.assert_allclose(
+        after[usable], before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form} -> {back}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,5 +86,7 @@ def test_long_exponents_do_not_hang():
     e = cf.parse("(2*x)**0.12345678912345 + 3**0.1234567891")
     with pytest.raises(ExpressionError, match="too large for exact algebra"):
         to_sympy(e)
-    assert float(e.sympy().subs(sympy.Symbol("x", real=True), 1).evalf()) == pytest.approx(e([[1.0]])[0])
+    assert float(e.sympy().subs(sympy.Symbol("x", real=True), 1).evalf()) == pytest.approx(
+        e([[1.0]])[0]
+    )
     assert "x^{0.123457}" in e.latex()

@@ -1,4 +1,6 @@
-"""The later entries of the table in the rooms that read them, where a test by name would not tell right from wrong."""
+"""The later entries of the table in the rooms that read them, where a test by name would not tell
+right from wrong.
+"""
 
 import numpy as np
 import pytest
@@ -48,7 +50,10 @@ def test_canonical_form(text, expected):
     assert str(getattr(found, "expression", found)) == expected
 
 
-@pytest.mark.parametrize("text", ["erf(x)", "atan2(y, x)", "max(x, y)", "min(x, y)*asin(x)", "sinh(x) + cosh(y)", "acos(x)"])
+@pytest.mark.parametrize(
+    "text",
+    ["erf(x)", "atan2(y, x)", "max(x, y)", "min(x, y)*asin(x)", "sinh(x) + cosh(y)", "acos(x)"],
+)
 def test_sympy_both_ways(text):
     e = cf.parse(text, ["x", "y"])
     again = from_sympy(to_sympy(e), ["x", "y"])
@@ -66,11 +71,7 @@ def test_sympy_takes_more_operands_than_we_do():
     ("text", "source", "mathml"),
     [
         ("erf(x)", r"\operatorname{erf}{\left(x \right)}", "<mi>erf</mi>"),
-        (
-            "max(x, y)",
-            r"\max\left(x, y\right)",
-            "<mrow><mi>x</mi><mo>,</mo><mi>y</mi></mrow>",
-        ),
+        ("max(x, y)", r"\max\left(x, y\right)", "<mrow><mi>x</mi><mo>,</mo><mi>y</mi></mrow>"),
         ("asin(x)", r"\operatorname{asin}{\left(x \right)}", "<mi>arcsin</mi>"),
     ],
 )
@@ -80,7 +81,10 @@ def test_typesetting(text, source, mathml):
     assert mathml in to_mathml(e)
 
 
-@pytest.mark.parametrize("text", ["min(x", "min(x)", "min(x, y, z)", "sin(x, y)", "(x, y)", "x, y", "min(, x)", "min(x, )"])
+@pytest.mark.parametrize(
+    "text",
+    ["min(x", "min(x)", "min(x, y, z)", "sin(x, y)", "(x, y)", "x, y", "min(, x)", "min(x, )"],
+)
 def test_commas_and_missing_arguments_are_refused(text):
     with pytest.raises(cf.errors.ExpressionError):
         cf.parse(text)
@@ -94,7 +98,9 @@ def test_what_is_not_a_number_stays_visible_in_min_and_max():
 
 def search(text, operators, engine, **options):
     points = np.random.default_rng(3).uniform(0.2, 2, (400, 2))
-    field = cf.GradientField.from_arrays(points, cf.parse(text, ["x", "y"]).gradient(points), names=["x", "y"])
+    field = cf.GradientField.from_arrays(
+        points, cf.parse(text, ["x", "y"]).gradient(points), names=["x", "y"]
+    )
     space = cf.SearchSpace(operators=operators)
     result = cf.search(field, space=space, engine=engine, rng=0, progress=False, **options)
     return min(result.front, key=lambda candidate: candidate.misalignment)
@@ -111,6 +117,8 @@ def test_the_term_search_finds_them(text):
 @pytest.mark.skipif(not is_available(), reason="needs pyoperon")
 @pytest.mark.parametrize(("text", "name"), [("x*x + sinh(y)", "sinh"), ("x + max(x*x, y)", "max")])
 def test_evolution_breeds_those_that_pyoperon_has(text, name):
-    best = search(text, ["add", "mul", name], "evolution", budget=cf.Budget(evaluations=20_000, target=1e-12))
+    best = search(
+        text, ["add", "mul", name], "evolution", budget=cf.Budget(evaluations=20_000, target=1e-12)
+    )
     assert best.misalignment < 1e-12
     assert name in str(best.expression)

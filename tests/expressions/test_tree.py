@@ -3,7 +3,14 @@ import pickle
 import pytest
 
 from closedform.errors import ExpressionError
-from closedform.expressions.tree import MAX_SIZE, Constant, apply, constant, named_constant, variable
+from closedform.expressions.tree import (
+    MAX_SIZE,
+    Constant,
+    apply,
+    constant,
+    named_constant,
+    variable,
+)
 
 X, Y = variable(0), variable(1)
 

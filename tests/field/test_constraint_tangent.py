@@ -43,7 +43,11 @@ def test_tangent_vectors_do_not_change_the_constraint():
     text = "x**2 + (y/50)**2 + (100*z)**2 = 1"
     space = constraint_tangent(points, scale, [text], ["x", "y", "z"])
     # A derivative in the user's coordinates along each tangent vector, which is scale * T there.
-    slopes = np.einsum("nd,ndr->nr", parse(text.split("=")[0], ["x", "y", "z"]).gradient(points), scale[:, None] * basis(space))
+    slopes = np.einsum(
+        "nd,ndr->nr",
+        parse(text.split("=")[0], ["x", "y", "z"]).gradient(points),
+        scale[:, None] * basis(space),
+    )
     np.testing.assert_allclose(slopes, 0.0, atol=1e-12)
 
 
@@ -70,7 +74,9 @@ def test_several_constraints_and_those_that_follow_from_others():
     circle = ["x**2 + y**2 + z**2", "z", "x**2 + y**2 = 1"]
     space = constraint_tangent(points, np.ones(3), circle, ["x", "y", "z"])
     assert space.rank == 1
-    np.testing.assert_allclose(np.abs(basis(space)[:, :, 0]), np.abs(points[:, [1, 0, 2]] * [1, 1, 0]), atol=1e-12)
+    np.testing.assert_allclose(
+        np.abs(basis(space)[:, :, 0]), np.abs(points[:, [1, 0, 2]] * [1, 1, 0]), atol=1e-12
+    )
 
 
 def test_points_without_a_gradient_are_not_defined():

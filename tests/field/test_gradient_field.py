@@ -30,7 +30,9 @@ def determinant(points):
 
 
 def misalignment(field, gradients):
-    """1 minus the squared share of a candidate's gradient that lies in the field, as every comparison computes it."""
+    """1 minus the squared share of a candidate's gradient that lies in the field, as every
+    comparison computes it.
+    """
     candidate = field.project(gradients)
     candidate = candidate / np.linalg.norm(candidate, axis=1, keepdims=True)
     return 1 - (np.einsum("nrk,nr->nk", field.frames, candidate) ** 2).sum(axis=1)
@@ -51,12 +53,16 @@ def test_one_neuron_in_free_data_has_its_unit_gradient_as_direction():
 @pytest.mark.parametrize("n_latents", [1, 2])
 def test_directions_are_orthonormal_and_tangent_in_the_users_coordinates(n_latents):
     points = traceless() * UNITS
-    gradients = np.stack([determinant(points / UNITS) / UNITS, 2 * points / UNITS**2], axis=1)[:, :n_latents]
+    gradients = np.stack([determinant(points / UNITS) / UNITS, 2 * points / UNITS**2], axis=1)[
+        :, :n_latents
+    ]
     field = GradientField.from_arrays(points, gradients)
     assert field.tangent.rank == 3
     assert field.directions.shape == (300, 4, n_latents)
     identity = np.swapaxes(field.directions, 1, 2) @ field.directions
-    np.testing.assert_allclose(identity, np.broadcast_to(np.eye(n_latents), identity.shape), atol=1e-12)
+    np.testing.assert_allclose(
+        identity, np.broadcast_to(np.eye(n_latents), identity.shape), atol=1e-12
+    )
     # The normal of the data in the user's coordinates is the gradient of x0/1000 + x3, by hand.
     normal = np.array([1e-3, 0.0, 0.0, 1.0])
     np.testing.assert_allclose(np.einsum("ndk,d->nk", field.directions, normal), 0.0, atol=1e-12)
@@ -66,7 +72,8 @@ def test_the_projection_keeps_what_a_gradient_says_about_the_data():
     points = traceless() * UNITS
     gradients = determinant(points / UNITS) / UNITS
     field = GradientField.from_arrays(points, gradients)
-    # Slopes along steps between data points, by the gradient and by the direction, are proportional at each point.
+    # Slopes along steps between data points, by the gradient and by the direction, are proportional
+    # at each point.
     steps = points[1:6] - points[:5]
     slopes, seen = gradients @ steps.T, field.directions[:, :, 0] @ steps.T
     ratio = (slopes * seen).sum(axis=1, keepdims=True) / (seen**2).sum(axis=1, keepdims=True)
@@ -79,7 +86,9 @@ def test_frames_and_directions_are_the_same_information():
     jacobians = np.stack([determinant(points / UNITS) / UNITS, 2 * points / UNITS**2], axis=1)
     field = GradientField.from_arrays(points, jacobians)
     projected = field.project(field.directions)
-    np.testing.assert_allclose(field.frames @ (np.swapaxes(field.frames, 1, 2) @ projected), projected, atol=1e-9)
+    np.testing.assert_allclose(
+        field.frames @ (np.swapaxes(field.frames, 1, 2) @ projected), projected, atol=1e-9
+    )
     assert np.linalg.matrix_rank(projected).min() == 2
 
 
@@ -93,28 +102,44 @@ def test_units_change_nothing_but_units(tangent):
     there = GradientField.from_arrays(points * UNITS, gradients / UNITS, tangent=tangent)
     np.testing.assert_allclose(there.scale, here.scale * UNITS, rtol=1e-12)
     assert here.tangent.rank == there.tangent.rank
-    np.testing.assert_allclose(misalignment(there, candidate / UNITS), misalignment(here, candidate), atol=1e-7)
+    np.testing.assert_allclose(
+        misalignment(there, candidate / UNITS), misalignment(here, candidate), atol=1e-7
+    )
     np.testing.assert_allclose(misalignment(there, gradients / UNITS), 0.0, atol=1e-9)
 
 
 def test_units_change_nothing_but_units_with_constraints():
     points, candidate = traceless(), np.cos(traceless())
     here = GradientField.from_arrays(points, determinant(points), constraints=["x0 + x3"])
-    there = GradientField.from_arrays(points * UNITS, determinant(points) / UNITS, constraints=["x0/1000 + x3 = 1.5"])
-    np.testing.assert_allclose(misalignment(there, candidate / UNITS), misalignment(here, candidate), atol=1e-9)
+    there = GradientField.from_arrays(
+        points * UNITS, determinant(points) / UNITS, constraints=["x0/1000 + x3 = 1.5"]
+    )
+    np.testing.assert_allclose(
+        misalignment(there, candidate / UNITS), misalignment(here, candidate), atol=1e-9
+    )
 
 
 def test_what_happens_across_the_data_does_not_count():
     points = traceless()
     wrong = determinant(points) + 5.0 * np.array([1.0, 0.0, 0.0, 1.0])
     assert misalignment(GradientField.from_arrays(points, wrong), determinant(points)).max() < 1e-12
-    assert misalignment(GradientField.from_arrays(points, wrong, tangent="none"), determinant(points)).mean() > 0.3
+    assert (
+        misalignment(
+            GradientField.from_arrays(points, wrong, tangent="none"), determinant(points)
+        ).mean()
+        > 0.3
+    )
 
 
 def test_functions_of_several_latents_lie_in_the_field():
     points = uniform()
-    first, second = parse("x0*x1 + x2", ["x0", "x1", "x2", "x3"]), parse("x3**2 - x0", ["x0", "x1", "x2", "x3"])
-    field = GradientField.from_arrays(points, np.stack([first.gradient(points), second.gradient(points)], axis=1))
+    first, second = (
+        parse("x0*x1 + x2", ["x0", "x1", "x2", "x3"]),
+        parse("x3**2 - x0", ["x0", "x1", "x2", "x3"]),
+    )
+    field = GradientField.from_arrays(
+        points, np.stack([first.gradient(points), second.gradient(points)], axis=1)
+    )
     product = parse("(x0*x1 + x2)*(x3**2 - x0)", ["x0", "x1", "x2", "x3"])
     assert field.rank == 2
     assert misalignment(field, product.gradient(points)).max() < 1e-10
@@ -124,7 +149,9 @@ def test_functions_of_several_latents_lie_in_the_field():
 def test_a_latent_that_repeats_another_adds_no_direction():
     points = uniform()
     field = GradientField.from_arrays(
-        points, np.stack([determinant(points), -3 * determinant(points)], axis=1), latents=points[:, :2]
+        points,
+        np.stack([determinant(points), -3 * determinant(points)], axis=1),
+        latents=points[:, :2],
     )
     assert field.rank == 1
     assert field.latents is not None
@@ -170,15 +197,23 @@ def test_a_subset_slices_everything():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("closedform.field.gradient_field.assess", lambda *_: None)
         field = GradientField.from_arrays(
-            points, np.cos(points), latents=points[:, 1], constraints=["sqrt(x0**2 + x1**2 + x2**2)"], notes=["a note"]
+            points,
+            np.cos(points),
+            latents=points[:, 1],
+            constraints=["sqrt(x0**2 + x1**2 + x2**2)"],
+            notes=["a note"],
         )
     for chosen in (np.array([7, 3, 5]), np.arange(400) < 9):
         part = field.subset(chosen)
         for name in ("points", "directions", "frames", "latents", "weights"):
             np.testing.assert_array_equal(getattr(part, name), getattr(field, name)[chosen])
         np.testing.assert_array_equal(basis(part.tangent), basis(field.tangent)[chosen])
-        np.testing.assert_array_equal(part.tangent.is_defined, np.asarray(field.tangent.is_defined)[chosen])
-        np.testing.assert_allclose(part.project(np.ones_like(part.points)), field.project(np.ones_like(points))[chosen])
+        np.testing.assert_array_equal(
+            part.tangent.is_defined, np.asarray(field.tangent.is_defined)[chosen]
+        )
+        np.testing.assert_allclose(
+            part.project(np.ones_like(part.points)), field.project(np.ones_like(points))[chosen]
+        )
         assert part.scale is field.scale
         assert (part.names, part.notes, part.quality) == (field.names, ("a note",), field.quality)
 
@@ -190,7 +225,14 @@ def test_arrays_are_read_only_copies():
     points[:], weights[:] = 0.0, 0.0
     np.testing.assert_array_equal(field.points, before)
     assert field.latents is not None
-    for array in (field.points, field.directions, field.frames, field.latents, field.weights, field.scale):
+    for array in (
+        field.points,
+        field.directions,
+        field.frames,
+        field.latents,
+        field.weights,
+        field.scale,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
     with pytest.raises(AttributeError):
@@ -211,12 +253,20 @@ def test_a_ready_tangent_space_is_taken_as_it_is():
     ("changed", "error", "message"),
     [
         ({"points": np.zeros(3)}, ShapeError, r"non-empty array"),
-        ({"points": np.zeros((0, 4)), "gradients": np.zeros((0, 4))}, ShapeError, r"non-empty array"),
+        (
+            {"points": np.zeros((0, 4)), "gradients": np.zeros((0, 4))},
+            ShapeError,
+            r"non-empty array",
+        ),
         ({"gradients": np.ones((300, 3))}, ShapeError, "shape"),
         ({"gradients": np.ones((299, 4))}, ShapeError, r"pass \(300, 4\) for"),
         ({"gradients": np.ones((300, 4, 2))}, ShapeError, r"n_latents, 4\)"),
         ({"gradients": np.ones((300, 0, 4))}, ShapeError, r"n_latents, 4\)"),
-        ({"points": np.where(np.arange(1200).reshape(300, 4) < 6, np.nan, 0)}, FieldError, "2 of 300 points hold nan"),
+        (
+            {"points": np.where(np.arange(1200).reshape(300, 4) < 6, np.nan, 0)},
+            FieldError,
+            "2 of 300 points hold nan",
+        ),
         ({"names": ["a", "b"]}, FieldError, "pass 4 different ones"),
         ({"names": "abcd"}, FieldError, "pass 4 different ones"),
         ({"names": ["a", "b", "a", "c"]}, FieldError, "pass 4 different ones"),
@@ -236,5 +286,6 @@ def test_errors_say_what_to_pass(changed, error, message):
 def test_its_repr_fits_on_a_line():
     points = uniform()
     assert (
-        repr(GradientField.from_arrays(points, np.cos(points))) == "GradientField(300 points, 4 inputs, rank 1, tangent none)"
+        repr(GradientField.from_arrays(points, np.cos(points)))
+        == "GradientField(300 points, 4 inputs, rank 1, tangent none)"
     )

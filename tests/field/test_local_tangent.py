@@ -20,7 +20,9 @@ def sphere(n_points, rng):
 
 
 def torus(n_points, rng, radius=2.0, tube=1.0):
-    """Uniform on the surface: the angle around the tube is drawn in proportion to the area there."""
+    """Uniform on the surface: the angle around the tube is drawn in proportion to the area
+    there.
+    """
     angles = rng.uniform(0, 2 * np.pi, 4 * n_points)
     kept = rng.uniform(0, radius + tube, 4 * n_points) < radius + tube * np.cos(angles)
     around, along = angles[kept][:n_points], rng.uniform(0, 2 * np.pi, n_points)
@@ -31,10 +33,16 @@ def torus(n_points, rng, radius=2.0, tube=1.0):
 
 
 def angles_to_truth(space, scale, normals):
-    """Degrees between planes: the largest angle between a plane's vectors and the true one, in scaled coordinates."""
+    """Degrees between planes: the largest angle between a plane's vectors and the true one, in
+    scaled coordinates.
+    """
     covectors = normals * scale
     covectors /= np.linalg.norm(covectors, axis=1, keepdims=True)
-    return np.degrees(np.arcsin(np.clip(np.linalg.norm(np.einsum("ndr,nd->nr", basis(space), covectors), axis=1), 0, 1)))
+    return np.degrees(
+        np.arcsin(
+            np.clip(np.linalg.norm(np.einsum("ndr,nd->nr", basis(space), covectors), axis=1), 0, 1)
+        )
+    )
 
 
 @pytest.mark.parametrize("surface", [sphere, torus])
@@ -62,11 +70,15 @@ def test_planes_are_ten_times_nearer_than_plain_local_pca():
 
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 1e-2])
 def test_the_neighbourhood_follows_noise_and_curvature(noise):
-    # Within half as much again as the best of fixed sizes, where one size for all is up to ten times worse.
+    # Within half as much again as the best of fixed sizes, where one size for all is up to ten
+    # times worse.
     points, normals = sphere(1500, np.random.default_rng(2))
     points = points + noise * np.random.default_rng(3).normal(size=points.shape)
     scale = robust_spread(points)
-    fixed = [angles_to_truth(local_tangent(points, scale, n_neighbors=n), scale, normals).mean() for n in (12, 30, 78)]
+    fixed = [
+        angles_to_truth(local_tangent(points, scale, n_neighbors=n), scale, normals).mean()
+        for n in (12, 30, 78)
+    ]
     chosen = angles_to_truth(local_tangent(points, scale), scale, normals).mean()
     assert chosen < 1.5 * min(fixed)
     assert max(fixed) > 2 * min(fixed)
@@ -76,7 +88,10 @@ def test_units_do_not_matter():
     rng = np.random.default_rng(2)
     points, _ = sphere(800, rng)
     units = np.array([1000.0, 1.0, 1e-4])
-    here, there = local_tangent(points, robust_spread(points)), local_tangent(points * units, robust_spread(points * units))
+    here, there = (
+        local_tangent(points, robust_spread(points)),
+        local_tangent(points * units, robust_spread(points * units)),
+    )
     assert here.rank == there.rank
     projectors = [basis(space) @ np.swapaxes(basis(space), 1, 2) for space in (here, there)]
     np.testing.assert_allclose(projectors[0], projectors[1], atol=1e-8)
@@ -99,7 +114,10 @@ def test_repeated_points_do_not_empty_the_neighbourhoods():
     points, normals = sphere(500, np.random.default_rng(5))
     repeated = np.repeat(points, 30, axis=0)
     scale = robust_spread(repeated)
-    assert angles_to_truth(local_tangent(repeated, scale), scale, np.repeat(normals, 30, axis=0)).max() < 5.0
+    assert (
+        angles_to_truth(local_tangent(repeated, scale), scale, np.repeat(normals, 30, axis=0)).max()
+        < 5.0
+    )
 
 
 def test_the_rank_can_be_stated():

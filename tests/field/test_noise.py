@@ -42,9 +42,15 @@ def test_known_noise_is_read_within_a_tenth(gradient, n_inputs, degrees):
 
 
 def test_on_average_it_is_right():
-    # The median of few residuals lies below their mean; without its correction the average would be 8% too small.
-    estimates = [directional_noise(*field(oscillator, 2, 3.0, seed=seed), TangentSpace("none", 2)) for seed in range(8)]
-    assert np.mean([estimate.degrees for estimate in estimates if estimate is not None]) == pytest.approx(3.0, rel=0.04)
+    # The median of few residuals lies below their mean; without its correction the average would be
+    # 8% too small.
+    estimates = [
+        directional_noise(*field(oscillator, 2, 3.0, seed=seed), TangentSpace("none", 2))
+        for seed in range(8)
+    ]
+    assert np.mean(
+        [estimate.degrees for estimate in estimates if estimate is not None]
+    ) == pytest.approx(3.0, rel=0.04)
 
 
 @pytest.mark.parametrize(("gradient", "n_inputs"), [(oscillator, 2), (determinant, 4)])
@@ -59,7 +65,10 @@ def test_signs_do_not_matter():
     points, frames = field(oscillator, 2, 3.0)
     flipped = frames * np.random.default_rng(1).choice([-1.0, 1.0], size=(len(frames), 1, 1))
     space = TangentSpace("none", 2)
-    first, second = directional_noise(points, frames, space), directional_noise(points, flipped, space)
+    first, second = (
+        directional_noise(points, frames, space),
+        directional_noise(points, flipped, space),
+    )
     assert first is not None
     assert second is not None
     assert second.degrees == pytest.approx(first.degrees, rel=1e-6)
@@ -71,11 +80,15 @@ def test_two_directions_are_compared_as_planes():
     planes = np.stack([determinant(points) + 3, points * [1, 2, 3, 4] + [3, 0, 0, -4]], axis=2)
     clean = np.linalg.qr(planes)[0]
     turns = np.linalg.qr(rng.normal(size=(3000, 2, 2)))[0]
-    # In each plane the basis is arbitrary; the noise turns both vectors out of it by three degrees in the mean square.
+    # In each plane the basis is arbitrary; the noise turns both vectors out of it by three degrees
+    # in the mean square.
     outward = rng.normal(size=clean.shape)
     outward -= clean @ (np.swapaxes(clean, 1, 2) @ outward)
     noisy = np.linalg.qr(clean + np.tan(np.radians(3.0)) / np.sqrt(2) * outward)[0] @ turns
-    estimates = [directional_noise(points, frames, TangentSpace("none", 4)) for frames in (clean @ turns, noisy)]
+    estimates = [
+        directional_noise(points, frames, TangentSpace("none", 4))
+        for frames in (clean @ turns, noisy)
+    ]
     assert estimates[0] is not None
     assert estimates[1] is not None
     assert estimates[0].degrees < 0.1
@@ -111,7 +124,9 @@ def test_noise_is_read_inside_tangent_spaces(kind):
         space = local_tangent(points, scale)
     coordinates = space.coordinates(points**2 + [0.5] * points.shape[1], scale)
     coordinates /= np.linalg.norm(coordinates, axis=1, keepdims=True)
-    estimate = directional_noise(points / scale, perturbed(coordinates, 4.0, rng)[:, :, None], space)
+    estimate = directional_noise(
+        points / scale, perturbed(coordinates, 4.0, rng)[:, :, None], space
+    )
     assert estimate is not None
     assert estimate.degrees == pytest.approx(4.0, rel=0.15)
 
@@ -122,4 +137,7 @@ def test_none_where_nothing_can_be_told():
     line = np.linspace(0, 1, 500)[:, None]
     assert directional_noise(line, np.ones((500, 1, 1)), TangentSpace("none", 1)) is None
     wide = np.random.default_rng(4).normal(size=(500, 70))
-    assert directional_noise(wide, np.tile(np.eye(70, 1), (500, 1, 1)), TangentSpace("none", 70)) is None
+    assert (
+        directional_noise(wide, np.tile(np.eye(70, 1), (500, 1, 1)), TangentSpace("none", 70))
+        is None
+    )

@@ -1,4 +1,6 @@
-"""Odd and damaged arrays: refused with a sentence, or read right, whatever the source of the field."""
+"""Odd and damaged arrays: refused with a sentence, or read right, whatever the source of the
+field.
+"""
 
 import json
 from collections.abc import Callable
@@ -26,7 +28,13 @@ def arguments() -> dict[str, Any]:
     points = points_of()
     gradients = 2 * points * [1, 1, 0]
     latents = np.exp((points[:, :2] ** 2).sum(axis=1))
-    return {"points": points, "gradients": gradients, "latents": latents, "weights": np.ones(N_POINTS), "names": NAMES}
+    return {
+        "points": points,
+        "gradients": gradients,
+        "latents": latents,
+        "weights": np.ones(N_POINTS),
+        "names": NAMES,
+    }
 
 
 def put(value, *, where: int | slice = 0) -> Callable[[np.ndarray], np.ndarray]:
@@ -167,7 +175,9 @@ def test_units_near_the_limit_end_in_an_answer():
 
 
 def stored(path):
-    """A field of two latents on a sphere, so that every part of the file is there, and what it holds."""
+    """A field of two latents on a sphere, so that every part of the file is there, and what it
+    holds.
+    """
     points = np.random.default_rng(0).normal(size=(N_POINTS, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     field = GradientField.from_arrays(
@@ -249,7 +259,11 @@ TAMPERED: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("header", "quality with a stranger", in_header(quality={"beauty": 1})),
     ("header", "a list for the quality", in_header(quality=[])),
     ("header", "findings that are numbers", in_header(quality={"findings": [1]})),
-    ("header", "findings of no severity", in_header(quality={"findings": [{"code": "a", "severity": 1, "message": ""}]})),
+    (
+        "header",
+        "findings of no severity",
+        in_header(quality={"findings": [{"code": "a", "severity": 1, "message": ""}]}),
+    ),
     ("header", "schema 0", in_header(schema=0)),
     ("header", "schema true", in_header(schema=True)),
     ("header", "schema of text", in_header(schema="1")),
@@ -319,6 +333,8 @@ def test_any_damaged_byte_is_refused_or_harmless(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 10])
 def test_a_handful_of_points_ends_in_an_answer_that_is_not_verified(count):
     points = np.random.default_rng(0).uniform(1, 2, (count, 2))
-    field = GradientField.from_arrays(points, points, latents=points[:, 0], names=["x", "v"], tangent="none")
+    field = GradientField.from_arrays(
+        points, points, latents=points[:, 0], names=["x", "v"], tangent="none"
+    )
     found = cf.interpret_field(field, engine="terms", budget=N_TERMS, rng=0)
     assert found.verdict.status != "verified"

@@ -67,7 +67,9 @@ def rank_below(bad):
 
 
 def ambiguous(bad):
-    return latents(lambda points: 2 * smooth(points) + (2.0 if bad else 1e-3) * np.roll(points, 1, axis=1))
+    return latents(
+        lambda points: 2 * smooth(points) + (2.0 if bad else 1e-3) * np.roll(points, 1, axis=1)
+    )
 
 
 def low_rank_points(bad):
@@ -137,7 +139,10 @@ def noisy(bad):
     points = uniform(1000)
     gradients = smooth(points)
     gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
-    return build(points, gradients + (0.1 if bad else 0.01) * np.random.default_rng(3).normal(size=points.shape))
+    return build(
+        points,
+        gradients + (0.1 if bad else 0.01) * np.random.default_rng(3).normal(size=points.shape),
+    )
 
 
 def badly_scaled(bad):
@@ -218,7 +223,8 @@ def test_a_redundant_input_is_a_warning_only_while_nothing_accounts_for_it():
     points = uniform()
     points[:, 2] = 1 - points[:, 0]
     free, accounted = (
-        build(points, smooth(points), tangent=kind).quality.finding("redundant-inputs") for kind in ("none", "auto")
+        build(points, smooth(points), tangent=kind).quality.finding("redundant-inputs")
+        for kind in ("none", "auto")
     )
     assert free is not None
     assert accounted is not None
@@ -232,7 +238,10 @@ def test_a_redundant_input_is_a_warning_only_while_nothing_accounts_for_it():
 
 def test_shares_of_energy_do_not_depend_on_units():
     points, units = uniform(), np.array([1e4, 1.0, 1e-3])
-    here, there = build(points, smooth(points)).quality, build(points * units, smooth(points) / units).quality
+    here, there = (
+        build(points, smooth(points)).quality,
+        build(points * units, smooth(points) / units).quality,
+    )
     np.testing.assert_allclose(here.input_shares, there.input_shares, rtol=1e-9)
     assert here.noise_degrees == pytest.approx(there.noise_degrees, abs=1e-6)
 

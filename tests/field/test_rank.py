@@ -34,14 +34,20 @@ def test_frames_span_the_row_space_and_are_orthonormal():
     assert rows.cut.rank == 3
     identity = np.swapaxes(rows.frames, 1, 2) @ rows.frames
     np.testing.assert_allclose(identity, np.broadcast_to(np.eye(3), identity.shape), atol=1e-12)
-    np.testing.assert_allclose(rows.frames @ (np.swapaxes(rows.frames, 1, 2) @ coordinates), coordinates, atol=1e-12)
+    np.testing.assert_allclose(
+        rows.frames @ (np.swapaxes(rows.frames, 1, 2) @ coordinates), coordinates, atol=1e-12
+    )
 
 
 def test_one_latent_keeps_the_sign_of_its_gradient():
-    coordinates = np.random.default_rng(1).normal(size=(50, 3, 1)) * 10.0 ** np.arange(-25, 25)[:, None, None]
+    coordinates = (
+        np.random.default_rng(1).normal(size=(50, 3, 1)) * 10.0 ** np.arange(-25, 25)[:, None, None]
+    )
     rows = row_spaces(coordinates, norms(coordinates), np.ones(50, dtype=bool))
     kept = rows.is_usable
-    np.testing.assert_allclose(rows.frames[kept], (coordinates / norms(coordinates)[:, None, None])[kept], rtol=1e-12)
+    np.testing.assert_allclose(
+        rows.frames[kept], (coordinates / norms(coordinates)[:, None, None])[kept], rtol=1e-12
+    )
 
 
 def test_several_directions_point_along_their_main_latents():
@@ -75,7 +81,12 @@ def test_a_rank_that_few_points_show_is_seen_and_the_others_do_not_count():
 
 def test_zero_and_non_finite_gradients_get_a_harmless_basis():
     coordinates = np.random.default_rng(4).normal(size=(20, 3, 1))
-    coordinates[0], coordinates[1, 0], coordinates[2, 0], coordinates[3] = 0.0, np.nan, np.inf, 1e-40
+    coordinates[0], coordinates[1, 0], coordinates[2, 0], coordinates[3] = (
+        0.0,
+        np.nan,
+        np.inf,
+        1e-40,
+    )
     rows = row_spaces(coordinates, norms(coordinates), np.ones(20, dtype=bool))
     np.testing.assert_array_equal(np.flatnonzero(rows.is_zero), [0, 3])
     np.testing.assert_array_equal(np.flatnonzero(~rows.is_finite), [1, 2])

@@ -6,7 +6,10 @@ from closedform.field.scaling import robust_spread
 
 
 def found(points, names):
-    return {(item.name, item.others, item.is_affine) for item in redundant_inputs(points, robust_spread(points), names)}
+    return {
+        (item.name, item.others, item.is_affine)
+        for item in redundant_inputs(points, robust_spread(points), names)
+    }
 
 
 def uniform(n_points, n_inputs, seed=0):
@@ -36,7 +39,9 @@ def test_a_relation_is_solved_for_an_input_that_has_weight_in_it():
 
 def test_a_function_of_others_is_seen():
     x = uniform(1000, 2)
-    assert found(np.column_stack([x, np.sin(x[:, 0]) + x[:, 1] ** 2]), ["a", "b", "c"]) == {("c", ("a", "b"), False)}
+    assert found(np.column_stack([x, np.sin(x[:, 0]) + x[:, 1] ** 2]), ["a", "b", "c"]) == {
+        ("c", ("a", "b"), False)
+    }
 
 
 def test_a_square_follows_from_its_root_but_not_the_other_way_round():
@@ -56,7 +61,10 @@ def test_a_square_follows_from_its_root_but_not_the_other_way_round():
     ids=["free", "correlated", "heavy tails", "few points", "one input"],
 )
 def test_free_inputs_are_not_redundant(points):
-    assert redundant_inputs(points, robust_spread(points), [f"x{i}" for i in range(points.shape[1])]) == ()
+    assert (
+        redundant_inputs(points, robust_spread(points), [f"x{i}" for i in range(points.shape[1])])
+        == ()
+    )
 
 
 def test_a_sphere_has_no_redundant_input_because_each_has_two_signs():
@@ -65,10 +73,14 @@ def test_a_sphere_has_no_redundant_input_because_each_has_two_signs():
 
 
 def test_constant_inputs_are_those_that_do_not_vary_beyond_rounding():
-    points = np.column_stack([np.full(50, 0.1), uniform(50, 1), np.zeros(50), 1e9 + 1e-5 * uniform(50, 1)])
+    points = np.column_stack(
+        [np.full(50, 0.1), uniform(50, 1), np.zeros(50), 1e9 + 1e-5 * uniform(50, 1)]
+    )
     assert constant_inputs(points) == [0, 2, 3]
 
 
 def test_the_result_is_plain_data():
     x = uniform(200, 1)
-    assert redundant_inputs(np.hstack([x, -x]), np.ones(2), ["a", "b"]) == (Redundancy("b", ("a",), is_affine=True),)
+    assert redundant_inputs(np.hstack([x, -x]), np.ones(2), ["a", "b"]) == (
+        Redundancy("b", ("a",), is_affine=True),
+    )

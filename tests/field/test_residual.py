@@ -13,13 +13,17 @@ FIRST, SECOND = cf.parse("x*y + z", names=NAMES), cf.parse("x**2 - t", names=NAM
 
 
 def score(field, expression):
-    return misalignment(field.project(expression.gradient(field.points)), field.frames, weights=field.weights)
+    return misalignment(
+        field.project(expression.gradient(field.points)), field.frames, weights=field.weights
+    )
 
 
 def mixed(tangent="none", constraints=()):
     one, two = FIRST.gradient(POINTS), SECOND.gradient(POINTS)
     jacobians = np.stack([one + 0.4 * two, POINTS[:, :1] * two - one], axis=1)
-    return GradientField.from_arrays(POINTS, jacobians, names=NAMES, tangent=tangent, constraints=constraints)
+    return GradientField.from_arrays(
+        POINTS, jacobians, names=NAMES, tangent=tangent, constraints=constraints
+    )
 
 
 @pytest.mark.parametrize("linear", [False, True])
@@ -29,7 +33,10 @@ def test_the_second_concept_and_its_mixtures_are_left(linear):
         points[:, 3] = 1 - points[:, 2]
     one, two = FIRST.gradient(points), SECOND.gradient(points)
     field = GradientField.from_arrays(
-        points, np.stack([one + two, two - 2 * one], axis=1), names=NAMES, tangent="linear" if linear else "none"
+        points,
+        np.stack([one + two, two - 2 * one], axis=1),
+        names=NAMES,
+        tangent="linear" if linear else "none",
     )
     left = residual_field(field, one)
     assert (left.rank, left.tangent.rank) == (1, field.tangent.rank - 1)
@@ -73,7 +80,10 @@ def test_modulo_a_concept_its_functions_have_no_gradient_left():
 def test_modulo_is_the_same_for_any_function_of_the_concept():
     field = mixed()
     one, other = field.modulo([FIRST]), field.modulo([cf.parse("(x*y + z)**3", names=NAMES)])
-    first, second = (span @ np.swapaxes(span, 1, 2) for span in (left.tangent.ambient(left.frames) for left in (one, other)))
+    first, second = (
+        span @ np.swapaxes(span, 1, 2)
+        for span in (left.tangent.ambient(left.frames) for left in (one, other))
+    )
     np.testing.assert_allclose(first, second, atol=1e-9)
 
 

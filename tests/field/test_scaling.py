@@ -34,10 +34,16 @@ def test_a_constant_input_has_spread_one(value):
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e3, 1e200])
 def test_it_scales_with_the_units(unit):
     points = np.random.default_rng(0).uniform(-1, 1, (100, 3))
-    np.testing.assert_allclose(robust_spread(points * unit), robust_spread(points) * unit, rtol=1e-12)
+    np.testing.assert_allclose(
+        robust_spread(points * unit), robust_spread(points) * unit, rtol=1e-12
+    )
 
 
-@given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.floats(-1e300, 1e300)))
+@given(
+    hnp.arrays(
+        np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.floats(-1e300, 1e300)
+    )
+)
 def test_it_is_finite_and_positive_whatever_comes(points):
     spread = robust_spread(points)
     assert np.isfinite(spread).all()

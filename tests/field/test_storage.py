@@ -133,7 +133,10 @@ def test_pickled_arrays_are_never_run(tmp_path):
 @pytest.mark.parametrize("member", ["points", "frames", "header"])
 def test_a_missing_part_is_refused(member, tmp_path):
     plain().save(tmp_path / "whole.npz")
-    with zipfile.ZipFile(tmp_path / "whole.npz") as whole, zipfile.ZipFile(tmp_path / "part.npz", "w") as part:
+    with (
+        zipfile.ZipFile(tmp_path / "whole.npz") as whole,
+        zipfile.ZipFile(tmp_path / "part.npz", "w") as part,
+    ):
         for name in whole.namelist():
             if name != f"{member}.npy":
                 part.writestr(name, whole.read(name))

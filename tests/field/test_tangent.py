@@ -112,16 +112,24 @@ def test_stated_constraints_are_used(tangent):
 def test_auto_adds_affine_constraints_to_the_stated_ones():
     points = np.hstack([sphere(), 1 - 2 * sphere()[:, :1]]) * [1.0, 1.0, 1.0, 1000.0]
     scale, stated = robust_spread(points), ["x0**2 + x1**2 + x2**2"]
-    automatic, alone = (choose_tangent(points, scale, kind, stated) for kind in ("auto", "constraints"))
+    automatic, alone = (
+        choose_tangent(points, scale, kind, stated) for kind in ("auto", "constraints")
+    )
     assert (automatic.rank, alone.rank) == (2, 3)
-    # Along every tangent vector, in the user's coordinates, x3 changes by -2000 times what x0 changes by.
+    # Along every tangent vector, in the user's coordinates, x3 changes by -2000 times what x0
+    # changes by.
     vectors = basis(automatic) * scale[:, None]
     np.testing.assert_allclose(vectors[:, 3], -2000 * vectors[:, 0], atol=1e-9)
 
 
 def test_one_constraint_may_be_a_bare_text():
     points = sphere()
-    assert choose_tangent(points, robust_spread(points), "auto", "a**2 + b**2 + c**2 = 1", ["a", "b", "c"]).rank == 2
+    assert (
+        choose_tangent(
+            points, robust_spread(points), "auto", "a**2 + b**2 + c**2 = 1", ["a", "b", "c"]
+        ).rank
+        == 2
+    )
 
 
 def test_few_points_satisfy_constraints_by_chance_so_auto_finds_none():

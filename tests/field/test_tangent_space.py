@@ -12,14 +12,20 @@ SCALE = np.array([10.0, 1.0, 0.1])
 def spaces():
     rng = np.random.default_rng(0)
     local = np.linalg.qr(rng.normal(size=(5, 3, 2)))[0]
-    return TangentSpace("none", 3), TangentSpace("linear", 2, local[0]), TangentSpace("local", 2, local)
+    return (
+        TangentSpace("none", 3),
+        TangentSpace("linear", 2, local[0]),
+        TangentSpace("local", 2, local),
+    )
 
 
 def test_coordinates_are_slopes_along_the_tangent_vectors(spaces):
     covectors = np.random.default_rng(1).normal(size=(5, 3))
     for space in spaces:
         unit = np.eye(space.rank)
-        vectors = np.stack([space.displacements(np.tile(row, (5, 1)), SCALE) for row in unit], axis=2)
+        vectors = np.stack(
+            [space.displacements(np.tile(row, (5, 1)), SCALE) for row in unit], axis=2
+        )
         slopes = np.einsum("nd,ndr->nr", covectors, vectors)
         np.testing.assert_allclose(space.coordinates(covectors, SCALE), slopes, atol=1e-12)
 
@@ -30,7 +36,11 @@ def test_several_covectors_at_a_point_are_taken_one_by_one(spaces):
         together = space.coordinates(covectors, SCALE)
         assert together.shape == (5, space.rank, 4)
         for column in range(4):
-            np.testing.assert_allclose(together[:, :, column], space.coordinates(covectors[:, :, column], SCALE), atol=1e-14)
+            np.testing.assert_allclose(
+                together[:, :, column],
+                space.coordinates(covectors[:, :, column], SCALE),
+                atol=1e-14,
+            )
 
 
 def test_a_subset_slices_what_belongs_to_points(spaces):
@@ -38,7 +48,9 @@ def test_a_subset_slices_what_belongs_to_points(spaces):
     assert none.subset([1]).basis is None
     assert linear.subset([1, 2]).basis is linear.basis
     np.testing.assert_array_equal(local.subset([3, 1]).basis, local.basis[[3, 1]])
-    defined = TangentSpace("constraints", 2, local.basis, is_defined=np.array([True, False, True, True, True]))
+    defined = TangentSpace(
+        "constraints", 2, local.basis, is_defined=np.array([True, False, True, True, True])
+    )
     np.testing.assert_array_equal(defined.subset([1, 2]).is_defined, [False, True])
     assert not local.subset([0]).basis.flags.writeable
 

@@ -1,4 +1,6 @@
-"""Fixtures: everything about a torch network that extraction must leave as it was, as bytes and plain values."""
+"""Fixtures: everything about a torch network that extraction must leave as it was, as bytes and
+plain values.
+"""
 
 import os
 import random
@@ -26,21 +28,35 @@ HOOKS = (
 
 
 def _bytes(tensor: torch.Tensor | None) -> bytes | None:
-    return None if tensor is None else tensor.detach().clone().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+    return (
+        None
+        if tensor is None
+        else tensor.detach().clone().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+    )
 
 
 def _state_of(model: torch.nn.Module) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
-        state[f"parameter {name}"] = (id(parameter), _bytes(parameter), parameter.requires_grad, parameter.dtype)
-        state[f"grad {name}"] = (id(parameter.grad) if parameter.grad is not None else None, _bytes(parameter.grad))
+        state[f"parameter {name}"] = (
+            id(parameter),
+            _bytes(parameter),
+            parameter.requires_grad,
+            parameter.dtype,
+        )
+        state[f"grad {name}"] = (
+            id(parameter.grad) if parameter.grad is not None else None,
+            _bytes(parameter.grad),
+        )
     for name, buffer in model.named_buffers(remove_duplicate=False):
         state[f"buffer {name}"] = (id(buffer), _bytes(buffer), buffer.requires_grad)
     for name, module in model.named_modules(remove_duplicate=False):
         state[f"module {name}"] = (id(module), type(module), module.training)
         state[f"attributes {name}"] = {key: id(value) for key, value in vars(module).items()}
         for hooks in HOOKS:
-            state[f"{hooks} {name}"] = [(key, id(value)) for key, value in getattr(module, hooks).items()]
+            state[f"{hooks} {name}"] = [
+                (key, id(value)) for key, value in getattr(module, hooks).items()
+            ]
     state["torch"] = torch.get_rng_state().numpy().tobytes()
     state["numpy"] = repr(np.random.get_state())  # noqa: NPY002 - the global state is what is watched
     state["python"] = repr(random.getstate())
@@ -49,7 +65,9 @@ def _state_of(model: torch.nn.Module) -> dict[str, Any]:
 
 
 def _make_lived_in(model: torch.nn.Module) -> torch.nn.Module:
-    """A network as users have it: in training mode, with gradients, a frozen weight and a hook of their own."""
+    """A network as users have it: in training mode, with gradients, a frozen weight and a hook of
+    their own.
+    """
     model.train()
     for place, (_, parameter) in enumerate(model.named_parameters()):
         parameter.grad = torch.full_like(parameter, 0.5) if place % 2 else None

@@ -1,6 +1,8 @@
-"""Twelve kinds of network: gradients equal to hand-written autograd, and the network untouched, also after an error.
+"""Twelve kinds of network: gradients equal to hand-written autograd, and the network untouched,
+also after an error.
 
-torch.compile is run with backend="eager" here, because compiling with the default backend takes half a minute.
+torch.compile is run with backend="eager" here, because compiling with the default backend takes
+half a minute.
 """
 
 import copy
@@ -27,7 +29,9 @@ Unchanged = Callable[[nn.Module], AbstractContextManager[None]]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A network, its data, and for a hidden and an output neuron a selector and the same value written by hand."""
+    """A network, its data, and for a hidden and an output neuron a selector and the same value
+    written by hand.
+    """
 
     model: Any
     inputs: Any
@@ -43,8 +47,12 @@ def data(*shape: int) -> np.ndarray:
 
 
 def mlp() -> Case:
-    model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Dropout(0.5), nn.Linear(16, 8), nn.ELU(), nn.Linear(8, 1))
-    return Case(model, data(4), "3:5", lambda m, x: m[3](torch.tanh(m[0](x)))[5], ":0", lambda m, x: m(x)[0])
+    model = nn.Sequential(
+        nn.Linear(4, 16), nn.Tanh(), nn.Dropout(0.5), nn.Linear(16, 8), nn.ELU(), nn.Linear(8, 1)
+    )
+    return Case(
+        model, data(4), "3:5", lambda m, x: m[3](torch.tanh(m[0](x)))[5], ":0", lambda m, x: m(x)[0]
+    )
 
 
 class Convolutions(nn.Module):
@@ -58,21 +66,27 @@ class Convolutions(nn.Module):
         self.head = nn.Linear(4, 2)
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
-        return self.head(torch.sin(self.conv2(self.act(self.norm(self.conv1(image))))).mean(dim=(2, 3)))
+        return self.head(
+            torch.sin(self.conv2(self.act(self.norm(self.conv1(image))))).mean(dim=(2, 3))
+        )
 
 
 def cnn() -> Case:
     def hidden(m: Any, x: Any) -> Any:
         return m.norm(m.conv1(x[None]))[0, 1, 2, 3]
 
-    return Case(Convolutions(), data(1, 6, 6), "norm:1,2,3", hidden, "head:1", lambda m, x: m(x[None])[0, 1])
+    return Case(
+        Convolutions(), data(1, 6, 6), "norm:1,2,3", hidden, "head:1", lambda m, x: m(x[None])[0, 1]
+    )
 
 
 class Residual(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.enter = nn.Linear(5, 12)
-        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(12, 12), nn.BatchNorm1d(12), nn.SiLU()) for _ in range(2))
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(12, 12), nn.BatchNorm1d(12), nn.SiLU()) for _ in range(2)
+        )
         self.leave = nn.Linear(12, 1)
         for block in self.blocks:
             norm = block.get_submodule("1")
@@ -97,7 +111,9 @@ def residual() -> Case:
 class Transformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True, activation="gelu")
+        layer = nn.TransformerEncoderLayer(
+            8, 2, 16, dropout=0.1, batch_first=True, activation="gelu"
+        )
         self.embed = nn.Linear(3, 8)
         self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.head = nn.Linear(8, 3)
@@ -131,7 +147,9 @@ def gru() -> Case:
     def output(m: Any, x: Any) -> Any:
         return m.head(m.gru(x[None])[0][0, -1])[0]
 
-    return Case(Recurrent(), data(5, 3), "gru[0]:2,4", lambda m, x: m.gru(x[None])[0][0, 2, 4], ":0", output)
+    return Case(
+        Recurrent(), data(5, 3), "gru[0]:2,4", lambda m, x: m.gru(x[None])[0][0, 2, 4], ":0", output
+    )
 
 
 class Autoencoder(nn.Module):
@@ -149,7 +167,14 @@ def autoencoder() -> Case:
     def output(m: Any, x: Any) -> Any:
         return m.decoder(m.encoder(x))[4]
 
-    return Case(Autoencoder(), data(6), "encoder:1", lambda m, x: m.encoder(x)[1], "output[reconstruction]:4", output)
+    return Case(
+        Autoencoder(),
+        data(6),
+        "encoder:1",
+        lambda m, x: m.encoder(x)[1],
+        "output[reconstruction]:4",
+        output,
+    )
 
 
 class Variational(nn.Module):
@@ -164,14 +189,18 @@ class Variational(nn.Module):
         trunk = self.trunk(x)
         mean = self.mean(trunk)
         noise = torch.randn_like(mean) if self.training else torch.zeros_like(mean)
-        return torch.tanh(self.decoder(mean + noise * torch.exp(self.log_variance(trunk) / 2))), mean
+        return torch.tanh(
+            self.decoder(mean + noise * torch.exp(self.log_variance(trunk) / 2))
+        ), mean
 
 
 def variational() -> Case:
     def output(m: Any, x: Any) -> Any:
         return m.decoder(m.mean(m.trunk(x)))[3]
 
-    return Case(Variational(), data(5), "mean:0", lambda m, x: m.mean(m.trunk(x))[0], "[0]:3", output)
+    return Case(
+        Variational(), data(5), "mean:0", lambda m, x: m.mean(m.trunk(x))[0], "[0]:3", output
+    )
 
 
 class Siamese(nn.Module):
@@ -191,7 +220,15 @@ def siamese() -> Case:
         place = int(np.flatnonzero((data(4) == x.detach().numpy()).all(axis=1))[0])
         return (m.encoder(x) - m.encoder(torch.tensor(other[place]))).square().sum()
 
-    return Case(Siamese(), (data(4), other), "encoder@0:0", lambda m, x: m.encoder(x)[0], "output", output, {"wrt": 0})
+    return Case(
+        Siamese(),
+        (data(4), other),
+        "encoder@0:0",
+        lambda m, x: m.encoder(x)[0],
+        "output",
+        output,
+        {"wrt": 0},
+    )
 
 
 class MessagePassing(nn.Module):
@@ -210,14 +247,23 @@ class MessagePassing(nn.Module):
         receivers = nodes[:, :, None].expand(-1, -1, pairs, -1)
         messages = torch.tanh(self.message(torch.cat([senders, receivers], dim=-1)))
         gathered = (self.adjacency[None, :, :, None] * messages).sum(dim=2)
-        return self.readout(torch.relu(self.update(torch.cat([nodes, gathered], dim=-1))).sum(dim=1))
+        return self.readout(
+            torch.relu(self.update(torch.cat([nodes, gathered], dim=-1))).sum(dim=1)
+        )
 
 
 def graph() -> Case:
     def message(m: Any, x: Any) -> Any:
         return m.message(torch.cat([x[1], x[3]]))[2]
 
-    return Case(MessagePassing(), data(5, 2), "message:3,1,2", message, "readout:0", lambda m, x: m(x[None])[0, 0])
+    return Case(
+        MessagePassing(),
+        data(5, 2),
+        "message:3,1,2",
+        message,
+        "readout:0",
+        lambda m, x: m(x[None])[0, 0],
+    )
 
 
 def compiled() -> Case:
@@ -284,12 +330,16 @@ def by_hand(model: nn.Module, inputs: Any, value: Callable[[Any, Any], Any]) -> 
 
 
 @pytest.mark.parametrize("place", ["hidden", "output"])
-def test_gradients_equal_those_by_hand_and_the_network_is_untouched(case: Case, place: str, unchanged: Unchanged) -> None:
+def test_gradients_equal_those_by_hand_and_the_network_is_untouched(
+    case: Case, place: str, unchanged: Unchanged
+) -> None:
     selector, value = getattr(case, place), getattr(case, f"{place}_by_hand")
     expected = by_hand(case.model, case.inputs, value)
 
     with unchanged(case.model):
-        samples = extract_samples(case.model, case.inputs, selector, batch_size=5, rng=0, **case.options)
+        samples = extract_samples(
+            case.model, case.inputs, selector, batch_size=5, rng=0, **case.options
+        )
 
     found = samples.jacobians[:, 0]
     size = np.linalg.norm(expected, axis=1)
@@ -299,11 +349,15 @@ def test_gradients_equal_those_by_hand_and_the_network_is_untouched(case: Case, 
 
 
 @pytest.mark.parametrize("place", ["hidden", "output"])
-def test_the_network_in_its_own_precision_gives_the_same_directions(case: Case, place: str, unchanged: Unchanged) -> None:
+def test_the_network_in_its_own_precision_gives_the_same_directions(
+    case: Case, place: str, unchanged: Unchanged
+) -> None:
     expected = by_hand(case.model, case.inputs, getattr(case, f"{place}_by_hand"))
 
     with unchanged(case.model):
-        samples = extract_samples(case.model, case.inputs, getattr(case, place), rng=0, precision="native", **case.options)
+        samples = extract_samples(
+            case.model, case.inputs, getattr(case, place), rng=0, precision="native", **case.options
+        )
 
     found = samples.jacobians[:, 0]
     size = np.linalg.norm(expected, axis=1)
@@ -311,7 +365,9 @@ def test_the_network_in_its_own_precision_gives_the_same_directions(case: Case, 
 
 
 @pytest.mark.parametrize("precision", ["auto", "native"])
-def test_the_network_is_untouched_after_an_error_in_its_forward(case: Case, precision: str, unchanged: Unchanged) -> None:
+def test_the_network_is_untouched_after_an_error_in_its_forward(
+    case: Case, precision: str, unchanged: Unchanged
+) -> None:
     def fail(module: Any, args: Any, output: Any) -> None:
         raise RuntimeError("a layer that fails")
 
@@ -348,9 +404,14 @@ def test_a_jax_mlp_gives_the_gradients_of_jax_grad_and_is_untouched() -> None:
             return (x @ first["kernel"] + first["bias"])[5]
 
         def output_by_hand(x: Any) -> Any:
-            return (jnp.tanh(x @ first["kernel"] + first["bias"]) @ second["kernel"] + second["bias"])[1]
+            return (
+                jnp.tanh(x @ first["kernel"] + first["bias"]) @ second["kernel"] + second["bias"]
+            )[1]
 
-        expected = [np.asarray(jax.vmap(jax.grad(f))(jnp.asarray(inputs))) for f in (hidden_by_hand, output_by_hand)]
+        expected = [
+            np.asarray(jax.vmap(jax.grad(f))(jnp.asarray(inputs)))
+            for f in (hidden_by_hand, output_by_hand)
+        ]
     for samples, gradient in zip((hidden, output), expected, strict=True):
         error = np.linalg.norm(samples.jacobians[:, 0] - gradient, axis=1)
         assert (error <= 1e-6 * np.linalg.norm(gradient, axis=1)).all()

@@ -209,12 +209,10 @@ ARCHIVES: dict[str, Attack] = {
     # The four ways that ran code in the first version.
     "renamed-entry": replaced(SAMPLE, saved(evil()), name=SAMPLE.replace(".pt", ".PT")),
     "old-state-dict-json": old(
-        serialized_state_dict__pt=None,
-        serialized_state_dict__json=saved(evil()),
+        serialized_state_dict__pt=None, serialized_state_dict__json=saved(evil())
     ),
     "old-constants-json": old(
-        serialized_constants__pt=None,
-        serialized_constants__json=saved(evil()),
+        serialized_constants__pt=None, serialized_constants__json=saved(evil())
     ),
     "duplicate-config-first": configured("weights", use_pickle=True, duplicate="before"),
     # Pickles in the other places that torch looks in.
@@ -226,9 +224,7 @@ ARCHIVES: dict[str, Attack] = {
     "custom-object": configured("constants", path_name="custom_obj_0"),
     "opaque-object": configured("constants", path_name="opaque_obj_0", use_pickle=True),
     "weights-as-one-pickle": replaced(
-        "data/weights/model_weights_config.json",
-        saved(evil()),
-        name="data/weights/model.pt",
+        "data/weights/model_weights_config.json", saved(evil()), name="data/weights/model.pt"
     ),
     "constants-as-one-pickle": added("model/data/constants/model.pt", saved(evil())),
     "weights-twice": added("model/data/weights/model.pt", saved(evil())),
@@ -403,8 +399,7 @@ PROGRAMS: dict[str, Attack] = {
     "call-triton": operator("torch.ops.higher_order.triton_kernel_wrapper_functional"),
     "call-text": operator("builtins.exec", ("code", {"as_string": CODE})),
     "operator-as-argument": operator(
-        "torch.ops.aten.mul.Tensor",
-        ("self", {"as_operator": "torch.os.system"}),
+        "torch.ops.aten.mul.Tensor", ("self", {"as_operator": "torch.os.system"})
     ),
     "range-that-counts": set_at({"min_val": 0}, "range_constraints", "u999999999999"),
     "shape-without-bytes": set_at(None, "graph_module", "graph", "tensor_values"),
@@ -445,11 +440,7 @@ LEFT_OUT = ("program: source-stack", "program: guards")
 
 
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name not in LEFT_OUT])
-def test_an_attack_neither_runs_nor_writes(
-    name: str,
-    quarantine: Path,
-    harmless: Harmless,
-) -> None:
+def test_an_attack_neither_runs_nor_writes(name: str, quarantine: Path, harmless: Harmless) -> None:
     path = ATTACKS[name](quarantine)
 
     with harmless():
@@ -480,10 +471,7 @@ FIRST_FOUR = [
 @pytest.mark.parametrize("command", ["layers", "doctor"])
 @pytest.mark.parametrize("name", FIRST_FOUR)
 def test_commands_refuse_what_ran_code_once(
-    name: str,
-    command: str,
-    quarantine: Path,
-    harmless: Harmless,
+    name: str, command: str, quarantine: Path, harmless: Harmless
 ) -> None:
     path = ATTACKS[name](quarantine)
 

@@ -4,7 +4,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, WeightedRandomSampler
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    TensorDataset,
+    WeightedRandomSampler,
+)
 
 from closedform.errors import ShapeError
 from closedform.networks.datasets import read_dataset
@@ -14,7 +20,9 @@ POINTS = torch.arange(300.0).reshape(100, 3)
 LABELS = torch.arange(100)
 
 
-def read(data: Any, max_points: int | None = None, seed: int = 0, prepare: Any = None) -> tuple[Any, tuple[str, ...]]:
+def read(
+    data: Any, max_points: int | None = None, seed: int = 0, prepare: Any = None
+) -> tuple[Any, tuple[str, ...]]:
     return read_dataset(data, max_points, np.random.default_rng(seed), prepare)
 
 
@@ -53,7 +61,9 @@ def test_labels_that_follow_the_input_are_left_out_and_said_so() -> None:
 
 
 def test_prepare_decides_what_the_network_gets() -> None:
-    parts, notes = read(TensorDataset(POINTS, LABELS), prepare=lambda batch: {"x": batch[0], "label": batch[1]})
+    parts, notes = read(
+        TensorDataset(POINTS, LABELS), prepare=lambda batch: {"x": batch[0], "label": batch[1]}
+    )
 
     assert list(parts) == ["x", "label"]
     assert notes == ()
@@ -69,12 +79,18 @@ def test_a_shuffling_loader_is_read_by_index_and_gives_the_same_points_again() -
 
 
 def test_a_loader_with_its_own_collate_uses_it() -> None:
-    loader = DataLoader(TensorDataset(POINTS), batch_size=7, collate_fn=lambda items: torch.stack([i[0] for i in items]) * 2)
+    loader = DataLoader(
+        TensorDataset(POINTS),
+        batch_size=7,
+        collate_fn=lambda items: torch.stack([i[0] for i in items]) * 2,
+    )
 
     assert torch.equal(read(loader)[0][0], POINTS * 2)
 
 
-@pytest.mark.parametrize("data", [Stream(), DataLoader(Stream(), batch_size=8), POINTS.split(8), iter(POINTS.split(8))])
+@pytest.mark.parametrize(
+    "data", [Stream(), DataLoader(Stream(), batch_size=8), POINTS.split(8), iter(POINTS.split(8))]
+)
 def test_streams_are_read_to_the_end_and_in_order(data: Any) -> None:
     data = iter(data) if isinstance(data, tuple) else data
 
@@ -83,7 +99,9 @@ def test_streams_are_read_to_the_end_and_in_order(data: Any) -> None:
 
 def test_a_weighted_loader_keeps_its_weights() -> None:
     weights = [1.0] * 10 + [0.0] * 90
-    loader = DataLoader(TensorDataset(POINTS), batch_size=10, sampler=WeightedRandomSampler(weights, 50))
+    loader = DataLoader(
+        TensorDataset(POINTS), batch_size=10, sampler=WeightedRandomSampler(weights, 50)
+    )
 
     found = read(loader)[0][0]
 
@@ -94,7 +112,9 @@ def test_a_weighted_loader_keeps_its_weights() -> None:
 def test_the_reservoir_takes_every_point_with_the_same_probability() -> None:
     counts = np.zeros(50)
     for seed in range(2000):
-        parts, _ = read((np.arange(start, start + 10.0)[:, None] for start in range(0, 50, 10)), 5, seed=seed)
+        parts, _ = read(
+            (np.arange(start, start + 10.0)[:, None] for start in range(0, 50, 10)), 5, seed=seed
+        )
         counts[parts[0][:, 0].astype(int)] += 1
 
     # Binomial with p = 0.1: five standard deviations around 200 are 67.

@@ -26,12 +26,19 @@ def extracted(model: Any, neuron: Any) -> Any:
 
 def test_regressors_through_predict() -> None:
     linear = extracted(LinearRegression().fit(POINTS, POINTS @ [2.0, -3.0]), 0)
-    pipeline = extracted(make_pipeline(StandardScaler(), LinearRegression()).fit(POINTS, POINTS @ [2.0, -3.0]), "predict:0")
+    pipeline = extracted(
+        make_pipeline(StandardScaler(), LinearRegression()).fit(POINTS, POINTS @ [2.0, -3.0]),
+        "predict:0",
+    )
     fitted: Any = GaussianProcessRegressor(RBF(2.0), alpha=1e-6, optimizer=None)  # pyright: ignore[reportArgumentType]
     process = extracted(fitted.fit(POINTS, (POINTS**2).sum(axis=1)), 0)
 
-    np.testing.assert_allclose(linear.jacobians, np.broadcast_to([2.0, -3.0], (40, 1, 2)), atol=1e-8)
-    np.testing.assert_allclose(pipeline.jacobians, np.broadcast_to([2.0, -3.0], (40, 1, 2)), atol=1e-8)
+    np.testing.assert_allclose(
+        linear.jacobians, np.broadcast_to([2.0, -3.0], (40, 1, 2)), atol=1e-8
+    )
+    np.testing.assert_allclose(
+        pipeline.jacobians, np.broadcast_to([2.0, -3.0], (40, 1, 2)), atol=1e-8
+    )
     assert np.median(np.abs(process.jacobians[:, 0] - 2 * process.points)) < 0.1
 
 
@@ -41,7 +48,9 @@ def test_a_classifier_of_two_classes_by_any_of_its_methods(neuron: str) -> None:
 
     samples = extracted(model, neuron)
 
-    np.testing.assert_allclose(samples.jacobians, np.broadcast_to(model.coef_, (40, 1, 2)), rtol=1e-6)
+    np.testing.assert_allclose(
+        samples.jacobians, np.broadcast_to(model.coef_, (40, 1, 2)), rtol=1e-6
+    )
 
 
 def test_a_classifier_of_three_classes_gives_log_odds() -> None:
@@ -52,14 +61,18 @@ def test_a_classifier_of_three_classes_gives_log_odds() -> None:
     scores = model.decision_function(samples.points)
     weights = np.exp(scores[:, [0, 2]] - scores[:, [0, 2]].max(axis=1, keepdims=True))
     shares = weights / weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(samples.jacobians[:, 0], model.coef_[1] - shares @ model.coef_[[0, 2]], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0], model.coef_[1] - shares @ model.coef_[[0, 2]], rtol=1e-6, atol=1e-6
+    )
     assert any("log-odds" in note for note in samples.notes)
 
 
 def test_other_methods_by_name() -> None:
     pca: Any = PCA(2).fit(POINTS)
 
-    np.testing.assert_allclose(extracted(pca, "transform:1").jacobians[0, 0], pca.components_[1], atol=1e-8)
+    np.testing.assert_allclose(
+        extracted(pca, "transform:1").jacobians[0, 0], pca.components_[1], atol=1e-8
+    )
     np.testing.assert_allclose(extracted(pca, ":0").jacobians[0, 0], pca.components_[0], atol=1e-8)
     assert extracted(SVC().fit(POINTS, TWO), ":1").jacobians.shape == (40, 1, 2)
     assert extracted(GaussianNB().fit(POINTS, TWO), ":1").jacobians.shape == (40, 1, 2)

@@ -52,7 +52,9 @@ def export(model: nn.Module, path: Path, *, training: bool = False, dynamic: boo
     with warnings.catch_warnings():
         # torch warns of the way in which its own recurrent layers keep their weights.
         warnings.simplefilter("ignore")
-        program = torch.export.export(model.train(training), (torch.randn(4, 3),), dynamic_shapes=shapes)
+        program = torch.export.export(
+            model.train(training), (torch.randn(4, 3),), dynamic_shapes=shapes
+        )
     torch.export.save(program, path)
     return path
 
@@ -67,15 +69,20 @@ def test_layers_come_back_under_their_names(tmp_path: Path, dynamic: bool, neuro
     found = extract_samples(loaded, POINTS, neuron)
 
     assert loaded.fixed_batch == (None if dynamic else 4)
-    np.testing.assert_allclose(found.jacobians, extract_samples(model, POINTS, neuron).jacobians, rtol=1e-9)
+    np.testing.assert_allclose(
+        found.jacobians, extract_samples(model, POINTS, neuron).jacobians, rtol=1e-9
+    )
     assert not any("own precision" in note for note in found.notes)
     assert any("sigmoid" in note for note in found.notes) == (neuron == ":1")
 
 
 @pytest.mark.parametrize(
-    ("model", "operation"), [(Network(), "dropout"), (Recurrent(), "gru"), (Attention(), "scaled_dot_product_attention")]
+    ("model", "operation"),
+    [(Network(), "dropout"), (Recurrent(), "gru"), (Attention(), "scaled_dot_product_attention")],
 )
-def test_networks_exported_in_training_mode_are_refused(tmp_path: Path, model: nn.Module, operation: str) -> None:
+def test_networks_exported_in_training_mode_are_refused(
+    tmp_path: Path, model: nn.Module, operation: str
+) -> None:
     with pytest.raises(ModelFileError, match=operation) as caught:
         load_model(export(model, tmp_path / "training.pt2", training=True))
 
@@ -129,7 +136,9 @@ def pickled_sample(name: str, payload: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("change", [pickled_weight, pickled_sample])
-def test_code_hidden_in_an_archive_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+def test_code_hidden_in_an_archive_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = export(Network(), tmp_path / "model.pt2")
     rewrite(path, change)

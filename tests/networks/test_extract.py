@@ -17,14 +17,20 @@ class Energy(nn.Module):
 
 
 def test_a_network_becomes_a_field_with_its_notes() -> None:
-    field = extract_field(Energy(), POINTS, ":0", names=["x", "v", "w"], tangent="none", max_points=100, rng=0)
+    field = extract_field(
+        Energy(), POINTS, ":0", names=["x", "v", "w"], tangent="none", max_points=100, rng=0
+    )
 
     assert field.points.shape == (100, 3)
     assert field.names == ("x", "v", "w")
     unit = field.points / np.linalg.norm(field.points, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.abs((field.directions[:, :, 0] * unit).sum(axis=1)), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.abs((field.directions[:, :, 0] * unit).sum(axis=1)), 1.0, rtol=1e-12
+    )
     assert field.latents is not None
-    np.testing.assert_allclose(field.latents[:, 0], 3 * (field.points**2).sum(axis=1) - 4, rtol=1e-12)
+    np.testing.assert_allclose(
+        field.latents[:, 0], 3 * (field.points**2).sum(axis=1) - 4, rtol=1e-12
+    )
     assert len(field.notes) == 2
     assert (field.weights == 1).all()
 
@@ -40,7 +46,9 @@ def test_constraints_reach_the_field() -> None:
     points = POINTS.copy()
     points[:, 2] = 3.0 - points[:, 0] - points[:, 1]
 
-    field = extract_field(Energy(), points, 0, names=["x", "y", "z"], constraints=["x + y + z"], rng=0)
+    field = extract_field(
+        Energy(), points, 0, names=["x", "y", "z"], constraints=["x + y + z"], rng=0
+    )
 
     np.testing.assert_allclose(field.directions[:, :, 0].sum(axis=1), 0.0, atol=1e-9)
 

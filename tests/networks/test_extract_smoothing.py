@@ -15,7 +15,9 @@ def rectified():
 def test_smoothing_is_seeded_noted_and_changes_directions_a_little():
     points = np.random.default_rng(0).normal(size=(400, 2))
     raw = cf.extract_field(rectified(), points, "output:0", rng=3)
-    smooth, again = (cf.extract_field(rectified(), points, "output:0", rng=3, smoothing=0.03) for _ in range(2))
+    smooth, again = (
+        cf.extract_field(rectified(), points, "output:0", rng=3, smoothing=0.03) for _ in range(2)
+    )
     np.testing.assert_array_equal(smooth.directions, again.directions)
     cosines = np.abs(np.einsum("nd,nd->n", raw.directions[:, :, 0], smooth.directions[:, :, 0]))
     assert 0.9 < cosines.mean() < 1 - 1e-6
@@ -39,10 +41,16 @@ def test_draws_stay_inside_the_tangent_space():
 def test_the_radius_is_limited():
     with pytest.raises(ValueError, match=r"at most 0\.05"):
         cf.extract_field(
-            rectified(), np.zeros((50, 2)) + np.arange(50)[:, None] * [1, 2.5], "output:0", smoothing=0.2, tangent="none"
+            rectified(),
+            np.zeros((50, 2)) + np.arange(50)[:, None] * [1, 2.5],
+            "output:0",
+            smoothing=0.2,
+            tangent="none",
         )
 
 
 def test_a_network_that_cannot_take_the_inputs_is_told():
-    with pytest.raises(NetworkError, match=r"inputs of shape \(50, 3\).*Check the number of inputs"):
+    with pytest.raises(
+        NetworkError, match=r"inputs of shape \(50, 3\).*Check the number of inputs"
+    ):
         cf.extract_field(rectified(), np.ones((50, 3)), "output:0")

@@ -15,7 +15,9 @@ def value(x: np.ndarray) -> np.ndarray:
 
 
 def gradient(x: np.ndarray) -> np.ndarray:
-    return np.stack([np.cos(x[:, 0]), 3 * (x[:, 1] / 1e4) ** 2 / 1e4, 1e5 * np.exp(x[:, 2] * 1e5)], axis=1)
+    return np.stack(
+        [np.cos(x[:, 0]), 3 * (x[:, 1] / 1e4) ** 2 / 1e4, 1e5 * np.exp(x[:, 2] * 1e5)], axis=1
+    )
 
 
 def test_gradients_in_mixed_units_and_their_error_estimate() -> None:
@@ -42,7 +44,9 @@ def test_single_precision_functions_get_a_larger_step() -> None:
 def test_functions_of_one_point() -> None:
     samples = extract_samples(lambda point: float(value(point[None])[0]), POINTS, 0)
 
-    np.testing.assert_allclose(samples.jacobians[:, 0] * [1.0, 1e4, 1e-5], gradient(POINTS) * [1.0, 1e4, 1e-5], atol=1e-8)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0] * [1.0, 1e4, 1e-5], gradient(POINTS) * [1.0, 1e4, 1e-5], atol=1e-8
+    )
     assert "The function takes one point at a time." in samples.notes
 
 
@@ -50,13 +54,20 @@ def test_several_outputs_inputs_and_functions() -> None:
     x, t = POINTS[:, :2] / [1.0, 1e4], POINTS[:, 0] / 3
 
     def model(x: np.ndarray, t: np.ndarray, power: int = 1) -> dict[str, np.ndarray]:
-        return {"both": np.stack([x[:, 0] * t, x[:, 1] ** power], axis=1), "size": np.asarray(len(x))}
+        return {
+            "both": np.stack([x[:, 0] * t, x[:, 1] ** power], axis=1),
+            "size": np.asarray(len(x)),
+        }
 
     samples = extract_samples(model, {"x": x, "t": t}, ["[both]:0", "[both]:1"], fixed={"power": 2})
     only = extract_samples(model, {"x": x, "t": t}, "[both]:0", wrt="t")
-    free = extract_samples(model, {"x": x, "t": t}, lambda function, inputs: function(**inputs)["both"].sum(axis=1))
+    free = extract_samples(
+        model, {"x": x, "t": t}, lambda function, inputs: function(**inputs)["both"].sum(axis=1)
+    )
 
-    np.testing.assert_allclose(samples.jacobians[:, 0], np.stack([t, 0 * t, x[:, 0]], axis=1), atol=1e-9)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0], np.stack([t, 0 * t, x[:, 0]], axis=1), atol=1e-9
+    )
     np.testing.assert_allclose(samples.jacobians[:, 1, 1], 2 * x[:, 1], atol=1e-9)
     np.testing.assert_allclose(only.jacobians[:, 0, 0], x[:, 0], atol=1e-9)
     np.testing.assert_allclose(free.jacobians[:, 0, 0], t, atol=1e-9)
@@ -68,11 +79,20 @@ def test_a_fitted_scaler_in_front_need_not_be_affine(batched: bool) -> None:
     scaler: Any = StandardScaler().fit(POINTS)
 
     samples = extract_samples(
-        lambda x: np.sum(x**2, axis=-1), POINTS, 0, transform=scaler, batched=batched, kind="function", max_points=20, rng=0
+        lambda x: np.sum(x**2, axis=-1),
+        POINTS,
+        0,
+        transform=scaler,
+        batched=batched,
+        kind="function",
+        max_points=20,
+        rng=0,
     )
 
     expected = 2 * (samples.points - scaler.mean_) / scaler.scale_**2
-    np.testing.assert_allclose(samples.jacobians[:, 0] * scaler.scale_, expected * scaler.scale_, atol=1e-8)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0] * scaler.scale_, expected * scaler.scale_, atol=1e-8
+    )
 
 
 def test_rough_functions_are_called_rough() -> None:
@@ -98,7 +118,9 @@ def test_batches_do_not_change_the_result() -> None:
         (3.0, 0, ExtractionError),
     ],
 )
-def test_what_has_no_such_value_is_an_error(model: Any, neuron: Any, error: type[Exception]) -> None:
+def test_what_has_no_such_value_is_an_error(
+    model: Any, neuron: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         extract_samples(model, POINTS, neuron, kind="function")
 

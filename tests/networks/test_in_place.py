@@ -1,4 +1,6 @@
-"""Functions that write into their arguments: the caller's data stay as they were, and the answer is right."""
+"""Functions that write into their arguments: the caller's data stay as they were, and the answer is
+right.
+"""
 
 import numpy as np
 import pytest
@@ -65,11 +67,16 @@ def untouched(call, *arrays):
 
 
 @pytest.mark.parametrize("max_points", [None, 150])
-@pytest.mark.parametrize("model", [scribbling, scribbling_on_one, Estimator()], ids=["many", "one", "estimator"])
+@pytest.mark.parametrize(
+    "model", [scribbling, scribbling_on_one, Estimator()], ids=["many", "one", "estimator"]
+)
 def test_a_function_that_writes_into_its_argument(model, max_points):
     """It changed the caller's data, and the gradients were wrong without a word."""
     points = points_of()
-    field = untouched(lambda: extract_field(model, points, 0, names=["x", "v"], max_points=max_points, rng=0), points)
+    field = untouched(
+        lambda: extract_field(model, points, 0, names=["x", "v"], max_points=max_points, rng=0),
+        points,
+    )
     assert right(field, field.points)
     assert max_points is not None or np.array_equal(field.points, points)
 
@@ -78,7 +85,13 @@ def test_the_answer_is_right():
     points = points_of(400)
     found = untouched(
         lambda: cf.interpret(
-            scribbling, points, 0, names=["x", "v"], engine="terms", budget=cf.Budget(evaluations=1000), rng=0
+            scribbling,
+            points,
+            0,
+            names=["x", "v"],
+            engine="terms",
+            budget=cf.Budget(evaluations=1000),
+            rng=0,
         ),
         points,
     )
@@ -89,7 +102,12 @@ def test_the_answer_is_right():
 def test_several_arrays_and_one_that_stays_the_same():
     points, offset = points_of(), np.full((1, 1), 0.5)
     x, v = points[:, :1].copy(), points[:, 1:].copy()
-    field = untouched(lambda: extract_field(Model(), (x, v), 0, names=["x", "v"], fixed={2: offset}, rng=0), x, v, offset)
+    field = untouched(
+        lambda: extract_field(Model(), (x, v), 0, names=["x", "v"], fixed={2: offset}, rng=0),
+        x,
+        v,
+        offset,
+    )
     assert right(field, points)
 
 
@@ -101,7 +119,9 @@ def test_a_transform_that_writes_into_its_argument():
     points = points_of()
     for transform, truth in ((double, "x**2 + v"), (Estimator(), "x**2 + 2*v/3")):
         field = untouched(
-            lambda transform=transform: extract_field(scribbling, points, 0, names=["x", "v"], transform=transform, rng=0),
+            lambda transform=transform: extract_field(
+                scribbling, points, 0, names=["x", "v"], transform=transform, rng=0
+            ),
             points,
         )
         assert right(field, points, truth)
@@ -117,7 +137,9 @@ def test_functions_as_neurons_that_write_into_what_they_are_given():
 
     points = points_of()
     neurons = [("output", of_the_output), of_the_model, 0]
-    field = untouched(lambda: extract_field(scribbling, points, neurons, names=["x", "v"], rng=0), points)
+    field = untouched(
+        lambda: extract_field(scribbling, points, neurons, names=["x", "v"], rng=0), points
+    )
     assert field.rank == 1
     assert right(field, points)
 
@@ -129,7 +151,12 @@ def test_prepare_that_writes_into_a_batch():
 
     batches = [(points_of(), np.zeros(200)), (points_of() + 1, np.zeros(200))]
     arrays = [array for batch in batches for array in batch]
-    field = untouched(lambda: extract_field(scribbling, iter(batches), 0, names=["x", "v"], prepare=prepare, rng=0), *arrays)
+    field = untouched(
+        lambda: extract_field(
+            scribbling, iter(batches), 0, names=["x", "v"], prepare=prepare, rng=0
+        ),
+        *arrays,
+    )
     assert right(field, field.points)
 
 
@@ -140,10 +167,15 @@ def test_a_constraint_that_writes_into_the_points():
         return points
 
     angles = np.random.default_rng(0).uniform(0, 6, 300)
-    points = np.stack([np.cos(angles), np.sin(angles), np.random.default_rng(1).uniform(1, 2, 300)], axis=1)
+    points = np.stack(
+        [np.cos(angles), np.sin(angles), np.random.default_rng(1).uniform(1, 2, 300)], axis=1
+    )
     gradients = np.stack([-points[:, 1], points[:, 0], points[:, 2]], axis=1)
     field = untouched(
-        lambda: cf.GradientField.from_arrays(points, gradients, tangent="constraints", constraints=[gradient]), points
+        lambda: cf.GradientField.from_arrays(
+            points, gradients, tangent="constraints", constraints=[gradient]
+        ),
+        points,
     )
     assert np.array_equal(field.points, points)
     assert np.allclose((field.directions[:, :2, 0] * points[:, :2]).sum(axis=1), 0, atol=1e-12)
@@ -173,7 +205,9 @@ def test_a_torch_network_that_begins_in_place():
     in_place = torch.nn.Sequential(torch.nn.SiLU(inplace=True), *layers)
     for points in (points_of(), torch.tensor(points_of())):
         expected = extract_field(plain, points, "3:0", rng=0)
-        field = untouched(lambda points=points: extract_field(in_place, points, "3:0", rng=0), points)
+        field = untouched(
+            lambda points=points: extract_field(in_place, points, "3:0", rng=0), points
+        )
         assert np.array_equal(field.directions, expected.directions)
 
 
@@ -189,7 +223,9 @@ def test_a_function_of_tensors_that_writes_into_its_argument():
     offset = torch.zeros(1, dtype=torch.float64)
     for points in (points_of(), torch.tensor(points_of())):
         field = untouched(
-            lambda points=points: extract_field(network, points, 0, names=["x", "v"], fixed={1: offset}, kind="torch", rng=0),
+            lambda points=points: extract_field(
+                network, points, 0, names=["x", "v"], fixed={1: offset}, kind="torch", rng=0
+            ),
             points,
             offset,
         )

@@ -24,11 +24,17 @@ X = jnp.array([1.0, -2.0, 3.0])
         (lambda x: [jnp.tanh(x).sum()], None, float(jnp.tanh(X).sum())),
         (lambda x: [2 * jnp.tanh(x)[0]], None, float(2 * jnp.tanh(1.0))),
         (lambda x: [x[0] / x.sum()], None, 0.5),
-        (lambda x: [x[0] - jnp.log(jnp.exp(-x).sum())], None, float(1 - jnp.log(jnp.exp(-X).sum()))),
+        (
+            lambda x: [x[0] - jnp.log(jnp.exp(-x).sum())],
+            None,
+            float(1 - jnp.log(jnp.exp(-X).sum())),
+        ),
         (lambda x: [jax.nn.softmax(x[:1])[0]], None, 1.0),
     ],
 )
-def test_the_last_step_is_undone_where_it_squashes(function: Any, name: str | None, expected: float) -> None:
+def test_the_last_step_is_undone_where_it_squashes(
+    function: Any, name: str | None, expected: float
+) -> None:
     values, names = unsquashed(function, X)
 
     assert names == [name]
@@ -45,4 +51,6 @@ def test_gradients_pass_through_functions_with_rules_of_their_own() -> None:
 def test_log_odds_keep_their_gradient_where_a_share_is_one() -> None:
     gradient = jax.grad(lambda z: log_odds(z, 0)[0])(jnp.array([60.0, 0.0, -3.0]))
 
-    np.testing.assert_allclose(gradient, [1.0, -1 / (1 + np.exp(-3)), -np.exp(-3) / (1 + np.exp(-3))], rtol=1e-5)
+    np.testing.assert_allclose(
+        gradient, [1.0, -1 / (1 + np.exp(-3)), -np.exp(-3) / (1 + np.exp(-3))], rtol=1e-5
+    )

@@ -19,7 +19,9 @@ def expected_gradients(function: Any, points: np.ndarray = POINTS) -> np.ndarray
 
 
 def close(samples: Any, function: Any) -> None:
-    np.testing.assert_allclose(samples.jacobians[:, 0], expected_gradients(function), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0], expected_gradients(function), rtol=1e-6, atol=1e-12
+    )
 
 
 class Linen(linen.Module):
@@ -48,25 +50,36 @@ def test_linen_modules_with_their_variables(bound: bool) -> None:
     model = module.bind(variables) if bound else (module, variables)
 
     def hidden(x: Any) -> Any:
-        _, state = module.apply(variables, x[None], capture_intermediates=True, mutable=["intermediates"])
+        _, state = module.apply(
+            variables, x[None], capture_intermediates=True, mutable=["intermediates"]
+        )
         inner: Any = state["intermediates"]
         return inner["BatchNorm_0"]["__call__"][0][0, 5]
 
     close(extract_samples(model, POINTS, "BatchNorm_0:5"), hidden)
     close(extract_samples(model, POINTS, ":2"), lambda x: module.apply(variables, x[None])[0, 2])  # pyright: ignore
-    close(extract_samples(model, POINTS, ":2", fixed={"train": False}), lambda x: module.apply(variables, x[None])[0, 2])  # pyright: ignore
+    close(
+        extract_samples(model, POINTS, ":2", fixed={"train": False}),
+        lambda x: module.apply(variables, x[None])[0, 2],
+    )  # pyright: ignore
 
 
 def test_nnx_modules_run_in_evaluation_mode_and_stay_in_training_mode() -> None:
     model = Nnx(nnx.Rngs(0))
-    before = [np.asarray(leaf).tobytes() for leaf in jax.tree_util.tree_leaves(nnx.to_pure_dict(nnx.state(model, nnx.Param)))]
+    before = [
+        np.asarray(leaf).tobytes()
+        for leaf in jax.tree_util.tree_leaves(nnx.to_pure_dict(nnx.state(model, nnx.Param)))
+    ]
 
     hidden = extract_samples(model, POINTS, "first:5")
     output = extract_samples(model, POINTS, ":1")
 
     assert not model.drop.deterministic
     assert type(model.first) is nnx.Linear
-    after = [np.asarray(leaf).tobytes() for leaf in jax.tree_util.tree_leaves(nnx.to_pure_dict(nnx.state(model, nnx.Param)))]
+    after = [
+        np.asarray(leaf).tobytes()
+        for leaf in jax.tree_util.tree_leaves(nnx.to_pure_dict(nnx.state(model, nnx.Param)))
+    ]
     assert before == after
     quiet = nnx.clone(model)
     quiet.eval()
@@ -77,7 +90,10 @@ def test_nnx_modules_run_in_evaluation_mode_and_stay_in_training_mode() -> None:
 def test_equinox_modules_take_one_point() -> None:
     model = equinox.nn.MLP(3, 2, 8, 2, activation=jnp.tanh, key=jax.random.key(0))
 
-    close(extract_samples(model, POINTS, "layers.1:4"), lambda x: model.layers[1](jnp.tanh(model.layers[0](x)))[4])
+    close(
+        extract_samples(model, POINTS, "layers.1:4"),
+        lambda x: model.layers[1](jnp.tanh(model.layers[0](x)))[4],
+    )
     close(extract_samples(model, POINTS, ":1"), lambda x: model(x)[1])
     assert not isinstance(model.layers[1], type(None))
 
@@ -87,15 +103,23 @@ def test_several_latents_directions_functions_and_whole_layers() -> None:
     direction = np.arange(1.0, 9.0)
 
     samples = extract_samples(
-        model, POINTS, ["layers.0:1", ("layers.0", direction), ("layers.0", lambda h: h.sum(axis=1)), ":0"]
+        model,
+        POINTS,
+        ["layers.0:1", ("layers.0", direction), ("layers.0", lambda h: h.sum(axis=1)), ":0"],
     )
     layer = extract_samples(model, POINTS, "layers.0:*")
     whole = extract_samples(model, POINTS, lambda network, x: network(x)[0] ** 2)
 
     weight = np.asarray(model.layers[0].weight, dtype=float)
-    np.testing.assert_allclose(samples.jacobians[:, 0], np.broadcast_to(weight[1], (20, 3)), rtol=1e-6)
-    np.testing.assert_allclose(samples.jacobians[:, 1], np.broadcast_to(direction @ weight, (20, 3)), rtol=1e-6)
-    np.testing.assert_allclose(samples.jacobians[:, 2], np.broadcast_to(weight.sum(axis=0), (20, 3)), rtol=1e-6)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0], np.broadcast_to(weight[1], (20, 3)), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        samples.jacobians[:, 1], np.broadcast_to(direction @ weight, (20, 3)), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        samples.jacobians[:, 2], np.broadcast_to(weight.sum(axis=0), (20, 3)), rtol=1e-6
+    )
     np.testing.assert_allclose(layer.jacobians, np.broadcast_to(weight, (20, 8, 3)), rtol=1e-6)
     close(whole, lambda x: model(x)[0] ** 2)
 
@@ -120,12 +144,21 @@ def test_several_inputs_slices_and_a_step_in_front() -> None:
     def model(x: Any, t: Any) -> Any:
         return x[0] * jnp.sin(t) + x[2]
 
-    samples = extract_samples(model, {"x": POINTS, "t": POINTS[:, 1]}, 0, kind="jax", batched=False, wrt=[("x", [2, 0]), "t"])
+    samples = extract_samples(
+        model,
+        {"x": POINTS, "t": POINTS[:, 1]},
+        0,
+        kind="jax",
+        batched=False,
+        wrt=[("x", [2, 0]), "t"],
+    )
     scaled = extract_samples(lambda x: jnp.sum(x**2), POINTS, 0, transform=lambda x: 3 * x)
 
     t = POINTS[:, 1]
     np.testing.assert_allclose(
-        samples.jacobians[:, 0], np.stack([0 * t + 1, np.sin(t), POINTS[:, 0] * np.cos(t)], 1), rtol=1e-12
+        samples.jacobians[:, 0],
+        np.stack([0 * t + 1, np.sin(t), POINTS[:, 0] * np.cos(t)], 1),
+        rtol=1e-12,
     )
     np.testing.assert_allclose(scaled.jacobians[:, 0], 18 * POINTS, rtol=1e-12)
 

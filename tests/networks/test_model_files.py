@@ -40,7 +40,9 @@ def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def same(loaded: Any) -> bool:
-    found, expected = (extract_samples(model, POINTS, "0:2").jacobians for model in (loaded, network()))
+    found, expected = (
+        extract_samples(model, POINTS, "0:2").jacobians for model in (loaded, network())
+    )
     return bool(np.array_equal(found, expected))
 
 
@@ -53,7 +55,12 @@ def test_safetensors_with_a_builder(tmp_path: Path, builder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda d: d, lambda d: {"state_dict": d, "epoch": 3}, lambda d: {f"module.{k}": v for k, v in d.items()}]
+    "wrap",
+    [
+        lambda d: d,
+        lambda d: {"state_dict": d, "epoch": 3},
+        lambda d: {f"module.{k}": v for k, v in d.items()},
+    ],
 )
 def test_state_dicts_as_training_loops_write_them(tmp_path: Path, builder: str, wrap: Any) -> None:
     torch.save(wrap(dict(network().state_dict())), tmp_path / "model.pt")
@@ -62,7 +69,10 @@ def test_state_dicts_as_training_loops_write_them(tmp_path: Path, builder: str, 
 
 
 def test_a_removed_prefix_is_noted(tmp_path: Path, builder: str) -> None:
-    torch.save({f"module.{key}": value for key, value in network().state_dict().items()}, tmp_path / "model.pt")
+    torch.save(
+        {f"module.{key}": value for key, value in network().state_dict().items()},
+        tmp_path / "model.pt",
+    )
 
     loaded = load_model(tmp_path / "model.pt", builder=builder)
 
@@ -111,7 +121,9 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path, builder: str) -> None
         ("my_networks:make_text", "returned a str"),
     ],
 )
-def test_builders_that_do_not_work_are_named(tmp_path: Path, builder: str, text: str, reason: str) -> None:
+def test_builders_that_do_not_work_are_named(
+    tmp_path: Path, builder: str, text: str, reason: str
+) -> None:
     save_file(network().state_dict(), str(tmp_path / "model.safetensors"))
 
     with pytest.raises(ModelFileError, match=reason):
@@ -119,7 +131,8 @@ def test_builders_that_do_not_work_are_named(tmp_path: Path, builder: str, text:
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"), [("model.onnx", r"ONNX.*\.pt2"), ("model.h5", "are read from"), ("model", "no ending")]
+    ("name", "reason"),
+    [("model.onnx", r"ONNX.*\.pt2"), ("model.h5", "are read from"), ("model", "no ending")],
 )
 def test_other_files_are_refused_with_advice(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / name).touch()
@@ -154,7 +167,9 @@ def test_data_files(tmp_path: Path) -> None:
         ({"inputs": POINTS, "names": [1, 2, 3]}, "3 texts"),
     ],
 )
-def test_data_files_of_another_form_are_refused(tmp_path: Path, arrays: dict[str, Any], reason: str) -> None:
+def test_data_files_of_another_form_are_refused(
+    tmp_path: Path, arrays: dict[str, Any], reason: str
+) -> None:
     np.savez(tmp_path / "data.npz", **arrays)
 
     with pytest.raises(ModelFileError, match=reason):

@@ -41,11 +41,18 @@ def test_forms_of_selectors(selector: Any, layer: str, index: tuple[int | str, .
 def test_parts_of_an_output_and_calls_of_a_layer() -> None:
     neuron = parse_neuron("gru[1][state]@-2:0,4")
 
-    assert (neuron.layer, neuron.part, neuron.call, neuron.index) == ("gru", (1, "state"), -2, (0, 4))
+    assert (neuron.layer, neuron.part, neuron.call, neuron.index) == (
+        "gru",
+        (1, "state"),
+        -2,
+        (0, 4),
+    )
     assert str(neuron) == "gru[1][state]@-2:0,4"
 
 
-@pytest.mark.parametrize("vector", [[0.5, 1.0], np.array([0.5, 1.0]), torch.tensor([0.5, 1.0]), (0.5, 1.0)])
+@pytest.mark.parametrize(
+    "vector", [[0.5, 1.0], np.array([0.5, 1.0]), torch.tensor([0.5, 1.0]), (0.5, 1.0)]
+)
 def test_directions(vector: Any) -> None:
     neuron = parse_neuron(("block", vector, "mean"))
 
@@ -66,7 +73,11 @@ def test_functions_of_a_layer_and_of_the_model() -> None:
 def test_a_list_is_several_latents_and_a_neuron_passes_through() -> None:
     neuron = Neuron("fc", (1,))
 
-    assert [str(entry) for entry in parse_neurons(["a:0", ("b", 1), neuron])] == ["a:0", "b:1", "fc:1"]
+    assert [str(entry) for entry in parse_neurons(["a:0", ("b", 1), neuron])] == [
+        "a:0",
+        "b:1",
+        "fc:1",
+    ]
     assert parse_neuron(neuron) is neuron
 
 

@@ -34,12 +34,22 @@ def test_positions_and_reductions(wrap: Any, selector: str, expected: np.ndarray
 
 
 def test_directions_over_the_axis_that_fits() -> None:
-    channels, units, everything = np.arange(1.0, 4.0), np.arange(1.0, 5.0), np.random.default_rng(1).normal(size=(3, 4, 4))
+    channels, units, everything = (
+        np.arange(1.0, 4.0),
+        np.arange(1.0, 5.0),
+        np.random.default_rng(1).normal(size=(3, 4, 4)),
+    )
 
     np.testing.assert_allclose(taken(("c", units, (1, 2)), ARRAY), ARRAY[:, 1, 2] @ units)
-    np.testing.assert_allclose(taken(("c", channels, "mean"), ARRAY), np.einsum("nchw,c->n", ARRAY, channels) / 16)
-    np.testing.assert_allclose(taken(("c", everything), ARRAY), np.einsum("nchw,chw->n", ARRAY, everything))
-    np.testing.assert_allclose(taken(("c", channels), ARRAY[:, :, 0, 0]), ARRAY[:, :, 0, 0] @ channels)
+    np.testing.assert_allclose(
+        taken(("c", channels, "mean"), ARRAY), np.einsum("nchw,c->n", ARRAY, channels) / 16
+    )
+    np.testing.assert_allclose(
+        taken(("c", everything), ARRAY), np.einsum("nchw,chw->n", ARRAY, everything)
+    )
+    np.testing.assert_allclose(
+        taken(("c", channels), ARRAY[:, :, 0, 0]), ARRAY[:, :, 0, 0] @ channels
+    )
 
 
 def test_outputs_of_one_number_need_no_index() -> None:

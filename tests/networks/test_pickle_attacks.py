@@ -252,11 +252,7 @@ ATTACKS: dict[str, Attack] = (
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_neither_runs_nor_writes(
-    name: str,
-    quarantine: Path,
-    harmless: Harmless,
-) -> None:
+def test_an_attack_neither_runs_nor_writes(name: str, quarantine: Path, harmless: Harmless) -> None:
     path = ATTACKS[name](quarantine)
 
     with harmless():
@@ -358,10 +354,7 @@ DATA: dict[str, Attack] = {
 
 @pytest.mark.parametrize("name", DATA)
 def test_an_attack_in_a_data_file_neither_runs_nor_writes(
-    name: str,
-    quarantine: Path,
-    harmless: Harmless,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, quarantine: Path, harmless: Harmless, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("closedform.networks.model_files.FREE_EXPANSION", 2**20)
     path = DATA[name](quarantine)

@@ -71,7 +71,9 @@ def test_only_the_chosen_rows_of_a_mapped_file_are_read(tmp_path: Any) -> None:
     assert type(rows.parts[0]) is np.ndarray
 
 
-@pytest.mark.parametrize("inputs", [np.zeros((0, 2)), (np.zeros((3, 2)), np.zeros((4, 2))), np.float64(1.0), {}])
+@pytest.mark.parametrize(
+    "inputs", [np.zeros((0, 2)), (np.zeros((3, 2)), np.zeros((4, 2))), np.float64(1.0), {}]
+)
 def test_lengths_must_agree(inputs: Any) -> None:
     with pytest.raises(ShapeError):
         gathered(inputs)

@@ -28,7 +28,9 @@ def test_arrays_are_read_only_copies() -> None:
         (POINTS, JACOBIANS, LATENTS[:3]),
     ],
 )
-def test_arrays_that_do_not_belong_together_are_refused(arrays: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_arrays_that_do_not_belong_together_are_refused(
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
     with pytest.raises(ShapeError):
         Samples(*arrays)
 

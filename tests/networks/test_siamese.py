@@ -38,7 +38,9 @@ def circles(n: int, seed: int = 0) -> np.ndarray:
 
 
 def same(first: TrainedSiamese, second: TrainedSiamese) -> bool:
-    pairs = zip(first.module.state_dict().values(), second.module.state_dict().values(), strict=True)
+    pairs = zip(
+        first.module.state_dict().values(), second.module.state_dict().values(), strict=True
+    )
     return first.history == second.history and all(torch.equal(a, b) for a, b in pairs)
 
 
@@ -67,7 +69,9 @@ def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_loss_is_the_papers() -> None:
-    latents = torch.tensor([[[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [1.0, 0.5]]])
+    latents = torch.tensor(
+        [[[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [1.0, 0.5]]]
+    )
 
     assert float(triplet_loss(latents, 1.0)) == pytest.approx((0.0 + (1 - 1.25 + 1)) / 2)
     assert float(triplet_loss(latents, 8.0)) == pytest.approx(((2 - 9 + 8) + (1 - 1.25 + 8)) / 2)
@@ -126,7 +130,9 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(TrainingError, match="other options, triplets or seed"):
             train_siamese(triplets, options, rng=seed, checkpoint=file)
-    assert len(train_siamese(circles(100), SMALL, rng=1, checkpoint=file, resume=False).history) == 6
+    assert (
+        len(train_siamese(circles(100), SMALL, rng=1, checkpoint=file, resume=False).history) == 6
+    )
     file.write_text("no checkpoint")
     with pytest.raises(TrainingError, match="no checkpoint"):
         train_siamese(circles(100), SMALL, rng=0, checkpoint=file)
@@ -145,14 +151,18 @@ def test_a_plateau_lowers_the_learning_rate() -> None:
     trained = train_siamese(circles(50), options, rng=0)
 
     # The first epoch sets the mark, and the third after it without a better loss is one too many.
-    assert [epoch.learning_rate for epoch in trained.history] == pytest.approx([1e-6] * 4 + [1e-7] * 3 + [1e-8])
+    assert [epoch.learning_rate for epoch in trained.history] == pytest.approx(
+        [1e-6] * 4 + [1e-7] * 3 + [1e-8]
+    )
 
 
 def test_progress_tells_the_time_left() -> None:
     progress = Interrupt(after=99)
     train_siamese(circles(300), SMALL, rng=0, progress=progress)
 
-    assert [snapshot.done for snapshot in progress.seen] == pytest.approx([i / 6 for i in range(1, 7)])
+    assert [snapshot.done for snapshot in progress.seen] == pytest.approx(
+        [i / 6 for i in range(1, 7)]
+    )
     left = [snapshot.seconds_left for snapshot in progress.seen]
     assert left[-1] == 0
     assert all(seconds is not None and seconds > 0 for seconds in left[:-1])
@@ -163,10 +173,14 @@ def test_standardized_training_takes_inputs_as_they_are() -> None:
     options = replace(SMALL, standardize=True, epochs=25, batch_size=64, learning_rate=1e-2)
     trained = train_siamese(wide, options, validation=wide[:200], rng=0)
 
-    assert trained.history[trained.best_epoch].loss == pytest.approx(mean_triplet_loss(trained.module, wide[:200]), rel=1e-3)
+    assert trained.history[trained.best_epoch].loss == pytest.approx(
+        mean_triplet_loss(trained.module, wide[:200]), rel=1e-3
+    )
     assert trained.history[trained.best_epoch].loss < 0.5
     constant = np.concatenate([circles(100), np.full((100, 3, 1), 7.0)], axis=2)
-    assert np.isfinite(train_siamese(constant, replace(SMALL, standardize=True), rng=0).history[-1].loss)
+    assert np.isfinite(
+        train_siamese(constant, replace(SMALL, standardize=True), rng=0).history[-1].loss
+    )
 
 
 def test_settings_of_torch_are_left_alone() -> None:
@@ -188,10 +202,16 @@ def test_settings_of_torch_are_left_alone() -> None:
         (np.zeros((10, 2, 3)), ShapeError, r"\(10, 2, 3\)"),
         (np.zeros((10, 3)), ShapeError, "n_triplets, 3, n_inputs"),
         (np.zeros((0, 3, 2)), ShapeError, "n_triplets"),
-        (np.where(np.arange(10)[:, None, None] == 4, np.nan, np.zeros((10, 3, 2))), TrainingError, "1 triplets.*first at 4"),
+        (
+            np.where(np.arange(10)[:, None, None] == 4, np.nan, np.zeros((10, 3, 2))),
+            TrainingError,
+            "1 triplets.*first at 4",
+        ),
     ],
 )
-def test_triplets_of_another_form_are_refused(triplets: Any, error: type[Exception], reason: str) -> None:
+def test_triplets_of_another_form_are_refused(
+    triplets: Any, error: type[Exception], reason: str
+) -> None:
     with pytest.raises(error, match=reason):
         train_siamese(triplets, SMALL, rng=0)
 
@@ -201,7 +221,13 @@ def test_other_mistakes_are_named() -> None:
         train_siamese(circles(10), SMALL, validation=np.zeros((5, 3, 3)))
     with pytest.raises(TrainingError, match="lower the learning rate"):
         train_siamese(circles(50) * 1e30, SMALL, rng=0)
-    for wrong in ({"activation": "tanh"}, {"epochs": 0}, {"hidden": (8, 0)}, {"learning_rate": 0.0}, {"schedule": "step"}):
+    for wrong in (
+        {"activation": "tanh"},
+        {"epochs": 0},
+        {"hidden": (8, 0)},
+        {"learning_rate": 0.0},
+        {"schedule": "step"},
+    ):
         with pytest.raises(TrainingError):
             SiameseOptions(**wrong)  # type: ignore[arg-type]
 
@@ -215,7 +241,9 @@ def test_saved_networks_come_back(tmp_path: Path, precision: Any) -> None:
     loaded = load_siamese(file)
 
     points = torch.tensor(circles(20)[:, 0], dtype=torch.float32)
-    torch.testing.assert_close(loaded(points), trained.module(points), rtol=0, atol=0 if precision == "single" else 2e-2)
+    torch.testing.assert_close(
+        loaded(points), trained.module(points), rtol=0, atol=0 if precision == "single" else 2e-2
+    )
     with safe_open(str(file), framework="pt") as opened:
         assert '"activation": "elu"' in opened.metadata()["closedform_siamese"]
 
@@ -224,8 +252,19 @@ def test_the_command_line_reads_a_saved_network(tmp_path: Path) -> None:
     trained = train_siamese(circles(100), SMALL, rng=0)
     trained.save(tmp_path / "net.safetensors")
     np.savez(tmp_path / "data.npz", inputs=circles(50)[:, 0], names=["x", "y"])
-    words = ["extract", str(tmp_path / "net.safetensors"), str(tmp_path / "data.npz"), "--neuron", "latent:0"]
-    words += ["--builder", "closedform.networks.siamese:build_from_file", "--out", str(tmp_path / "field.npz")]
+    words = [
+        "extract",
+        str(tmp_path / "net.safetensors"),
+        str(tmp_path / "data.npz"),
+        "--neuron",
+        "latent:0",
+    ]
+    words += [
+        "--builder",
+        "closedform.networks.siamese:build_from_file",
+        "--out",
+        str(tmp_path / "field.npz"),
+    ]
 
     result = CliRunner().invoke(app, words)
 
@@ -246,7 +285,9 @@ def test_other_files_are_no_siamese_networks(tmp_path: Path) -> None:
 
 def test_without_torch_the_message_is_the_pip_line() -> None:
     code = "import sys; sys.modules['torch'] = None\nimport closedform.networks.siamese"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert "pip install 'closedform[torch]'" in result.stderr
 
@@ -264,7 +305,12 @@ def test_contrast_prefers_latents_that_know_independent_things():
 
 def test_contrast_does_not_depend_on_the_scale_of_a_latent():
     latents = torch.rand((64, 3, 2), generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(contrast_loss(latents), contrast_loss(latents * torch.tensor([1.0, 30.0])), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(
+        contrast_loss(latents),
+        contrast_loss(latents * torch.tensor([1.0, 30.0])),
+        rtol=1e-3,
+        atol=1e-3,
+    )
 
 
 def test_latents_trained_by_contrast_have_spread_one():
@@ -279,7 +325,9 @@ def test_a_finer_resolution_at_the_end_changes_the_training_and_keeps_the_last_e
     data = circles(400)
     coarse = replace(SMALL, loss="contrast", batch_size=64, resolution=0.5)
     falling = replace(coarse, final_resolution=0.05)
-    assert [falling.resolution_in(epoch) for epoch in (0, falling.epochs - 1)] == pytest.approx([0.5, 0.05])
+    assert [falling.resolution_in(epoch) for epoch in (0, falling.epochs - 1)] == pytest.approx(
+        [0.5, 0.05]
+    )
     first, second = (train_siamese(data, options, rng=0) for options in (coarse, falling))
     assert first.history[0] == second.history[0]
     assert first.history[1] != second.history[1]

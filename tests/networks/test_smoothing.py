@@ -13,7 +13,9 @@ POINTS = np.random.default_rng(0).uniform(-1, 1, size=(300, 2)) * [1.0, 100.0]
 
 
 def kinks(x: np.ndarray) -> np.ndarray:
-    """A staircase of slopes that follows x^2/2 + v^2/2 with v = y/100, as a rectified network would."""
+    """A staircase of slopes that follows x^2/2 + v^2/2 with v = y/100, as a rectified network
+    would.
+    """
     u = x / [1.0, 100.0]
     grid = np.linspace(-2, 2, 81)
     return np.interp(u[:, 0], grid, grid**2 / 2) + np.interp(u[:, 1], grid, grid**2 / 2)
@@ -26,7 +28,9 @@ def test_smoothing_removes_the_steps_of_a_piecewise_linear_function() -> None:
     smooth = smooth_samples(source, raw, radius=0.05, draws=32, rng=0)
 
     truth = POINTS / [1.0, 100.0]
-    raw_error, smooth_error = (np.abs(s.jacobians[:, 0] * [1.0, 100.0] - truth).mean() for s in (raw, smooth))
+    raw_error, smooth_error = (
+        np.abs(s.jacobians[:, 0] * [1.0, 100.0] - truth).mean() for s in (raw, smooth)
+    )
     assert smooth_error < raw_error / 2
     assert smooth.points is not None
     np.testing.assert_array_equal(smooth.latents, raw.latents)
@@ -34,7 +38,12 @@ def test_smoothing_removes_the_steps_of_a_piecewise_linear_function() -> None:
 
 
 def test_errors_are_those_of_the_mean() -> None:
-    source = open_source(lambda x: np.abs(x[:, 0]), np.full((400, 1), 0.0) + np.linspace(0, 1e-9, 400)[:, None], 0, step=1e-6)
+    source = open_source(
+        lambda x: np.abs(x[:, 0]),
+        np.full((400, 1), 0.0) + np.linspace(0, 1e-9, 400)[:, None],
+        0,
+        step=1e-6,
+    )
     raw = source.evaluate(source.points)
 
     few = smooth_samples(source, raw, radius=0.05, draws=4, rng=0, scale=np.ones(1))
@@ -49,9 +58,14 @@ def test_the_same_seed_gives_the_same_draws_and_the_bias_is_of_second_order() ->
     source = open_source(lambda x: np.sin(3 * x[:, 0]) + x[:, 1], POINTS, 0)
     raw = source.evaluate(source.points)
 
-    first, again, other = (smooth_samples(source, raw, radius=0.04, draws=8, rng=seed).jacobians for seed in (1, 1, 2))
+    first, again, other = (
+        smooth_samples(source, raw, radius=0.04, draws=8, rng=seed).jacobians for seed in (1, 1, 2)
+    )
     wide, narrow = (
-        np.abs(smooth_samples(source, raw, radius=r, draws=128, rng=0).jacobians[:, 0, 0] - raw.jacobians[:, 0, 0]).mean()
+        np.abs(
+            smooth_samples(source, raw, radius=r, draws=128, rng=0).jacobians[:, 0, 0]
+            - raw.jacobians[:, 0, 0]
+        ).mean()
         for r in (0.05, 0.025)
     )
 
@@ -75,7 +89,15 @@ def test_draws_stay_inside_the_tangent_space() -> None:
     basis = np.linalg.qr(np.random.default_rng(1).normal(size=(50, 3, 2)))[0]
     raw = source.evaluate(source.points)
 
-    smooth_samples(source, raw, radius=0.05, draws=100, rng=0, scale=scale, tangent=TangentSpace("local", 2, basis))
+    smooth_samples(
+        source,
+        raw,
+        radius=0.05,
+        draws=100,
+        rng=0,
+        scale=scale,
+        tangent=TangentSpace("local", 2, basis),
+    )
 
     steps = np.stack(source.steps[1:]) / scale
     outside = steps - np.einsum("ndr,ner,bne->bnd", basis, basis, steps)
@@ -111,4 +133,6 @@ def test_draws_come_in_pairs_and_tangent_spaces_must_fit() -> None:
     with pytest.raises(ValueError, match="pairs"):
         smooth_samples(source, raw, radius=0.01, draws=3)
     with pytest.raises((ShapeError, ValueError)):
-        smooth_samples(source, raw, radius=0.01, tangent=TangentSpace("linear", 2, np.eye(3)[:, :2]))
+        smooth_samples(
+            source, raw, radius=0.01, tangent=TangentSpace("linear", 2, np.eye(3)[:, :2])
+        )

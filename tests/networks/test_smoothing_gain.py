@@ -40,10 +40,19 @@ def test_nothing_changes_where_nothing_was_smoothed() -> None:
 
 def test_directions_are_compared_inside_the_tangent_space() -> None:
     points = np.column_stack([POINTS, np.zeros(len(POINTS))])
-    raw = np.concatenate([noisy(0.3), np.random.default_rng(3).normal(size=(600, 1, 1)) * 50], axis=2)
+    raw = np.concatenate(
+        [noisy(0.3), np.random.default_rng(3).normal(size=(600, 1, 1)) * 50], axis=2
+    )
     truth = np.concatenate([TRUTH, np.zeros((600, 1, 1))], axis=2)
 
-    inside = smoothing_gain(points, raw, truth, scale=np.ones(3), tangent=TangentSpace("linear", 2, np.eye(3)[:, :2]), rng=0)
+    inside = smoothing_gain(
+        points,
+        raw,
+        truth,
+        scale=np.ones(3),
+        tangent=TangentSpace("linear", 2, np.eye(3)[:, :2]),
+        rng=0,
+    )
     outside = smoothing_gain(points, raw, truth, scale=np.ones(3), rng=0)
 
     assert inside.smoothed < 0.1
@@ -61,8 +70,17 @@ def test_several_latents_compare_their_row_spaces() -> None:
 
 
 def test_a_fit_of_the_callers_own_is_used() -> None:
-    perfect = smoothing_gain(POINTS, TRUTH, TRUTH, scale=SCALE, fit=lambda p, j: lambda wanted: wanted[:, None, :], rng=0)
-    useless = smoothing_gain(POINTS, TRUTH, TRUTH, scale=SCALE, fit=lambda p, j: lambda wanted: 0 * wanted[:, None, :], rng=0)
+    perfect = smoothing_gain(
+        POINTS, TRUTH, TRUTH, scale=SCALE, fit=lambda p, j: lambda wanted: wanted[:, None, :], rng=0
+    )
+    useless = smoothing_gain(
+        POINTS,
+        TRUTH,
+        TRUTH,
+        scale=SCALE,
+        fit=lambda p, j: lambda wanted: 0 * wanted[:, None, :],
+        rng=0,
+    )
 
     assert perfect.raw == pytest.approx(0.0, abs=1e-12)
     assert useless.raw == 1.0

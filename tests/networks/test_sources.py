@@ -34,7 +34,9 @@ def squares(x: Any) -> Any:
         (equinox.nn.Linear(2, 1, key=jax.random.key(0)), POINTS, "JaxSource"),
     ],
 )
-def test_the_framework_is_told_by_the_model_or_by_what_it_returns(model: Any, inputs: Any, kind: str) -> None:
+def test_the_framework_is_told_by_the_model_or_by_what_it_returns(
+    model: Any, inputs: Any, kind: str
+) -> None:
     assert type(open_source(model, inputs, 0)).__name__ == kind
 
 
@@ -57,10 +59,14 @@ def test_the_same_seed_gives_the_same_samples_bit_for_bit() -> None:
 
 def test_neither_torch_nor_jax_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, numpy as np, closedform, closedform.networks.sources as s, closedform.networks.model_files\n"
+        "import sys, numpy as np, closedform, closedform.networks.sources as s, "
+        "closedform.networks.model_files\n"
         "s.extract_samples(lambda x: x[:, 0], np.ones((3, 2)), 0)\n"
-        "print([name for name in ('torch', 'jax', 'flax', 'equinox', 'sklearn') if name in sys.modules])"
+        "print([name for name in ('torch', 'jax', 'flax', 'equinox', 'sklearn') if name in "
+        "sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
     assert result.stdout.strip() == "[]"

@@ -108,7 +108,12 @@ def test_an_input_that_was_overwritten_later_is_not_used() -> None:
 def test_log_odds_neither_cancel_nor_lose_their_gradient() -> None:
     scores = torch.tensor([[60.0, 0.0, -3.0]], dtype=torch.float64, requires_grad=True)
     odds = log_odds(scores, 1)
-    expected = torch.stack([scores[0, i] - torch.logsumexp(scores[0, [j for j in range(3) if j != i]], 0) for i in range(3)])
+    expected = torch.stack(
+        [
+            scores[0, i] - torch.logsumexp(scores[0, [j for j in range(3) if j != i]], 0)
+            for i in range(3)
+        ]
+    )
 
     assert torch.allclose(odds[0], expected, rtol=1e-12)
     for place in range(3):

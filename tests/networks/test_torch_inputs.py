@@ -6,14 +6,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
 from closedform.networks.errors import ExtractionError
-from closedform.networks.torch_inputs import affine_map, as_tensor, fixed_arguments, transform_for, transformed
+from closedform.networks.torch_inputs import (
+    affine_map,
+    as_tensor,
+    fixed_arguments,
+    transform_for,
+    transformed,
+)
 
 POINTS = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 100.0, 1e-3] + 5.0
 CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize(
-    "scaler", [StandardScaler(), MinMaxScaler(), RobustScaler(), PCA(2, whiten=True), make_pipeline(StandardScaler(), PCA(2))]
+    "scaler",
+    [
+        StandardScaler(),
+        MinMaxScaler(),
+        RobustScaler(),
+        PCA(2, whiten=True),
+        make_pipeline(StandardScaler(), PCA(2)),
+    ],
 )
 def test_fitted_scalers_become_affine_maps(scaler: object) -> None:
     scaler.fit(POINTS)  # pyright: ignore[reportAttributeAccessIssue]
@@ -59,7 +72,12 @@ def test_integers_keep_their_type_and_read_only_arrays_are_copied() -> None:
 
 
 def test_fixed_arguments_may_depend_on_the_batch() -> None:
-    fixed = fixed_arguments({"time": lambda count: np.full(count, 0.5), "flag": True, 1: np.ones(2)}, 4, torch.float32, CPU)
+    fixed = fixed_arguments(
+        {"time": lambda count: np.full(count, 0.5), "flag": True, 1: np.ones(2)},
+        4,
+        torch.float32,
+        CPU,
+    )
 
     assert fixed["flag"] is True
     assert fixed[1].dtype == torch.float32

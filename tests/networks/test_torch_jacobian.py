@@ -16,11 +16,15 @@ def values_and_leaf(count: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]
     return values, leaf, expected.detach().numpy()
 
 
-@pytest.mark.parametrize("count", [1, VECTORISED - 1, VECTORISED, 3 * BY_INPUTS - 1, 3 * BY_INPUTS, 20])
+@pytest.mark.parametrize(
+    "count", [1, VECTORISED - 1, VECTORISED, 3 * BY_INPUTS - 1, 3 * BY_INPUTS, 20]
+)
 def test_one_by_one_and_together_agree_with_the_formula(count: int) -> None:
     values, leaf, expected = values_and_leaf(count)
 
-    np.testing.assert_allclose(jacobians_of([values], leaf, (parse_neuron("a:*"),)), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        jacobians_of([values], leaf, (parse_neuron("a:*"),)), expected, rtol=1e-12
+    )
 
 
 def test_operations_without_a_batching_rule_are_taken_one_by_one() -> None:
@@ -53,7 +57,9 @@ def test_a_backward_pass_that_hides_a_part_of_the_graph_is_noticed(count: int) -
     values, leaf, expected = values_and_leaf(count)
     hiding = values + Hiding.apply(values)  # pyright: ignore
 
-    np.testing.assert_allclose(jacobians_of([hiding], leaf, (parse_neuron("a:*"),)), 3 * expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        jacobians_of([hiding], leaf, (parse_neuron("a:*"),)), 3 * expected, rtol=1e-12
+    )
 
 
 def test_gradients_that_are_not_finite_stay_where_they_are() -> None:

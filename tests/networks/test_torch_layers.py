@@ -31,7 +31,8 @@ def captured(selector: str, model: nn.Module | None = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("selector", "expected"), [("cell@0:0", 2.0), ("cell@1:0", 4.0), ("cell@-1:0", 8.0), ("cell@2:0", 8.0)]
+    ("selector", "expected"),
+    [("cell@0:0", 2.0), ("cell@1:0", 4.0), ("cell@-1:0", 8.0), ("cell@2:0", 8.0)],
 )
 def test_a_layer_that_runs_several_times(selector: str, expected: float) -> None:
     value, note = captured(selector)
@@ -56,7 +57,10 @@ def test_calls_that_do_not_happen_are_errors() -> None:
 
 def test_no_hook_survives_an_error() -> None:
     model = Looping()
-    with pytest.raises(RuntimeError, match="inside"), Capture(model, (parse_neuron("cell:0"),), lambda n, o: o):
+    with (
+        pytest.raises(RuntimeError, match="inside"),
+        Capture(model, (parse_neuron("cell:0"),), lambda n, o: o),
+    ):
         raise RuntimeError("inside")
 
     assert not model.cell._forward_hooks

@@ -33,7 +33,15 @@ def test_the_block_sees_the_seed() -> None:
     assert drawn[0] == drawn[1]
 
 
-@pytest.mark.parametrize("draw", [lambda: torch.rand(1), lambda: np.random.rand(), random.random, lambda: None])  # noqa: NPY002
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: torch.rand(1),
+        lambda: np.random.rand(),  # noqa: NPY002
+        random.random,
+        lambda: None,
+    ],
+)
 def test_draws_are_noticed(draw: Callable[[], object]) -> None:
     with random_state_kept(0):
         watch = Draws()

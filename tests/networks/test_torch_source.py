@@ -32,12 +32,19 @@ def test_several_latents_in_one_pass_are_those_taken_one_by_one() -> None:
 
     together = extract_samples(model, POINTS, ["0:1", ("0", np.ones(8)), ":1", "1:4"], rng=0)
     passes = len(calls)
-    alone = [extract_samples(model, POINTS, neuron, rng=0) for neuron in ("0:1", ("0", np.ones(8)), ":1", "1:4")]
+    alone = [
+        extract_samples(model, POINTS, neuron, rng=0)
+        for neuron in ("0:1", ("0", np.ones(8)), ":1", "1:4")
+    ]
 
     # The trial on a few points and the pass itself; two points are tried alone too.
     assert passes == 3
-    np.testing.assert_allclose(together.jacobians, np.concatenate([one.jacobians for one in alone], axis=1), rtol=1e-12)
-    np.testing.assert_allclose(together.latents, np.concatenate([one.latents for one in alone], axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        together.jacobians, np.concatenate([one.jacobians for one in alone], axis=1), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        together.latents, np.concatenate([one.latents for one in alone], axis=1), rtol=1e-12
+    )
 
 
 def test_a_whole_layer_takes_the_vectorised_path_and_agrees() -> None:
@@ -69,7 +76,9 @@ def test_a_class_probability_is_its_log_odds_and_not_its_score() -> None:
 
     inner = nn.Sequential(nn.Linear(3, 3)).double()
     inner.load_state_dict({key: value.double() for key, value in list(model.state_dict().items())})
-    expected = gradients(lambda x: inner(x)[:, 1] - torch.logsumexp(inner(x)[:, [0, 2]], dim=1), POINTS)
+    expected = gradients(
+        lambda x: inner(x)[:, 1] - torch.logsumexp(inner(x)[:, [0, 2]], dim=1), POINTS
+    )
     np.testing.assert_allclose(samples.jacobians[:, 0], expected, rtol=1e-9, atol=1e-12)
     assert "softmax" in samples.notes[0]
 
@@ -94,7 +103,9 @@ def test_several_inputs_by_position_and_by_name() -> None:
 def test_a_slice_of_an_input_with_the_rest_held_at_each_point() -> None:
     series = np.random.default_rng(1).normal(size=(20, 4, 3))
 
-    samples = extract_samples(lambda s: (s[:, -1] * s[:, 0]).sum(dim=1), torch.tensor(series), 0, wrt=(0, -1))
+    samples = extract_samples(
+        lambda s: (s[:, -1] * s[:, 0]).sum(dim=1), torch.tensor(series), 0, wrt=(0, -1)
+    )
 
     np.testing.assert_allclose(samples.points, series[:, -1])
     np.testing.assert_allclose(samples.jacobians[:, 0], series[:, 0])
@@ -103,10 +114,15 @@ def test_a_slice_of_an_input_with_the_rest_held_at_each_point() -> None:
 
 def test_fixed_positional_arguments_and_ones_made_for_each_batch() -> None:
     class Conditioned(nn.Module):
-        def forward(self, x: torch.Tensor, weights: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
+        def forward(
+            self, x: torch.Tensor, weights: torch.Tensor, time: torch.Tensor
+        ) -> torch.Tensor:
             return (x @ weights) * time
 
-    fixed: dict[int | str, Any] = {1: np.array([1.0, 2.0, 3.0]), 2: lambda count: torch.full((count,), 0.5)}
+    fixed: dict[int | str, Any] = {
+        1: np.array([1.0, 2.0, 3.0]),
+        2: lambda count: torch.full((count,), 0.5),
+    }
 
     samples = extract_samples(Conditioned(), POINTS, 0, fixed=fixed, batch_size=7)
 
@@ -119,12 +135,20 @@ def test_what_stands_in_front_gives_physical_units() -> None:
     points = POINTS * [1.0, 1e4, 1e-3] + 7.0
     scaler = StandardScaler().fit(points)
     model = network()
-    expected = gradients(lambda x: model.double()((x - torch.tensor(scaler.mean_)) / torch.tensor(scaler.scale_))[:, 0], points)
+    expected = gradients(
+        lambda x: model.double()((x - torch.tensor(scaler.mean_)) / torch.tensor(scaler.scale_))[
+            :, 0
+        ],
+        points,
+    )
     model.float()
 
     by_scaler = extract_samples(model, points, ":0", transform=scaler)
     by_function = extract_samples(
-        model, points, ":0", transform=lambda x: (x - torch.tensor(scaler.mean_)) / torch.tensor(scaler.scale_)
+        model,
+        points,
+        ":0",
+        transform=lambda x: (x - torch.tensor(scaler.mean_)) / torch.tensor(scaler.scale_),
     )
 
     np.testing.assert_allclose(by_scaler.points, points)
@@ -133,11 +157,15 @@ def test_what_stands_in_front_gives_physical_units() -> None:
 
 
 def test_a_feature_map_in_front() -> None:
-    samples = extract_samples(network(), POINTS[:, :1], "0:2", transform=lambda x: torch.cat([x, x**2, x**3], dim=1))
+    samples = extract_samples(
+        network(), POINTS[:, :1], "0:2", transform=lambda x: torch.cat([x, x**2, x**3], dim=1)
+    )
 
     weight = network()[0].get_parameter("weight").detach().double().numpy()[2]
     x = POINTS[:, 0]
-    np.testing.assert_allclose(samples.jacobians[:, 0, 0], weight[0] + 2 * weight[1] * x + 3 * weight[2] * x**2, rtol=1e-9)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0, 0], weight[0] + 2 * weight[1] * x + 3 * weight[2] * x**2, rtol=1e-9
+    )
 
 
 def test_a_network_that_mixes_its_batch_is_evaluated_point_by_point() -> None:
@@ -166,12 +194,20 @@ def test_a_network_of_one_point() -> None:
     output = extract_samples(model, POINTS, 0, batched=False)
     hidden = extract_samples(model, POINTS, "inner:1", batched=False)
 
-    weight, bias = (value.detach().double().numpy() for value in (model.inner.weight, model.inner.bias))
-    np.testing.assert_allclose(output.jacobians[:, 0], 2 * (POINTS @ weight.T + bias) @ weight, rtol=1e-9)
-    np.testing.assert_allclose(hidden.jacobians[:, 0], np.broadcast_to(weight[1], (20, 3)), rtol=1e-9)
+    weight, bias = (
+        value.detach().double().numpy() for value in (model.inner.weight, model.inner.bias)
+    )
+    np.testing.assert_allclose(
+        output.jacobians[:, 0], 2 * (POINTS @ weight.T + bias) @ weight, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        hidden.jacobians[:, 0], np.broadcast_to(weight[1], (20, 3)), rtol=1e-9
+    )
 
 
-def test_random_networks_are_noted_seeded_and_leave_the_generators_alone(unchanged: Unchanged) -> None:
+def test_random_networks_are_noted_seeded_and_leave_the_generators_alone(
+    unchanged: Unchanged,
+) -> None:
     class Sampling(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return (x * torch.randn_like(x)).sum(dim=1)
@@ -218,7 +254,9 @@ def test_every_type_of_weights(dtype: torch.dtype) -> None:
     samples = extract_samples(model, POINTS, ":0")
 
     double = network().to(dtype).double()
-    np.testing.assert_allclose(samples.jacobians[:, 0], gradients(lambda x: double(x)[:, 0], POINTS), rtol=1e-9)
+    np.testing.assert_allclose(
+        samples.jacobians[:, 0], gradients(lambda x: double(x)[:, 0], POINTS), rtol=1e-9
+    )
     assert model[0].get_parameter("weight").dtype == dtype
 
 
@@ -245,7 +283,9 @@ def test_smoothing_can_evaluate_near_the_points() -> None:
 
     near = source.evaluate(source.points + 0.1)
 
-    np.testing.assert_allclose(near.jacobians[:, 0], gradients(lambda x: model(x)[:, 0], POINTS + 0.1), rtol=1e-9)
+    np.testing.assert_allclose(
+        near.jacobians[:, 0], gradients(lambda x: model(x)[:, 0], POINTS + 0.1), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +340,9 @@ def test_even_batches_avoid_a_batch_of_one() -> None:
 
 @pytest.mark.parametrize("where", ["whole", "in place", "inside"])
 @pytest.mark.parametrize("precision", ["auto", "native"])
-def test_compiled_networks_that_ran_before_show_their_layers(where: str, precision: Any, unchanged: Unchanged) -> None:
+def test_compiled_networks_that_ran_before_show_their_layers(
+    where: str, precision: Any, unchanged: Unchanged
+) -> None:
     model = network()
     expected = extract_samples(model, POINTS, "0:3").jacobians
     used: Any = model
@@ -313,6 +355,8 @@ def test_compiled_networks_that_ran_before_show_their_layers(where: str, precisi
     used(torch.zeros(4, 3))
 
     with unchanged(used):
-        found = extract_samples(used, POINTS, "0.0:3" if where == "inside" else "0:3", precision=precision)
+        found = extract_samples(
+            used, POINTS, "0.0:3" if where == "inside" else "0:3", precision=precision
+        )
 
     np.testing.assert_allclose(found.jacobians, expected, rtol=1e-6)

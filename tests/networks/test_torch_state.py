@@ -48,7 +48,9 @@ class Meddling(nn.Module):
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_whatever_a_forward_pass_changes_is_put_back(training: bool, unchanged: Unchanged, make_lived_in: Any) -> None:
+def test_whatever_a_forward_pass_changes_is_put_back(
+    training: bool, unchanged: Unchanged, make_lived_in: Any
+) -> None:
     model = make_lived_in(Meddling()).train(training)
 
     with unchanged(model), untouched(model, seed=0):
@@ -95,7 +97,11 @@ def test_dropout_and_batch_norm_behave_as_in_evaluation() -> None:
 def test_gradients_flow_also_inside_no_grad_inference_mode_and_autocast() -> None:
     model = nn.Linear(2, 1)
 
-    for surrounding in (torch.no_grad(), torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16)):
+    for surrounding in (
+        torch.no_grad(),
+        torch.inference_mode(),
+        torch.autocast("cpu", dtype=torch.bfloat16),
+    ):
         with surrounding, untouched(model, seed=0):
             output = model(torch.ones(1, 2, requires_grad=True))
             assert output.requires_grad
@@ -112,7 +118,10 @@ def test_a_method_train_of_the_users_own_is_not_called() -> None:
 
 
 def test_layers_without_shapes_are_refused() -> None:
-    with pytest.raises(ExtractionError, match="run the network once"), untouched(nn.LazyLinear(2), seed=0):
+    with (
+        pytest.raises(ExtractionError, match="run the network once"),
+        untouched(nn.LazyLinear(2), seed=0),
+    ):
         pass
 
 

@@ -22,8 +22,18 @@ def test_by_default_every_real_input_counts_and_integers_do_not() -> None:
     blocks = make_blocks(ROWS, None)
 
     assert [block.key for block in blocks] == ["series", "time"]
-    assert points_of(ROWS, blocks).tolist() == np.column_stack([SERIES.reshape(5, 6), TIME]).tolist()
-    assert column_names(ROWS, blocks) == ("series0", "series1", "series2", "series3", "series4", "series5", "time")
+    assert (
+        points_of(ROWS, blocks).tolist() == np.column_stack([SERIES.reshape(5, 6), TIME]).tolist()
+    )
+    assert column_names(ROWS, blocks) == (
+        "series0",
+        "series1",
+        "series2",
+        "series3",
+        "series4",
+        "series5",
+        "time",
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +56,9 @@ def test_slices_and_lists(wrt: Any, expected: np.ndarray) -> None:
     filled = fill(dict(ROWS.parts), points + 100.0, blocks, write)
     again = Rows({key: np.asarray(part) for key, part in filled.items()})
     assert points_of(again, blocks).tolist() == (expected + 100.0).tolist()
-    untouched = {key: np.asarray(part) for key, part in fill(dict(ROWS.parts), points, blocks, write).items()}
+    untouched = {
+        key: np.asarray(part) for key, part in fill(dict(ROWS.parts), points, blocks, write).items()
+    }
     assert untouched["series"].tolist() == SERIES.tolist()
     assert untouched["time"].tolist() == TIME.tolist()
 
@@ -59,7 +71,10 @@ def test_names_of_a_table_follow_the_slice() -> None:
     assert column_names(Rows({0: np.zeros((5, 3))}), make_blocks(rows, None)) is None
 
 
-@pytest.mark.parametrize("wrt", ["speed", 3, ("series", 7), ("series", np.s_[:, :, :]), "label", ("series", np.s_[0:0]), 1.5])
+@pytest.mark.parametrize(
+    "wrt",
+    ["speed", 3, ("series", 7), ("series", np.s_[:, :, :]), "label", ("series", np.s_[0:0]), 1.5],
+)
 def test_what_does_not_fit_is_refused(wrt: Any) -> None:
     with pytest.raises(ExtractionError):
         make_blocks(ROWS, wrt)

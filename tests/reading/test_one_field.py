@@ -20,13 +20,22 @@ def field_of(text, n_points=500, noise=0.01, seed=0, names=("x", "v")):
     gradients = truth.gradient(points)
     gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
     gradients += noise * rng.normal(size=gradients.shape)
-    return cf.GradientField.from_arrays(points, gradients, latents=np.tanh(truth(points) / 4), names=names)
+    return cf.GradientField.from_arrays(
+        points, gradients, latents=np.tanh(truth(points) / 4), names=names
+    )
 
 
 @pytest.fixture(scope="module")
 def found():
     field = field_of("x**2 + v**2 + x**4/2")
-    return interpret_field(field, engine="terms", budget=BUDGET, rng=3, hypothesis="v**2/2 + x**2/2 + x**4/4", title="energy")
+    return interpret_field(
+        field,
+        engine="terms",
+        budget=BUDGET,
+        rng=3,
+        hypothesis="v**2/2 + x**2/2 + x**4/4",
+        title="energy",
+    )
 
 
 def test_a_quartic_is_read_and_verified(found):
@@ -55,7 +64,9 @@ def test_saved_and_loaded_it_is_equal(found, tmp_path):
     assert cf.load_interpretation(tmp_path / "r.json") == found
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": "closedform interpretation", "schema": 99}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"format": "closedform interpretation", "schema": 99}']
+)
 def test_other_files_are_refused(text, tmp_path):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(StorageError):
@@ -73,7 +84,9 @@ def test_the_same_seed_gives_the_same_answer():
 
 def test_where_every_function_fits_there_is_no_verdict():
     points = np.random.default_rng(0).uniform(-1, 1, (100, 1))
-    found = interpret_field(cf.GradientField.from_arrays(points, points, names=["x"]), budget=BUDGET, rng=0)
+    found = interpret_field(
+        cf.GradientField.from_arrays(points, points, names=["x"]), budget=BUDGET, rng=0
+    )
     assert found.verdict.status == "none"
     assert "every function fits" in found.verdict.reasons[0]
 
@@ -89,7 +102,9 @@ def test_an_even_distortion_is_seen_in_the_latent():
     rng = np.random.default_rng(0)
     points = rng.uniform(-1, 1, (400, 2))
     total = points.sum(axis=1)
-    field = cf.GradientField.from_arrays(points, 2 * total[:, None] * np.ones(2), latents=total**2, names=["x", "v"])
+    field = cf.GradientField.from_arrays(
+        points, 2 * total[:, None] * np.ones(2), latents=total**2, names=["x", "v"]
+    )
     found = interpret_field(field, engine="terms", budget=BUDGET, rng=0)
     assert bool(cf.same_concept(str(found.concept), "(x + v)**2", ["x", "v"]))
     assert found.verdict.status == "verified"
@@ -114,7 +129,9 @@ def test_a_network_is_read_and_its_outputs_are_kept():
             return torch.cat([3 * latent, latent + x[:, :1]], dim=1)
 
     points = np.random.default_rng(0).uniform(-1, 1, (600, 2))
-    found = cf.interpret(Energy(), points, "inner:0", names=["x", "v"], engine="terms", budget=BUDGET, rng=0)
+    found = cf.interpret(
+        Energy(), points, "inner:0", names=["x", "v"], engine="terms", budget=BUDGET, rng=0
+    )
     assert bool(cf.same_concept(str(found.concept), "x**2 + 2*v**2", ["x", "v"]))
     assert found.verdict.status == "verified"
     assert found.faithfulness is not None
@@ -142,7 +159,14 @@ def test_a_hidden_neuron_is_read_in_terms_of_what_comes_before_the_network():
 
     causes = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
     found = cf.interpret(
-        network, causes, "0:0", names=["a", "b"], transform=measured, engine="terms", budget=cf.Budget(evaluations=500), rng=0
+        network,
+        causes,
+        "0:0",
+        names=["a", "b"],
+        transform=measured,
+        engine="terms",
+        budget=cf.Budget(evaluations=500),
+        rng=0,
     )
     assert str(found.concept) == "a*b"
     assert found.faithfulness is None
@@ -164,5 +188,11 @@ class Listener:
 
 def test_the_person_waiting_is_told_what_is_being_done():
     listener = Listener()
-    cf.interpret_field(field_of("x**2 + 2*v**2"), engine="terms", budget=cf.Budget(evaluations=300), rng=0, progress=listener)
+    cf.interpret_field(
+        field_of("x**2 + 2*v**2"),
+        engine="terms",
+        budget=cf.Budget(evaluations=300),
+        rng=0,
+        progress=listener,
+    )
     assert listener.steps == ["search", "half 1 of the data", "half 2 of the data"]

@@ -1,4 +1,6 @@
-"""There is one way through the house: whoever asks, the same field, seed and budget give the same formula."""
+"""There is one way through the house: whoever asks, the same field, seed and budget give the same
+formula.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from closedform.sweeping.effort import Effort, read_with
 NAMES = ["x", "v"]
 EVALUATIONS = 3000
 TRUTHS = [
-    "x**2 + v**2 + x**4/2", "v**2/2 + sin(x)", "x*v", "x**2 + 2*v**2", "x + v**2", "exp(x) + v", "x**2 - v**2", "x*v**2",
+    "x**2 + v**2 + x**4/2", "v**2/2 + sin(x)", "x*v", "x**2 + 2*v**2", "x + v**2", "exp(x) + v",
+    "x**2 - v**2", "x*v**2",
     "v**2 + x**4", "x**2*v + v",
 ]  # fmt: skip
 FIELDS = [(text, degrees) for text in TRUTHS for degrees in (1.0, 5.0)]
@@ -30,13 +33,23 @@ def check_one_answer(text, degrees, seed):
     alone = cf.interpret_field(field, budget=budget, rng=seed)
     together = cf.interpret_fields([field], budget=budget, rng=seed)
     swept, _ = read_with(Effort(terms=0, evaluations=EVALUATIONS), field, seed)
-    fitted = cf.ConceptSearch(budget=budget, tangent="none", random_state=seed).fit(points, gradients, feature_names=NAMES)
+    fitted = cf.ConceptSearch(budget=budget, tangent="none", random_state=seed).fit(
+        points, gradients, feature_names=NAMES
+    )
     first, second, third = np.random.default_rng(seed).spawn(3)
     result = cf.search(field, budget=budget.share(0.36), rng=first)
-    stepwise = cf.verify(cf.select(result, field, rng=second), field, budget=budget.share(0.64), rng=third)
+    stepwise = cf.verify(
+        cf.select(result, field, rng=second), field, budget=budget.share(0.64), rng=third
+    )
     assert alone.concept is not None
     assert alone.concept == together.concept == swept.concept == fitted.concept_ == stepwise.concept
-    assert alone.verdict == together.verdict == swept.verdict == fitted.interpretation_.verdict == stepwise.verdict
+    assert (
+        alone.verdict
+        == together.verdict
+        == swept.verdict
+        == fitted.interpretation_.verdict
+        == stepwise.verdict
+    )
 
 
 def test_one_field_has_one_answer():

@@ -16,9 +16,13 @@ def network(seed, bias=0.05, n_points=400, points_seed=0):
     """A latent that is a distorted, smoothly wrong copy of the truth."""
     rng = np.random.default_rng(seed)
     points = np.random.default_rng(points_seed).uniform(-1.5, 1.5, (n_points, 2))
-    slope = np.stack([np.sin(points @ rng.normal(size=(2, 1)) + rng.uniform(0, 6)) for _ in range(2)], axis=1)[:, :, 0]
+    slope = np.stack(
+        [np.sin(points @ rng.normal(size=(2, 1)) + rng.uniform(0, 6)) for _ in range(2)], axis=1
+    )[:, :, 0]
     gradients = TRUTH.gradient(points) + bias * slope
-    return cf.GradientField.from_arrays(points, gradients, latents=np.tanh(TRUTH(points) * rng.choice([-1, 1])), names=NAMES)
+    return cf.GradientField.from_arrays(
+        points, gradients, latents=np.tanh(TRUTH(points) * rng.choice([-1, 1])), names=NAMES
+    )
 
 
 def error(field):
@@ -48,16 +52,27 @@ def test_agreed_directions_have_one_sign():
 def test_points_where_networks_disagree_count_less():
     fields = [network(seed, bias=0.3) for seed in range(3)]
     common = common_field(fields)
-    apart = 1 - np.mean([(f.directions[:, :, 0] * common.directions[:, :, 0]).sum(axis=1) ** 2 for f in fields], axis=0)
-    assert common.weights[apart > np.quantile(apart, 0.9)].max() < common.weights[apart < np.median(apart)].min()
+    apart = 1 - np.mean(
+        [(f.directions[:, :, 0] * common.directions[:, :, 0]).sum(axis=1) ** 2 for f in fields],
+        axis=0,
+    )
+    assert (
+        common.weights[apart > np.quantile(apart, 0.9)].max()
+        < common.weights[apart < np.median(apart)].min()
+    )
 
 
 def test_the_common_concept_is_judged_on_every_network(found):
     fields, interpretation = found
     assert bool(cf.same_concept(str(interpretation.concept), str(TRUTH), NAMES))
-    assert [reading.name for reading in interpretation.networks] == [f"network {i}" for i in range(1, 5)]
+    assert [reading.name for reading in interpretation.networks] == [
+        f"network {i}" for i in range(1, 5)
+    ]
     assert all(reading.verdicts[0].status == "verified" for reading in interpretation.networks)
-    assert interpretation.agreement == "All 4 networks agree on this formula: each verifies it with constants of its own."
+    assert (
+        interpretation.agreement
+        == "All 4 networks agree on this formula: each verifies it with constants of its own."
+    )
     # Each with its own bias, so that no two have the same constants.
     assert len({reading.constants for reading in interpretation.networks}) == len(fields)
 
@@ -77,11 +92,20 @@ def test_saved_and_loaded_it_is_equal(found, tmp_path):
 
 def test_a_network_that_holds_something_else_is_named():
     points = network(0).points
-    other = cf.GradientField.from_arrays(points, np.stack([np.cos(3 * points[:, 1]), points[:, 0]], axis=1), names=NAMES)
-    interpretation = cf.interpret_fields(
-        [*(network(seed, 0.0) for seed in range(3)), other], engine="terms", budget=BUDGET, rng=0, network_names=list("abcd")
+    other = cf.GradientField.from_arrays(
+        points, np.stack([np.cos(3 * points[:, 1]), points[:, 0]], axis=1), names=NAMES
     )
-    assert [reading.verdicts[0].status for reading in interpretation.networks] == [*["verified"] * 3, "none"]
+    interpretation = cf.interpret_fields(
+        [*(network(seed, 0.0) for seed in range(3)), other],
+        engine="terms",
+        budget=BUDGET,
+        rng=0,
+        network_names=list("abcd"),
+    )
+    assert [reading.verdicts[0].status for reading in interpretation.networks] == [
+        *["verified"] * 3,
+        "none",
+    ]
     assert "3 of 4" in interpretation.agreement
 
 
@@ -91,7 +115,9 @@ def test_fields_at_other_points_are_put_together():
     assert common.n_points == 400
     for place, field in enumerate(fields):
         part = common.directions[200 * place : 200 * (place + 1), :, 0]
-        np.testing.assert_allclose(np.abs((part * field.directions[:, :, 0]).sum(axis=1)), 1.0, atol=1e-9)
+        np.testing.assert_allclose(
+            np.abs((part * field.directions[:, :, 0]).sum(axis=1)), 1.0, atol=1e-9
+        )
 
 
 def test_networks_of_other_inputs_are_refused():
@@ -103,8 +129,13 @@ def test_networks_of_other_inputs_are_refused():
 
 def test_a_list_of_networks_is_read_together():
     points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    models = [lambda x: np.tanh(x[:, 0] ** 2 + 2 * x[:, 1]), lambda x: np.exp(-(x[:, 0] ** 2) - 2 * x[:, 1])]
-    interpretation = cf.interpret(models, points, 0, names=NAMES, engine="terms", budget=BUDGET, rng=0)
+    models = [
+        lambda x: np.tanh(x[:, 0] ** 2 + 2 * x[:, 1]),
+        lambda x: np.exp(-(x[:, 0] ** 2) - 2 * x[:, 1]),
+    ]
+    interpretation = cf.interpret(
+        models, points, 0, names=NAMES, engine="terms", budget=BUDGET, rng=0
+    )
     assert str(interpretation.concept) == "2*v + x**2"
     assert len(interpretation.networks) == 2
     assert interpretation.verdict.status == "verified"
@@ -114,7 +145,9 @@ def test_names_of_networks_are_counted_before_the_search(monkeypatch):
     """They were counted after it, and cost the answer."""
     import closedform.reading.several_networks as several
 
-    monkeypatch.setattr(several, "interpret_field", lambda *_, **__: pytest.fail("the search was begun"))
+    monkeypatch.setattr(
+        several, "interpret_field", lambda *_, **__: pytest.fail("the search was begun")
+    )
     points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     fields = [cf.GradientField.from_arrays(points, points)] * 2
     with pytest.raises(ShapeError, match="3 names for 2 networks"):

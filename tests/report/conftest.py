@@ -90,7 +90,10 @@ def network_readings(found: Interpretation, count: int, name="network"):
     verdicts += [Verdict("approximate", "It may be.", (PASSED, NOT_MADE))] * (count - 1)
     concepts, misalignments = (found.concept,), (1e-3,)
     constants = [((0.5 + 0.01 * place,),) for place in range(count)]
-    return tuple(NetworkReading(f"{name} {n}", concepts, (verdicts[n],), misalignments, constants[n]) for n in range(count))
+    return tuple(
+        NetworkReading(f"{name} {n}", concepts, (verdicts[n],), misalignments, constants[n])
+        for n in range(count)
+    )
 
 
 @pytest.fixture(scope="session")

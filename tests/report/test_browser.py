@@ -1,4 +1,6 @@
-"""The page in a real browser: it must be there, so a missing Chromium is a failure and not a skip."""
+"""The page in a real browser: it must be there, so a missing Chromium is a failure and not a
+skip.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -13,11 +15,13 @@ from closedform.report.html import write_report
 from closedform.report.looks import LOOKS, Look
 
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PAGES = [
-    ("example", 1280, "light"), ("example", 1280, "dark"), ("example", 390, "light"), ("example", 390, "dark"),
+    ("example", 1280, "light"), ("example", 1280, "dark"), ("example", 390, "light"),
+    ("example", 390, "dark"),
     ("evil", 1280, "light"), ("evil", 390, "dark"), ("wide", 390, "light"),
     ("several", 1280, "light"), ("several", 390, "dark"), ("networks", 1280, "dark"),
     ("networks", 390, "light"), ("nothing", 1280, "dark"), ("nothing", 390, "light"),
@@ -45,7 +49,9 @@ class Watch:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("google-chrome")  # without either, Playwright's own
+    path = shutil.which("chromium") or shutil.which(
+        "google-chrome"
+    )  # without either, Playwright's own
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -86,9 +92,13 @@ def files(tmp_path_factory, example, evil, several, networks, nothing) -> dict[s
 def opened(browser, files) -> Iterator:
     contexts = []
 
-    def open_page(name: str = "example", *, width: int = 1280, scheme: str = "light", script: bool = True) -> Watch:
+    def open_page(
+        name: str = "example", *, width: int = 1280, scheme: str = "light", script: bool = True
+    ) -> Watch:
         viewport = {"width": width, "height": 900}
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme, java_script_enabled=script))
+        contexts.append(
+            browser.new_context(viewport=viewport, color_scheme=scheme, java_script_enabled=script)
+        )
         watch = Watch(contexts[-1].new_page())
         watch.page.goto(files[name].as_uri())
         return watch
@@ -115,7 +125,11 @@ def test_the_page_is_quiet_asks_for_nothing_and_fits(name, width, scheme, opened
     assert watch.complaints == []
     assert watch.requests == [files[name].as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    red = int(page.evaluate("getComputedStyle(document.body).backgroundColor").removeprefix("rgb(").split(",")[0])
+    red = int(
+        page.evaluate("getComputedStyle(document.body).backgroundColor")
+        .removeprefix("rgb(")
+        .split(",")[0]
+    )
     assert (red > 128) == (scheme == "light")
 
 
@@ -216,7 +230,8 @@ def test_without_script_everything_can_be_read(opened, example):
 def test_only_the_pages_own_script_runs(opened):
     watch = opened()
     watch.page.evaluate(
-        "() => { const s = document.createElement('script'); s.textContent = 'window.foreign = 1'; document.body.append(s); }"
+        "() => { const s = document.createElement('script'); s.textContent = 'window.foreign "
+        "= 1'; document.body.append(s); }"
     )
     assert watch.page.evaluate("window.foreign") is None
 

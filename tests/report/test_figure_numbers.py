@@ -130,7 +130,9 @@ def test_directions_that_do_not_fit_their_points_are_refused():
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_ticks_lie_inside_and_are_few(low, span):
     found = ticks(low, low + span)
-    assert all(low - 1e-6 * span - 1e-9 <= value <= low + span + 1e-6 * span + 1e-9 for value in found)
+    assert all(
+        low - 1e-6 * span - 1e-9 <= value <= low + span + 1e-6 * span + 1e-9 for value in found
+    )
     assert 2 <= len(found) <= 9
 
 

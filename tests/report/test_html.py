@@ -49,7 +49,12 @@ def test_every_element_is_closed(page):
 
 
 def test_the_page_asks_for_nothing(page):
-    addresses = [v for _, attributes in page.elements for k, v in attributes.items() if k in ("src", "href", "srcset", "data")]
+    addresses = [
+        v
+        for _, attributes in page.elements
+        for k, v in attributes.items()
+        if k in ("src", "href", "srcset", "data")
+    ]
     assert addresses == ["data:,"]
     assert "@import" not in page.text
     assert "url(" not in page.text
@@ -92,13 +97,21 @@ def test_without_rivals_the_page_claims_nothing(example):
 
 def test_without_script_the_choice_is_shown(example):
     outline = Outline(render_report(example))
-    panels = [attributes for _, attributes in outline.elements if "panel" in (attributes.get("class") or "").split()]
+    panels = [
+        attributes
+        for _, attributes in outline.elements
+        if "panel" in (attributes.get("class") or "").split()
+    ]
     assert {a["data-index"] for a in panels if "hidden" not in a} == {str(example.chosen)}
     assert len(panels) == 2 * len(example.front)
 
 
 def test_bar_heights_follow_the_misalignment(example):
-    styles = [a["style"] for _, a in Outline(render_report(example)).elements if a.get("class") == "column"]
+    styles = [
+        a["style"]
+        for _, a in Outline(render_report(example)).elements
+        if a.get("class") == "column"
+    ]
     heights = [float((style or "").removeprefix("height:").removesuffix("%")) for style in styles]
     order = np.argsort([entry.misalignment for entry in example.front])
     assert (np.diff(np.array(heights)[order]) >= 0).all()

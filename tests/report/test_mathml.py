@@ -73,7 +73,10 @@ def test_names_are_escaped():
     expression = parse("`<script>alert(1)</script>` + `a & b`")
     source = to_mathml(expression)
     assert "<script" not in source
-    assert ElementTree.fromstring(source.replace("&#x2062;", "")).findtext(".//mtext") == "<script>alert(1)</script>"
+    assert (
+        ElementTree.fromstring(source.replace("&#x2062;", "")).findtext(".//mtext")
+        == "<script>alert(1)</script>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,13 @@ def test_names(name, expected):
 
 
 def test_only_letters_stand_side_by_side():
-    assert [is_one_letter(name) for name in ("x", "x_1", "omega", "mass", "a b")] == [True, True, True, False, False]
+    assert [is_one_letter(name) for name in ("x", "x_1", "omega", "mass", "a b")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @given(expressions(("x", "omega_0", "A12", "<b>")))

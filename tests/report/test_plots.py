@@ -1,4 +1,6 @@
-"""What is drawn is looked at by people; here, that it is the right data on the right axes, and that nothing global changes."""
+"""What is drawn is looked at by people; here, that it is the right data on the right axes, and that
+nothing global changes.
+"""
 
 from dataclasses import replace
 from io import BytesIO
@@ -13,7 +15,14 @@ from matplotlib.text import Annotation
 from closedform.errors import ConceptError
 from closedform.interpretation.evidence import Directions
 from closedform.report.errors import ReportError
-from closedform.report.plots import GREEN, plot_angles, plot_coefficients, plot_directions, plot_front, plot_phi
+from closedform.report.plots import (
+    GREEN,
+    plot_angles,
+    plot_coefficients,
+    plot_directions,
+    plot_front,
+    plot_phi,
+)
 from closedform.testing.example_interpretation import example_interpretation
 
 PLOTS = {
@@ -69,12 +78,15 @@ def test_the_front_has_a_bar_for_each_candidate_and_marks_the_choice(example, py
     assert np.allclose(bar_tops(ax), [entry.misalignment for entry in example.front])
     labels = [label.get_text() for label in ax.get_xticklabels()]
     assert labels == [str(entry.complexity) for entry in example.front]
-    greens = [index for index, bar in enumerate(ax.patches) if bar.get_facecolor() == pyplot.matplotlib.colors.to_rgba(GREEN)]
+    greens = [
+        index
+        for index, bar in enumerate(ax.patches)
+        if bar.get_facecolor() == pyplot.matplotlib.colors.to_rgba(GREEN)
+    ]
     assert greens == [example.chosen]
-    assert {text.get_text(): int(text.xy[0]) for text in ax.texts if isinstance(text, Annotation)} == {
-        "chosen": example.chosen,
-        "steepest drop": 1,
-    }
+    assert {
+        text.get_text(): int(text.xy[0]) for text in ax.texts if isinstance(text, Annotation)
+    } == {"chosen": example.chosen, "steepest drop": 1}
 
 
 def test_a_perfect_candidate_has_a_bar(example, pyplot):

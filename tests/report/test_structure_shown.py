@@ -5,7 +5,9 @@ from closedform.report.html import render_report
 from closedform.searching.decomposition import Combination, Decomposition
 
 INPUTS = tuple(Combination(name, (name,), 0.0, 0.0, 0.0) for name in ("x", "<v>"))
-STRUCTURE = Decomposition((Combination("x*<v>", ("x", "<v>"), 1e-6, 0.0, 2e-6, INPUTS),), ("z",), 1e-6)
+STRUCTURE = Decomposition(
+    (Combination("x*<v>", ("x", "<v>"), 1e-6, 0.0, 2e-6, INPUTS),), ("z",), 1e-6
+)
 
 
 def test_the_page_and_the_notebook_show_how_a_formula_is_built(example):

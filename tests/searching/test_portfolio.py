@@ -30,12 +30,22 @@ from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
 NAMES = ("x", "y", "z", "w")
 
 
-SMALL = Portfolio(TermSearch(stages=(80,), max_terms=4, width=10), Evolution(population=100, islands=1), structure=None)
+SMALL = Portfolio(
+    TermSearch(stages=(80,), max_terms=4, width=10),
+    Evolution(population=100, islands=1),
+    structure=None,
+)
 """Without the search by structure, which would leave nothing to do for the others."""
 
 
 def search(field, progress=None, space=None, engine=SMALL, **limits):
-    return engine.search(field, space or SearchSpace(), Budget(**limits), np.random.default_rng(0), progress or Silent())
+    return engine.search(
+        field,
+        space or SearchSpace(),
+        Budget(**limits),
+        np.random.default_rng(0),
+        progress or Silent(),
+    )
 
 
 def test_statistics_say_which_engine_found_what():
@@ -68,7 +78,12 @@ def test_without_pyoperon_the_terms_run_alone_and_say_so(monkeypatch):
 
 def test_parts_are_subexpressions_with_inputs():
     front = Front.of([Candidate(cf.parse("sin(2*x)/y + 3"), 0.1, 9, "evolution")])
-    assert [str(part) for part in parts(front, 10)] == ["sin(2*x)/y + 3", "sin(2*x)/y", "sin(2*x)", "2*x"]
+    assert [str(part) for part in parts(front, 10)] == [
+        "sin(2*x)/y + 3",
+        "sin(2*x)/y",
+        "sin(2*x)",
+        "2*x",
+    ]
     assert len(parts(front, 2)) == 2
 
 
@@ -81,19 +96,26 @@ def test_the_answer_is_written_and_judged_in_the_users_inputs():
     for candidate in result.front:
         assert candidate.expression.names == NAMES
         assert candidate.complexity == candidate.expression.complexity()
-        assert field_misalignment(candidate.expression, field).mean() == pytest.approx(candidate.misalignment, abs=1e-12)
+        assert field_misalignment(candidate.expression, field).mean() == pytest.approx(
+            candidate.misalignment, abs=1e-12
+        )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-12
 
 
 def test_one_combination_of_all_inputs_is_the_answer():
-    result = search(KnownField("exp(x - 2*y + z/3)", ("x", "y", "z")).field(np.random.default_rng(0)), evaluations=500)
+    result = search(
+        KnownField("exp(x - 2*y + z/3)", ("x", "y", "z")).field(np.random.default_rng(0)),
+        evaluations=500,
+    )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-12
 
 
 def test_a_false_structure_loses_no_answer(monkeypatch):
-    """An input that matters is left out, as noise might make it look; the whole field is searched after the reduced one."""
+    """An input that matters is left out, as noise might make it look; the whole field is searched
+    after the reduced one.
+    """
     wrong = Structure(("x", "y", "z"), (((0, 1.0),), ((1, 2.0), (2, 1.0))), ("All wrong.",))
     monkeypatch.setattr(portfolio, "find_structure", lambda field: wrong)
     field = KnownField("x*y + z**2", ("x", "y", "z")).field(np.random.default_rng(0))
@@ -139,7 +161,11 @@ def test_parts_of_a_separable_concept_are_searched_one_by_one():
 
 def test_the_users_terms_guesses_and_limits_survive_the_reduction():
     field = KnownField("tanh(x)*z", NAMES).field(np.random.default_rng(0))
-    space = SearchSpace(terms=["log(tanh(x)**2) + log(z**2)", "x*w"], guesses=["x*y"], inside={"sin": ["w"], "exp": ["x"]})
+    space = SearchSpace(
+        terms=["log(tanh(x)**2) + log(z**2)", "x*w"],
+        guesses=["x*y"],
+        inside={"sin": ["w"], "exp": ["x"]},
+    )
     result = search(field, space=space, evaluations=500)
     assert result.front.best is not None
     assert "tanh" in str(result.front.best.expression)
@@ -163,7 +189,9 @@ class Recorder:
 def test_progress_is_one_bar_over_the_whole_budget(limits):
     pytest.importorskip("pyoperon")
     recorder = Recorder()
-    field = KnownField("x*y/(1 + z**2) + sin(x*w)", NAMES).field(np.random.default_rng(4), noise=0.05)
+    field = KnownField("x*y/(1 + z**2) + sin(x*w)", NAMES).field(
+        np.random.default_rng(4), noise=0.05
+    )
     search(field, progress=recorder, **limits)
     shares = [snapshot.done for snapshot in recorder.seen]
     assert shares == sorted(shares)
@@ -183,7 +211,11 @@ def test_progress_shows_no_expression_in_other_inputs_than_the_users():
     shown = [text for snapshot in recorder.seen for _, text in snapshot.details]
     assert len(result.statistics["steps"]) > 2
     assert shown
-    assert not [text for text in shown if "others" in text or ("x" in text.replace("exp", "") and "y" not in text)]
+    assert not [
+        text
+        for text in shown
+        if "others" in text or ("x" in text.replace("exp", "") and "y" not in text)
+    ]
 
 
 def test_a_live_line_stays_one_line():
@@ -200,7 +232,9 @@ def test_a_live_line_stays_one_line():
 
 def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
     recorder = Recorder()
-    dead = GradientField.from_arrays(np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 2)))
+    dead = GradientField.from_arrays(
+        np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 2))
+    )
     search(dead, progress=recorder, evaluations=100)
     assert recorder.closed == 1
 
@@ -214,19 +248,25 @@ from closedform.searching.portfolio import Portfolio
 from closedform.searching.space import SearchSpace
 from closedform.testing.known_fields import KnownField
 
-field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(np.random.default_rng(4), noise=0.05)
-Portfolio().search(field, SearchSpace(), Budget(evaluations=500), np.random.default_rng(0), Silent())
+known = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w"))
+field, space = known.field(np.random.default_rng(4), noise=0.05), SearchSpace()
+Portfolio().search(field, space, Budget(evaluations=500), np.random.default_rng(0), Silent())
 for _ in range(3):
     print("searching", flush=True)
-    result = Portfolio().search(field, SearchSpace(), Budget(seconds=12), np.random.default_rng(0), Silent())
+    rng = np.random.default_rng(0)
+    result = Portfolio().search(field, space, Budget(seconds=12), rng, Silent())
     print(result.status, len(result.front), flush=True)
 """
 
 
 def test_a_real_ctrl_c_ends_the_search_within_a_second():
-    """In the term search and in evolution; the middle of three tries, for a busy machine may hold up one."""
+    """In the term search and in evolution; the middle of three tries, for a busy machine may hold
+    up one.
+    """
     delays = []
-    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         for wait in (0.7, 2.0, 4.5):
             assert process.stdout.readline() == "searching\n"

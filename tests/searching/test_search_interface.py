@@ -20,7 +20,14 @@ def candidate(text, misalignment, size):
 
 
 def test_a_front_keeps_what_nothing_simpler_matches():
-    front = Front.of([candidate("x", 0.5, 1), candidate("y", 0.4, 1), candidate("x + y", 0.4, 3), candidate("x*y", 0.1, 3)])
+    front = Front.of(
+        [
+            candidate("x", 0.5, 1),
+            candidate("y", 0.4, 1),
+            candidate("x + y", 0.4, 3),
+            candidate("x*y", 0.1, 3),
+        ]
+    )
     assert [str(c.expression) for c in front] == ["y", "x*y"]
     assert front.best is not None
     assert front.best.misalignment == 0.1
@@ -30,7 +37,9 @@ def test_a_front_keeps_what_nothing_simpler_matches():
 
 
 def test_rounding_does_not_decide():
-    front = Front.of([candidate("0.49999999999999994*x + y", 2e-17, 5), candidate("0.5*x + y", 9e-17, 5)])
+    front = Front.of(
+        [candidate("0.49999999999999994*x + y", 2e-17, 5), candidate("0.5*x + y", 9e-17, 5)]
+    )
     assert [str(c.expression) for c in front] == ["0.5*x + y"]
     assert front.merge(Front.of([candidate("x + y + 3e-17*x*y", 1e-17, 9)])) == front
 
@@ -97,7 +106,9 @@ def test_misspelt_options_and_operators_get_a_suggestion():
     ],
 )
 def test_a_space_says_what_it_holds(text, allowed):
-    space = SearchSpace(operators=["add", "mul", "sin", "cos", "pow"], inside={"sin": ["x"]}, costs=Costs())
+    space = SearchSpace(
+        operators=["add", "mul", "sin", "cos", "pow"], inside={"sin": ["x"]}, costs=Costs()
+    )
     e = cf.parse(text, names=["x", "y"])
     assert space.allows(e.tree, e.names) is allowed
 

@@ -11,7 +11,9 @@ NAMES = ("x", "y", "z")
 
 
 def field_of(truth, names=NAMES, low=-2.0, high=2.0, noise=0.0, n_points=600):
-    return KnownField(truth, names, low, high).field(np.random.default_rng(0), n_points=n_points, noise=noise)
+    return KnownField(truth, names, low, high).field(
+        np.random.default_rng(0), n_points=n_points, noise=noise
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,9 @@ def test_units_do_not_matter():
     points = np.random.default_rng(0).uniform(-2, 2, (600, 3))
     units = np.array([1000.0, 0.001, 1.0])
     gradients = known.concepts[0].gradient(points / 1) / units
-    found = find_separation(GradientField.from_arrays(points * units, gradients, names=NAMES, tangent="none"))
+    found = find_separation(
+        GradientField.from_arrays(points * units, gradients, names=NAMES, tangent="none")
+    )
     assert found is not None
     assert found.blocks == ((0, 1), (2,))
 
@@ -61,7 +65,12 @@ def test_several_latents_tangent_spaces_and_few_points_are_left_alone():
     assert find_separation(field_of("x + y**2 + z", n_points=50)) is None
     points = np.random.default_rng(0).normal(size=(300, 3))
     points[:, 2] = 1 - points[:, 0]
-    assert find_separation(GradientField.from_arrays(points, np.tile([1.0, 2.0, 0.0], (300, 1)), tangent="linear")) is None
+    assert (
+        find_separation(
+            GradientField.from_arrays(points, np.tile([1.0, 2.0, 0.0], (300, 1)), tangent="linear")
+        )
+        is None
+    )
 
 
 def test_a_part_by_itself_is_the_part_and_the_others():
@@ -79,5 +88,8 @@ def test_a_part_by_itself_is_the_part_and_the_others():
 
 
 def test_summands_without_the_other_input():
-    trees = [cf.parse(text, ("x", "w")).tree for text in ("exp(x) - 2*w + 3*x", "x*w + x**7", "x**2 + sin(w)")]
+    trees = [
+        cf.parse(text, ("x", "w")).tree
+        for text in ("exp(x) - 2*w + 3*x", "x*w + x**7", "x**2 + sin(w)")
+    ]
     assert parts_of(trees, 1) == [cf.parse("exp(x)").tree, cf.parse("x").tree]

@@ -11,7 +11,9 @@ NAMES = ("x", "y", "z", "w")
 
 
 def field_of(truth, noise=0.0, seed=0, n_points=800):
-    return KnownField(truth, NAMES).field(np.random.default_rng(seed), n_points=n_points, noise=noise)
+    return KnownField(truth, NAMES).field(
+        np.random.default_rng(seed), n_points=n_points, noise=noise
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,9 @@ def test_units_do_not_matter():
     points = np.random.default_rng(0).uniform(-2, 2, (500, 4))
     units = np.array([1.0, 1000.0, 0.01, 1.0])
     gradients = known.concepts[0].gradient(points) / units
-    structure = find_structure(GradientField.from_arrays(points * units, gradients, names=NAMES, tangent="none"))
+    structure = find_structure(
+        GradientField.from_arrays(points * units, gradients, names=NAMES, tangent="none")
+    )
     ((_, first), (_, second)) = structure.groups[1]
     assert second / first == pytest.approx(2 * 1000 / 0.01, rel=1e-6)
 

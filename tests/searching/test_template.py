@@ -71,10 +71,17 @@ def test_wrong_templates_are_told_apart(templates, message):
 def test_unknown_inputs_get_a_suggestion(engine):
     if engine == "evolution":
         pytest.importorskip("pyoperon")
-    field = KnownField("position + speed**2", ("position", "speed")).field(np.random.default_rng(0), n_points=60)
-    for space in (SearchSpace(templates=["f(positon) + g(speed)"]), SearchSpace(inside={"sin": ["positon"]})):
+    field = KnownField("position + speed**2", ("position", "speed")).field(
+        np.random.default_rng(0), n_points=60
+    )
+    for space in (
+        SearchSpace(templates=["f(positon) + g(speed)"]),
+        SearchSpace(inside={"sin": ["positon"]}),
+    ):
         with pytest.raises(SpaceError, match="did you mean 'position'"):
-            get_engine(engine).search(field, space, Budget(evaluations=10), np.random.default_rng(0), Silent())
+            get_engine(engine).search(
+                field, space, Budget(evaluations=10), np.random.default_rng(0), Silent()
+            )
 
 
 @pytest.mark.parametrize("engine", ["auto", "terms", "evolution"])
@@ -82,15 +89,24 @@ def test_engines_keep_to_a_template(engine):
     if engine == "evolution":
         pytest.importorskip("pyoperon")
     space = SearchSpace(templates=["f(x) + g(y)"])
-    field = KnownField("x*y + x**2 + sin(y)", ("x", "y")).field(np.random.default_rng(0), n_points=200)
-    result = get_engine(engine).search(field, space, Budget(evaluations=1200), np.random.default_rng(0), Silent())
+    field = KnownField("x*y + x**2 + sin(y)", ("x", "y")).field(
+        np.random.default_rng(0), n_points=200
+    )
+    result = get_engine(engine).search(
+        field, space, Budget(evaluations=1200), np.random.default_rng(0), Silent()
+    )
     assert len(result.front) > 2
-    assert all(space.allows(candidate.expression.tree, candidate.expression.names) for candidate in result.front)
+    assert all(
+        space.allows(candidate.expression.tree, candidate.expression.names)
+        for candidate in result.front
+    )
 
 
 def test_a_template_leads_to_the_answer():
     field = KnownField("x**2 + sin(y)", ("x", "y")).field(np.random.default_rng(0))
     space = SearchSpace(templates=["f(x) + g(y)"])
-    result = get_engine("terms").search(field, space, Budget(evaluations=2000), np.random.default_rng(0), Silent())
+    result = get_engine("terms").search(
+        field, space, Budget(evaluations=2000), np.random.default_rng(0), Silent()
+    )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-12

@@ -13,7 +13,12 @@ def parse(text):
 
 
 def front_of(*texts):
-    return Front(tuple(Candidate(parse(text), 0.5 / 10**i, 5 * (i + 1), "terms") for i, text in enumerate(texts)))
+    return Front(
+        tuple(
+            Candidate(parse(text), 0.5 / 10**i, 5 * (i + 1), "terms")
+            for i, text in enumerate(texts)
+        )
+    )
 
 
 def noisy_field(text, noise=0.01, n_points=600):
@@ -21,7 +26,9 @@ def noisy_field(text, noise=0.01, n_points=600):
     points = rng.uniform(-1, 1, (n_points, 2))
     gradients = parse(text).gradient(points)
     gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
-    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES)
+    return cf.GradientField.from_arrays(
+        points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES
+    )
 
 
 def test_forms_are_canonical_and_snapped_ones_join():
@@ -39,7 +46,12 @@ def test_forms_are_canonical_and_snapped_ones_join():
 
 def test_the_same_form_has_few_variants():
     field = noisy_field("x**2 + 1.37*v**2")
-    contenders, _ = gather(front_of("x**2 + 1.3*v**2", "x**2 + 1.36*v**2"), field, as_rule("factor"), np.random.default_rng(0))
+    contenders, _ = gather(
+        front_of("x**2 + 1.3*v**2", "x**2 + 1.36*v**2"),
+        field,
+        as_rule("factor"),
+        np.random.default_rng(0),
+    )
     fitted = [c for c in contenders if c.errors]
     assert 1 <= len(fitted) <= 3
     assert all(0 < c.errors[0] < 0.05 for c in fitted)

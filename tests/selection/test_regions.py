@@ -9,7 +9,9 @@ def field_of(text, n_points=600, seed=0, noise=0.0):
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1, 1, (n_points, 2))
     gradients = cf.parse(text, names=["x", "v"]).gradient(points)
-    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=["x", "v"])
+    return cf.GradientField.from_arrays(
+        points, gradients + noise * rng.normal(size=gradients.shape), names=["x", "v"]
+    )
 
 
 def test_regions_are_compact_and_complete():
@@ -19,7 +21,9 @@ def test_regions_are_compact_and_complete():
     counts = np.bincount(labels)
     assert len(counts) >= 20
     assert counts.min() > 0
-    spread = np.mean([field.points[labels == region].std(axis=0).mean() for region in range(len(counts))])
+    spread = np.mean(
+        [field.points[labels == region].std(axis=0).mean() for region in range(len(counts))]
+    )
     assert spread < 0.4 * field.points.std(axis=0).mean()
 
 
@@ -35,7 +39,9 @@ def test_few_points_have_few_regions_and_dead_ones_none():
 def test_a_region_is_judged_by_constants_fitted_without_it():
     field = field_of("x**2 + v**2", noise=0.02)
     labels = divide(field, np.random.default_rng(0))
-    right, wrong = (cf.parse(text, names=["x", "v"]) for text in ("x**2 + 1.01*v**2", "x**2 + 1.01*v"))
+    right, wrong = (
+        cf.parse(text, names=["x", "v"]) for text in ("x**2 + 1.01*v**2", "x**2 + 1.01*v")
+    )
     scores = score_regions([right, wrong], field, labels)
     assert scores.misalignments.shape == (2, labels.max() + 1)
     assert scores.weights.sum() == pytest.approx(1)

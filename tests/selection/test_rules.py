@@ -11,10 +11,14 @@ RNG = np.random.default_rng
 
 
 def case(*rows, spread=0.05, seed=0):
-    """Contenders from (text, complexity, parts, misalignment), with a common error in each of 24 regions."""
+    """Contenders from (text, complexity, parts, misalignment), with a common error in each of 24
+    regions.
+    """
     rng = RNG(seed)
     common = np.exp(spread * rng.normal(size=24))
-    table = np.array([value * common * np.exp(0.2 * spread * rng.normal(size=24)) for *_, value in rows])
+    table = np.array(
+        [value * common * np.exp(0.2 * spread * rng.normal(size=24)) for *_, value in rows]
+    )
     contenders = [
         Contender(cf.parse(text, names=["x", "v"]), size, parts, value, float(values.mean()))
         for (text, size, parts, value), values in zip(rows, table, strict=True)

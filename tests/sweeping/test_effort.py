@@ -11,7 +11,9 @@ from closedform.sweeping.effort import Effort, read_with
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
 FIELD = GradientField.from_arrays(POINTS, POINTS, latents=(POINTS**2).sum(axis=1))
-NOISY = GradientField.from_arrays(POINTS, np.random.default_rng(1).normal(size=(300, 2)), latents=POINTS[:, 0])
+NOISY = GradientField.from_arrays(
+    POINTS, np.random.default_rng(1).normal(size=(300, 2)), latents=POINTS[:, 0]
+)
 
 
 def answers(monkeypatch, **by_engine):
@@ -21,7 +23,10 @@ def answers(monkeypatch, **by_engine):
     def fake(_field, *, engine, budget, rng, rule):
         asked.append((engine, budget.evaluations, budget.target, rng, rule))
         status, misalignment, floor = by_engine[engine]
-        verdict, alignment = SimpleNamespace(status=status), SimpleNamespace(misalignment=misalignment)
+        verdict, alignment = (
+            SimpleNamespace(status=status),
+            SimpleNamespace(misalignment=misalignment),
+        )
         return SimpleNamespace(verdict=verdict, alignment=alignment, floor=floor, engine=engine)
 
     monkeypatch.setattr(module, "interpret_field", fake)
@@ -67,7 +72,9 @@ def test_the_better_of_both_is_kept(monkeypatch):
     ],
 )
 def test_either_can_be_left_out(monkeypatch, effort, engines):
-    asked = answers(monkeypatch, **dict.fromkeys(("terms", "auto", "evolution"), ("none", 0.5, 0.5)))
+    asked = answers(
+        monkeypatch, **dict.fromkeys(("terms", "auto", "evolution"), ("none", 0.5, 0.5))
+    )
     read_with(effort, FIELD, 0)
     assert [engine for engine, *_ in asked] == engines
 

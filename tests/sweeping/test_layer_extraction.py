@@ -18,13 +18,24 @@ INPUTS = np.random.default_rng(0).normal(size=(300, 3))
 @pytest.fixture
 def model():
     torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 12), torch.nn.Linear(12, 1))
+    return torch.nn.Sequential(
+        torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 12), torch.nn.Linear(12, 1)
+    )
 
 
 def extraction(folder, model, **options):
-    given = {"names": ["x", "y", "z"], "tangent": "auto", "constraints": (), "max_points": 200, "smoothing": 0.0, "seed": 3}
+    given = {
+        "names": ["x", "y", "z"],
+        "tangent": "auto",
+        "constraints": (),
+        "max_points": 200,
+        "smoothing": 0.0,
+        "seed": 3,
+    }
     given |= {name: options.pop(name) for name in list(options) if name in given}
-    return LayerExtraction(SharedFolder(folder), model, INPUTS, options=cast(OptionKeywords, options), **given)
+    return LayerExtraction(
+        SharedFolder(folder), model, INPUTS, options=cast(OptionKeywords, options), **given
+    )
 
 
 def names(count, layer="2"):
@@ -40,7 +51,9 @@ def test_fields_are_those_of_single_neurons(tmp_path, model):
         assert values is not None
         alone = extract_field(model, inputs.points, reference.neuron, max_points=None)
         unit = values[:, :3] / np.linalg.norm(values[:, :3], axis=1, keepdims=True)
-        np.testing.assert_allclose(np.abs((unit * alone.directions[:, :, 0]).sum(axis=1)), 1.0, atol=1e-12)
+        np.testing.assert_allclose(
+            np.abs((unit * alone.directions[:, :, 0]).sum(axis=1)), 1.0, atol=1e-12
+        )
         assert alone.latents is not None
         np.testing.assert_allclose(values[:, 3], alone.latents[:, 0], atol=1e-12)
 
@@ -55,7 +68,12 @@ def test_memory_is_bounded_by_points_times_neurons(tmp_path, model, monkeypatch)
     open_source = module.open_source
 
     def spy(*arguments, **options):
-        sizes.append((len(arguments[2]) if isinstance(arguments[2], list) else 1, options.get("batch_size", 0)))
+        sizes.append(
+            (
+                len(arguments[2]) if isinstance(arguments[2], list) else 1,
+                options.get("batch_size", 0),
+            )
+        )
         return open_source(*arguments, **options)
 
     monkeypatch.setattr(module, "open_source", spy)
@@ -80,7 +98,9 @@ def test_a_network_that_has_not_changed_is_not_run_again(tmp_path, model, monkey
         extraction(tmp_path, model).block(names(12))
 
 
-@pytest.mark.parametrize("other", [{"seed": 4}, {"smoothing": 0.01}, {"precision": "native"}, {"names": ["a", "b", "c"]}])
+@pytest.mark.parametrize(
+    "other", [{"seed": 4}, {"smoothing": 0.01}, {"precision": "native"}, {"names": ["a", "b", "c"]}]
+)
 def test_other_options_give_other_plans(tmp_path, model, other):
     extraction(tmp_path, model).block(names(3))
     extraction(tmp_path, model, **other).block(names(3))
@@ -96,7 +116,9 @@ def test_damaged_files_are_made_again(tmp_path, model, what, way):
     if way == "removed":
         file.unlink()
     else:
-        file.write_bytes(content[:-9] if way == "truncated" else content[:100] + b"#######" + content[107:])
+        file.write_bytes(
+            content[:-9] if way == "truncated" else content[:100] + b"#######" + content[107:]
+        )
     again = extraction(tmp_path, model)
     assert again.restore(again.block(names(12))) == first
     assert all(reference.read(SharedFolder(tmp_path)) is not None for reference in first)
@@ -109,7 +131,11 @@ def test_a_reference_notices_damage(tmp_path, model):
     content = bytearray(file.read_bytes())
     content[found[1].shape[0] * 4 * 8 + 5] ^= 1
     file.write_bytes(content)
-    assert [reference.read(SharedFolder(tmp_path)) is None for reference in found] == [False, True, False]
+    assert [reference.read(SharedFolder(tmp_path)) is None for reference in found] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_functions_have_no_plans(tmp_path):

@@ -13,7 +13,9 @@ DG = np.stack([2 * X, 3 + 0 * Y], axis=1)
 
 def likeness(gradients, values):
     scale = robust_spread(POINTS)
-    return describe(np.asarray(gradients)[None], np.asarray(values)[None], TangentSpace("none", 2), scale)[0]
+    return describe(
+        np.asarray(gradients)[None], np.asarray(values)[None], TangentSpace("none", 2), scale
+    )[0]
 
 
 CONCEPT = likeness(DG, G)
@@ -40,7 +42,8 @@ def test_functions_of_a_neuron_are_like_it(factor, values):
 @pytest.mark.parametrize(
     ("gradients", "values"),
     [
-        # The square of what changes its sign is another concept, though its directions are the same up to signs.
+        # The square of what changes its sign is another concept, though its directions are the same
+        # up to signs.
         (DG * G[:, None], G**2),
         (DG + np.array([0, 1e-3]), G + 1e-3 * Y),
         (np.stack([X, Y], axis=1), X**2 + Y**2),

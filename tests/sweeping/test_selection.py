@@ -31,7 +31,8 @@ def test_width_by_looking():
 
 
 @pytest.mark.parametrize(
-    ("layer", "neurons", "said"), [("9", None, "no layer"), ("0:1", None, "names a neuron"), ("0", slice(9, 9), "at least one")]
+    ("layer", "neurons", "said"),
+    [("9", None, "no layer"), ("0:1", None, "names a neuron"), ("0", slice(9, 9), "at least one")],
 )
 def test_mistakes_are_told(layer, neurons, said):
     with pytest.raises(NeuronError, match=said):
@@ -45,7 +46,8 @@ def test_positions_must_be_chosen():
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("3:9", slice(3, 9)), (":5", slice(None, 5)), ("::2", slice(None, None, 2)), ("7", ["7"])]
+    ("text", "expected"),
+    [("3:9", slice(3, 9)), (":5", slice(None, 5)), ("::2", slice(None, None, 2)), ("7", ["7"])],
 )
 def test_ranges(text, expected):
     assert parse_range(text) == expected

@@ -25,7 +25,16 @@ def layer(points):
     """Three concepts, functions of them, and two dead neurons."""
     x, v = points.T
     first, second = x**2 + v, x * v
-    columns = [first, np.exp(first), 0 * x, second, -(second**3) - second, x + 3 * v, np.maximum(x - 9, 0.0), -2 * first]
+    columns = [
+        first,
+        np.exp(first),
+        0 * x,
+        second,
+        -(second**3) - second,
+        x + 3 * v,
+        np.maximum(x - 9, 0.0),
+        -2 * first,
+    ]
     return np.stack(columns, axis=1)
 
 
@@ -47,7 +56,14 @@ def finished_store(tmp_path_factory):
 def test_every_neuron_has_a_record(finished_store):
     path, found = finished_store
     records = records_of(path)
-    assert found.counts == {"neurons": 8, "before": 0, "verified": 6, "approximate": 0, "none": 2, "failed": 0}
+    assert found.counts == {
+        "neurons": 8,
+        "before": 0,
+        "verified": 6,
+        "approximate": 0,
+        "none": 2,
+        "failed": 0,
+    }
     assert [records[f"output:{n}"]["status"] for n in range(8)] == [
         *("done", "same", "dead", "done"),
         *("same", "done", "dead", "same"),
@@ -60,18 +76,25 @@ def test_every_neuron_has_a_record(finished_store):
 
 def test_a_record_is_what_the_field_alone_gives(finished_store):
     record = records_of(finished_store[0])["output:3"]
-    inputs = cf.extract_field(layer, POINTS, "output:3", names=["x", "v"], kind="function", max_points=2000)
+    inputs = cf.extract_field(
+        layer, POINTS, "output:3", names=["x", "v"], kind="function", max_points=2000
+    )
     alone = cf.interpret_field(inputs, engine="terms", budget=cf.Budget(evaluations=200), rng=0)
     assert alone.alignment is not None
     assert (record["concept"], record["verdict"]) == (str(alone.concept), alone.verdict.status)
     assert record["misalignment"] == alone.alignment.misalignment
-    assert record["front"] == [[e.complexity, e.misalignment, str(e.expression)] for e in alone.front]
+    assert record["front"] == [
+        [e.complexity, e.misalignment, str(e.expression)] for e in alone.front
+    ]
     assert finished(record, 0.0)["digest"] == record["digest"]
 
 
 def test_the_table_with_conditions(finished_store):
     _, found = finished_store
-    assert found.table("verdict = verified, complexity < 4")["neuron"].tolist() == ["output:3", "output:4"]
+    assert found.table("verdict = verified, complexity < 4")["neuron"].tolist() == [
+        "output:3",
+        "output:4",
+    ]
     assert list(found.table().columns[:4]) == ["neuron", "status", "verdict", "concept"]
     assert "8 neurons" in str(found)
 
@@ -98,7 +121,8 @@ def read(payload):
     failing = Path({str(failing)!r})
     if failing.exists() and payload["neuron"] in failing.read_text().split():
         raise ValueError("told to fail")
-    record = {{"neuron": payload["neuron"], "status": "done", "verdict": "verified", "field": payload["checksum"]}}
+    record = {{"neuron": payload["neuron"], "field": payload["checksum"]}}
+    record |= {{"status": "done", "verdict": "verified"}}
     return finished(record, 0.0)
 """
     (tmp_path / "modules" / "stub_reading.py").write_text(text)
@@ -120,7 +144,9 @@ def test_what_is_done_is_not_done_again(stub, tmp_path):
     assert read() == ["output:0", "output:3", "output:5"]
     assert run(tmp_path / "s").counts["before"] == 8
     assert read() == []
-    found = run(tmp_path / "s", model=lambda points: np.concatenate([layer(points), points**3], axis=1))
+    found = run(
+        tmp_path / "s", model=lambda points: np.concatenate([layer(points), points**3], axis=1)
+    )
     assert (found.counts["before"], read()) == (8, ["output:8", "output:9"])
 
 
@@ -148,7 +174,9 @@ def test_a_hundred_damaged_files_are_done_again(stub, tmp_path):
     names = {before_key for before_key in before if before_key in {file.stem for file in chosen}}
     found = run(tmp_path / "s", model=wide)
     assert (found.counts["before"], len(read()), len(names)) == (50, 100, 100)
-    assert {key: record["digest"] for key, record in ResultStore(tmp_path / "s").records()} == before
+    assert {
+        key: record["digest"] for key, record in ResultStore(tmp_path / "s").records()
+    } == before
 
 
 def test_a_store_with_results_is_used_only_if_asked(stub, tmp_path):

@@ -36,7 +36,9 @@ def test_a_bad_region_widens_the_interval():
     gradients[bad] = gradients[bad][:, ::-1]
     narrow, wide = (
         measure_alignment(cf.parse("x**2 + v**2"), field, divide(field, rng), rng)
-        for field in (cf.GradientField.from_arrays(points, g, names=["x", "v"]) for g in (points, gradients))
+        for field in (
+            cf.GradientField.from_arrays(points, g, names=["x", "v"]) for g in (points, gradients)
+        )
     )
     assert narrow.high < 1e-12
     assert wide.low < 0.7 * wide.misalignment

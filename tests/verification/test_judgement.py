@@ -66,11 +66,21 @@ def test_all_is_well():
         ("alignment", {"alignment": replace(GOOD.alignment, high=0.02, trimmed_high=0.011)}),
         ("points", {"n_points": 99}),
         ("phi", {"phi": replace(PHI, rank_correlation=0.97)}),
-        ("halves", {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))}),
+        (
+            "halves",
+            {"stability": Stability((CONCEPT, cf.parse("x + v")), (True, False), (0.0, 0.2))},
+        ),
         ("advantage", {"others": (other("x", 0.004, 1),)}),
         ("gain", {"alignment": MEDIOCRE, "others": (other("x + v", 0.019, 4),)}),
         ("rivals", {"rivals": (Rival(cf.parse("x*v"), 3, 1e-3, -1e-4, (), 40.0, 5.0),)}),
-        ("choice", {"choice": "", "others": (other("x**2 + v**2 + 0*x*v", 1e-12, 15),), "concept": cf.parse("x**2 + 2*v**2")}),
+        (
+            "choice",
+            {
+                "choice": "",
+                "others": (other("x**2 + v**2 + 0*x*v", 1e-12, 15),),
+                "concept": cf.parse("x**2 + 2*v**2"),
+            },
+        ),
     ],
 )
 def test_each_failed_check_alone_makes_it_approximate(name, change):
@@ -84,7 +94,10 @@ def test_an_excellent_fit_may_have_a_near_simpler_formula():
     def near(misalignment):
         return (other("x + v", misalignment, 4),)
 
-    assert verdict_on(others=near(2e-3), alignment=replace(GOOD.alignment, trimmed_high=9e-4)).status == "verified"
+    assert (
+        verdict_on(others=near(2e-3), alignment=replace(GOOD.alignment, trimmed_high=9e-4)).status
+        == "verified"
+    )
     assert verdict_on(others=near(2e-3)).status == "verified"
     assert verdict_on(others=near(2e-3), alignment=MEDIOCRE).status == "approximate"
     assert verdict_on(others=near(9e-3), alignment=MEDIOCRE).status == "approximate"
@@ -114,7 +127,11 @@ def test_where_no_other_formula_was_looked_for_the_claim_is_smaller():
     verdict = verdict_on(others=NOT_LOOKED, choice="")
     assert verdict.status == "verified"
     assert verdict.sentence.endswith("no other was looked for.")
-    assert {check.name for check in verdict.checks if check.passed is None} == {"gain", "rivals", "choice"}
+    assert {check.name for check in verdict.checks if check.passed is None} == {
+        "gain",
+        "rivals",
+        "choice",
+    }
 
 
 def test_a_more_complex_rival_is_no_obstacle():
@@ -149,7 +166,9 @@ class Positive:
         return CheckResult.made(lowest > 0, f"Its lowest value is {lowest:.2g}.")
 
 
-@pytest.mark.parametrize(("formula", "status"), [("x**2 + v**2", "verified"), ("-(x**2 + v**2)", "approximate")])
+@pytest.mark.parametrize(
+    ("formula", "status"), [("x**2 + v**2", "verified"), ("-(x**2 + v**2)", "approximate")]
+)
 def test_a_users_check_counts_like_any_other(formula, status):
     answer = cf.verify(formula, FIELD, rivals=None, checks=[Positive()], rng=0)
     assert answer.verdict.status == status

@@ -7,7 +7,9 @@ from closedform.verification.phi import even_forms, fit_phi
 
 def field_of(latent):
     points = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    return cf.GradientField.from_arrays(points, np.ones((500, 2)), latents=latent(points), names=["x", "v"])
+    return cf.GradientField.from_arrays(
+        points, np.ones((500, 2)), latents=latent(points), names=["x", "v"]
+    )
 
 
 def test_a_falling_phi_is_found():
@@ -28,11 +30,16 @@ def test_another_concept_has_no_phi():
 
 def test_the_square_where_the_latent_follows_it():
     concept = cf.parse("x + v", names=["x", "v"])
-    assert even_forms(concept, field_of(lambda p: p.sum(axis=1) ** 2)) == cf.parse("square(x + v)", names=["x", "v"])
+    assert even_forms(concept, field_of(lambda p: p.sum(axis=1) ** 2)) == cf.parse(
+        "square(x + v)", names=["x", "v"]
+    )
     assert even_forms(concept, field_of(lambda p: p.sum(axis=1))) == concept
     assert even_forms(concept, field_of(lambda p: np.sin(9 * p[:, 0]))) == concept
 
 
 def test_without_latents_there_is_no_phi():
     points = np.random.default_rng(0).uniform(1, 2, (50, 2))
-    assert fit_phi(cf.parse("x + v"), cf.GradientField.from_arrays(points, points, names=["x", "v"])) is None
+    assert (
+        fit_phi(cf.parse("x + v"), cf.GradientField.from_arrays(points, points, names=["x", "v"]))
+        is None
+    )

@@ -23,7 +23,11 @@ def narrow_field():
 
 def test_a_rival_is_found_with_the_place_that_would_decide():
     field, rng = narrow_field(), np.random.default_rng(0)
-    candidates = [(parse("v**2 - 2*cos(t)"), 12), (parse("t + v"), 3), (parse("2*t**2 + 2*v**2"), 8)]
+    candidates = [
+        (parse("v**2 - 2*cos(t)"), 12),
+        (parse("t + v"), 3),
+        (parse("2*t**2 + 2*v**2"), 8),
+    ]
     rivals = find_rivals(parse("t**2 + v**2"), candidates, field, divide(field, rng), rng)
     assert [str(rival.expression) for rival in rivals] == ["v**2 - 2*cos(t)"]
     (rival,) = rivals
@@ -33,7 +37,9 @@ def test_a_rival_is_found_with_the_place_that_would_decide():
 
 def test_halves_are_compared_by_form():
     field = narrow_field()
-    found = compare_halves(parse("t**2 + v**2"), [parse("t**2 + v"), parse("2*t**2 + 2*v**2")], field)
+    found = compare_halves(
+        parse("t**2 + v**2"), [parse("t**2 + v"), parse("2*t**2 + 2*v**2")], field
+    )
     assert found.same_form == (False, True)
     assert found.distances[0] > 0 > found.distances[1] - 1e-12
     assert not found.is_stable

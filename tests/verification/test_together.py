@@ -13,11 +13,15 @@ FINE = Verdict("verified", "")
 
 def halves(latents):
     jacobians = np.stack([FIRST.gradient(POINTS), SECOND.gradient(POINTS)], axis=1)
-    field = cf.GradientField.from_arrays(POINTS, jacobians, latents=latents, names=NAMES, tangent="none")
+    field = cf.GradientField.from_arrays(
+        POINTS, jacobians, latents=latents, names=NAMES, tangent="none"
+    )
     return field.subset(np.arange(400)), field.subset(np.arange(400, 600))
 
 
-LATENTS = np.stack([np.tanh(FIRST(POINTS) + SECOND(POINTS)), FIRST(POINTS) * SECOND(POINTS)], axis=1)
+LATENTS = np.stack(
+    [np.tanh(FIRST(POINTS) + SECOND(POINTS)), FIRST(POINTS) * SECOND(POINTS)], axis=1
+)
 
 
 def test_concepts_that_span_and_determine_the_latents_are_verified():
@@ -35,7 +39,11 @@ def test_half_of_the_directions_is_missing_with_one_concept():
     assert joint.missing == pytest.approx(0.5)
     verdict = judge_together(joint, [FINE])
     assert verdict.status == "approximate"
-    assert {check.name for check in verdict.checks if check.passed is False} == {"rank", "span", "regression"}
+    assert {check.name for check in verdict.checks if check.passed is False} == {
+        "rank",
+        "span",
+        "regression",
+    }
 
 
 def test_a_wrong_concept_lies_outside():

@@ -13,7 +13,9 @@ def field_of(text, noise=0.0, n_points=600, seed=0):
     points = rng.uniform(-1.5, 1.5, (n_points, 2))
     gradients = cf.parse(text, names=NAMES).gradient(points)
     gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
-    return cf.GradientField.from_arrays(points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES)
+    return cf.GradientField.from_arrays(
+        points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES
+    )
 
 
 ENERGY = field_of("v**2/2 + sin(x)", noise=0.01)
@@ -52,7 +54,9 @@ def test_the_steps_make_the_whole_and_each_is_saved(tmp_path):
     selection = cf.select(result, ENERGY, rng=2)
     selection.save(tmp_path / "selection.json")
     assert cf.Selection.load(tmp_path / "selection.json") == selection
-    answer = cf.verify(cf.Selection.load(tmp_path / "selection.json"), ENERGY, budget=EVALUATIONS, rng=3)
+    answer = cf.verify(
+        cf.Selection.load(tmp_path / "selection.json"), ENERGY, budget=EVALUATIONS, rng=3
+    )
     assert answer.verdict.status == "verified"
     assert answer.concept == selection.contenders[selection.choice.index].expression  # type: ignore[union-attr]
     assert answer.alignment is not None
@@ -64,7 +68,9 @@ def test_search_select_and_verify_leave_their_arguments_alone():
     result = cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1)
     first, second = (cf.select(result, ENERGY, rng=2) for _ in range(2))
     assert first == second
-    assert cf.verify(first, ENERGY, rivals=None, rng=3) is not cf.verify(first, ENERGY, rivals=None, rng=3)
+    assert cf.verify(first, ENERGY, rivals=None, rng=3) is not cf.verify(
+        first, ENERGY, rivals=None, rng=3
+    )
     assert ENERGY.digest() == before
 
 
@@ -78,7 +84,9 @@ def test_a_result_of_another_field_is_refused():
 
 
 def test_the_points_of_a_search_can_be_stated():
-    result = cf.search(ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1, points=range(0, 600, 2))
+    result = cf.search(
+        ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1, points=range(0, 600, 2)
+    )
     assert result.seen == tuple(range(0, 600, 2))
     with pytest.raises(cf.ClosedformError, match="indices of the field's 600 points"):
         cf.search(ENERGY, points=[600])
@@ -106,7 +114,9 @@ def test_few_points_verify_nothing():
 def test_an_interrupted_search_is_not_verified():
     from dataclasses import replace
 
-    result = replace(cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1), status="interrupted")
+    result = replace(
+        cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1), status="interrupted"
+    )
     answer = cf.verify(cf.select(result, ENERGY, rng=2), ENERGY, rng=3)
     assert answer.verdict.status == "approximate"
     assert "halves" in answer.verdict.sentence
@@ -116,8 +126,12 @@ def test_random_directions_at_three_points_are_not_verified():
     """`verified` was said from one held-out point."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        field = cf.GradientField.from_arrays(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), tangent="none")
-        found = cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=300), rng=seed)
+        field = cf.GradientField.from_arrays(
+            rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), tangent="none"
+        )
+        found = cf.interpret_field(
+            field, engine="terms", budget=cf.Budget(evaluations=300), rng=seed
+        )
         assert found.verdict.status != "verified"
 
 
@@ -137,7 +151,9 @@ def test_the_structure_is_kept_with_the_answer(tmp_path):
     rng = np.random.default_rng(0)
     points = rng.uniform(1, 3, (300, 4))
     truth = cf.parse("a*b**2*c/d", names=list("abcd"))
-    field = cf.GradientField.from_arrays(points, truth.gradient(points), names=list("abcd"), tangent="none")
+    field = cf.GradientField.from_arrays(
+        points, truth.gradient(points), names=list("abcd"), tangent="none"
+    )
     result = cf.search(field, budget=cf.Budget(evaluations=3000), rng=0)
     result.save(tmp_path / "result.json")
     assert cf.SearchResult.load(tmp_path / "result.json") == result

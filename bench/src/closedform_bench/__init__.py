@@ -1,1 +1,3 @@
-"""Reproduce the paper with closedform, and measure it: ``closedform reproduce`` and ``closedform bench``."""
+"""Reproduce the paper with closedform, and measure it: ``closedform reproduce`` and ``closedform
+bench``.
+"""

@@ -1,4 +1,6 @@
-"""Finished work is not lost: outputs are checked before the work, and an answer is printed even if it cannot be written."""
+"""Finished work is not lost: outputs are checked before the work, and an answer is printed even if
+it cannot be written.
+"""
 
 import json
 import sys

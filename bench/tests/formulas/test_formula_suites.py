@@ -30,17 +30,23 @@ def test_the_table_has_99_equations_of_two_or_more_inputs_that_are_finite():
 def test_random_problems_are_fair_and_depend_on_the_seed_alone():
     problems = draw_problems(40, 1)
     assert problems == draw_problems(40, 1)
-    assert {problem.truth for problem in problems} != {problem.truth for problem in draw_problems(40, 2)}
+    assert {problem.truth for problem in problems} != {
+        problem.truth for problem in draw_problems(40, 2)
+    }
     assert {len(problem.ranges) for problem in problems} >= {2, 3, 4, 5}
     for problem in problems:
-        assert np.isfinite(problem.formula().gradient(problem.points(300, np.random.default_rng(1)))).all()
+        assert np.isfinite(
+            problem.formula().gradient(problem.points(300, np.random.default_rng(1)))
+        ).all()
 
 
 @pytest.mark.parametrize("degrees", [0.0, 3.0])
 def test_noise_is_the_root_mean_square_of_the_angle(degrees):
     problem = Problem("three", "x*y + z", {"x": (1.0, 2.0), "y": (1.0, 9.0), "z": (1.0, 2.0)})
     field = exact_field(problem, np.random.default_rng(0), degrees=degrees)
-    angles = np.degrees(np.arcsin(np.sqrt(np.clip(field_misalignment(problem.formula(), field), 0, 1))))
+    angles = np.degrees(
+        np.arcsin(np.sqrt(np.clip(field_misalignment(problem.formula(), field), 0, 1)))
+    )
     assert np.sqrt((angles**2).mean()) == pytest.approx(degrees, rel=0.1, abs=1e-3)
 
 
@@ -60,11 +66,26 @@ def test_a_network_learns_a_product_and_is_read():
 
 
 def test_the_command_prints_one_object():
-    arguments = ["bench", "--suite", "feynman", "--systems", "I.12.1,I.25.13", "--budget", "2", "--processor", "--json"]
+    arguments = [
+        "bench",
+        "--suite",
+        "feynman",
+        "--systems",
+        "I.12.1,I.25.13",
+        "--budget",
+        "2",
+        "--processor",
+        "--json",
+    ]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    assert (found["suite"], found["track"], found["of"], found["right"]) == ("feynman", "exact", 2, 2)
+    assert (found["suite"], found["track"], found["of"], found["right"]) == (
+        "feynman",
+        "exact",
+        2,
+        2,
+    )
     assert found["verified"] >= found["verified_right"]
     assert all(row.keys() >= KEYS for row in found["problems"])
 

@@ -7,7 +7,9 @@ from closedform_bench.invariants.field_track import FieldTask
 from closedform_bench.invariants.system_catalogue import SYSTEMS
 
 
-@pytest.mark.parametrize("name", ["sir", "kepler", "kovalevskaya-top", "neumann", "traceless", "three-body"])
+@pytest.mark.parametrize(
+    "name", ["sir", "kepler", "kovalevskaya-top", "neumann", "traceless", "three-body"]
+)
 def test_truths_fit_their_field_and_noise_is_as_large_as_stated(name: str) -> None:
     system = SYSTEMS[name]
     for degrees in (0.0, 3.0):
@@ -26,7 +28,11 @@ def test_no_latent_is_an_invariant() -> None:
         truth.gradient(field.points) / np.linalg.norm(truth.gradient(field.points), axis=1)[:, None]
         for truth in system.truths()
     ]
-    cosines = [np.abs(np.einsum("nd,nd->n", unit, field.directions[:, :, k])) for unit in units for k in range(3)]
+    cosines = [
+        np.abs(np.einsum("nd,nd->n", unit, field.directions[:, :, k]))
+        for unit in units
+        for k in range(3)
+    ]
     assert max(np.median(cosine) for cosine in cosines) < 0.8
 
 

@@ -36,7 +36,8 @@ def test_a_verified_formula_that_changes_within_pairs_is_no_law() -> None:
 
 def row(**changes) -> Row:
     whole = Row(
-        name="", dim=3, expected=[], found=[], recovered=1, of=2, false=0, seconds=0.0, seed=0, rank=2, verdict="", outside=[],
+        name="", dim=3, expected=[], found=[], recovered=1, of=2, false=0, seconds=0.0, seed=0,
+        rank=2, verdict="", outside=[],
         unclaimed=[],
     )  # fmt: skip
     whole.update(changes)  # type: ignore[typeddict-item]
@@ -62,7 +63,11 @@ def test_a_system_is_trained_once_and_read(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(network_track, "N_POINTS", 300)
     monkeypatch.setattr(network_track, "N_TEST", 100)
     monkeypatch.setattr(pair_networks, "N_PAIRS", 400)
-    monkeypatch.setattr(network_track, "training_options", lambda latents: pair_networks.training_options(latents, 1, (8,)))
+    monkeypatch.setattr(
+        network_track,
+        "training_options",
+        lambda latents: pair_networks.training_options(latents, 1, (8,)),
+    )
     claimed = Claims((parse("x + y + z"), parse("x", ["x", "y", "z"])), (), "verified", 2, 1.0)
     fields = []
 
@@ -71,7 +76,10 @@ def test_a_system_is_trained_once_and_read(tmp_path: Path, monkeypatch: pytest.M
         return claimed
 
     task = NetworkTask(tmp_path, 1.0, 0, read)
-    first, again = task.run(SYSTEMS["rock-paper-scissors"]), task.run(SYSTEMS["rock-paper-scissors"])
+    first, again = (
+        task.run(SYSTEMS["rock-paper-scissors"]),
+        task.run(SYSTEMS["rock-paper-scissors"]),
+    )
     assert first == again
     assert np.array_equal(fields[0].directions, fields[1].directions)
     assert [file.name for file in tmp_path.iterdir()] == ["rock-paper-scissors_0.safetensors"]
@@ -84,7 +92,10 @@ def test_networks_of_all_controls_are_shipped() -> None:
     for name, system in CONTROL_SYSTEMS.items():
         for seed in SEEDS:
             module = load_control(name, seed)
-            assert (module[0].in_features, module[-1].out_features) == (len(system.inputs), LATENTS[name])
+            assert (module[0].in_features, module[-1].out_features) == (
+                len(system.inputs),
+                LATENTS[name],
+            )
 
 
 def test_what_controls_conserve_is_conserved() -> None:

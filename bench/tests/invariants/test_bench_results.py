@@ -11,7 +11,16 @@ from closedform_bench.invariants.task import BenchTask, run_tasks
 
 
 def rows_of(name: str, recovered: int, false: int = 0, **more):
-    return {"name": name, "recovered": recovered, "of": 2, "false": false, "seconds": 2.0, "unclaimed": [], "seed": 0, **more}
+    return {
+        "name": name,
+        "recovered": recovered,
+        "of": 2,
+        "false": false,
+        "seconds": 2.0,
+        "unclaimed": [],
+        "seed": 0,
+        **more,
+    }
 
 
 def record(system: str, row: dict, **content):
@@ -31,7 +40,14 @@ def test_what_is_in_the_store_is_not_done_again(tmp_path: Path) -> None:
     store, calls = ResultStore(tmp_path), []
 
     def make(seed: int) -> BenchTask:
-        content = {"suite": "invariants", "track": "field", "system": "sir", "seed": seed, "noise": 0.0, "budget": 1.0}
+        content = {
+            "suite": "invariants",
+            "track": "field",
+            "system": "sir",
+            "seed": seed,
+            "noise": 0.0,
+            "budget": 1.0,
+        }
         return BenchTask(content, lambda: (calls.append(seed), rows_of("sir", seed))[1])  # type: ignore[arg-type,return-value]
 
     first = list(run_tasks([make(0), make(1)], store))
@@ -47,7 +63,12 @@ def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None
         record("kepler", rows_of("kepler", 1, cause="field too noisy"), track="network"),
         record("sir", rows_of("sir", 0, cause="field too noisy"), track="network"),
         record("kepler", rows_of("kepler", 2), tool="implicit regression", track="pairs"),
-        record("lorenz", rows_of("lorenz", 0, unclaimed=[{"why": "verified, but no law"}]), suite="controls", track="network"),
+        record(
+            "lorenz",
+            rows_of("lorenz", 0, unclaimed=[{"why": "verified, but no law"}]),
+            suite="controls",
+            track="network",
+        ),
     ]
     tables = leaderboard(records)
     assert "| closedform | field, 0 degrees | 1 of 2 (50%) | 1 of 4 (25%) | 1 | 2 |" in tables
@@ -67,7 +88,9 @@ def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None
         update_page(page, tables)
 
 
-def test_implicit_regression_finds_polynomials_and_claims_nothing_false(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_implicit_regression_finds_polynomials_and_claims_nothing_false(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from closedform_bench.invariants import baselines
 
     monkeypatch.setattr(baselines, "N_PAIRS", 500)

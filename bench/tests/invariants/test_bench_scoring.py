@@ -15,7 +15,9 @@ def scored(name: str, *found: str):
 
 
 def test_functions_of_invariants_count_once_and_only_once() -> None:
-    row = scored("isotropic", "x*py - y*px", "(x*py - y*px)**3", "x**2 + px**2", "exp(y**2 + py**2)")
+    row = scored(
+        "isotropic", "x*py - y*px", "(x*py - y*px)**3", "x**2 + px**2", "exp(y**2 + py**2)"
+    )
     assert (row["recovered"], row["of"], row["false"]) == (3, 3, 0)
     row = scored("isotropic", "x*py - y*px", "(x*py - y*px)**3")
     assert (row["recovered"], row["false"]) == (1, 0)
@@ -36,7 +38,10 @@ def test_constraints_are_modulo() -> None:
     assert (row["recovered"], row["false"]) == (1, 0)
     points = SYSTEMS["traceless"].points(200, np.random.default_rng(0))
     trace = parse("A11 + A22 + A33", SYSTEMS["traceless"].inputs)
-    assert outside([trace], SYSTEMS["traceless"].truths(), points, SYSTEMS["traceless"].constraints)[0] > 0.1
+    assert (
+        outside([trace], SYSTEMS["traceless"].truths(), points, SYSTEMS["traceless"].constraints)[0]
+        > 0.1
+    )
 
 
 def test_formulas_that_are_not_defined_everywhere_are_false() -> None:

@@ -11,13 +11,18 @@ from closedform_bench.invariants.system import System
 from closedform_bench.invariants.system_catalogue import SYSTEMS, choose
 
 EVERY = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
-FLOWING = pytest.mark.parametrize("system", [s for s in SYSTEMS.values() if s.velocity is not None], ids=lambda s: s.name)
+FLOWING = pytest.mark.parametrize(
+    "system", [s for s in SYSTEMS.values() if s.velocity is not None], ids=lambda s: s.name
+)
 
 
 def change(text: str, system: System, pairs: np.ndarray) -> float:
     """The largest change within a pair, in units of the function's spread."""
     values = parse(text, system.inputs)(pairs.reshape(-1, len(system.inputs))).reshape(-1, 2)
-    return float(np.abs(values[:, 0] - values[:, 1]).max() / np.percentile(np.abs(values - np.median(values)), 75))
+    return float(
+        np.abs(values[:, 0] - values[:, 1]).max()
+        / np.percentile(np.abs(values - np.median(values)), 75)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +37,9 @@ def test_there_are_39_systems_with_81_invariants() -> None:
 
 
 @EVERY
-def test_pairs_share_every_invariant_and_little_else(system: System, all_pairs: dict[str, np.ndarray]) -> None:
+def test_pairs_share_every_invariant_and_little_else(
+    system: System, all_pairs: dict[str, np.ndarray]
+) -> None:
     pairs = all_pairs[system.name]
     assert pairs.shape == (20, 2, len(system.inputs))
     assert np.isfinite(pairs).all()
@@ -56,7 +63,9 @@ def test_invariants_do_not_change_along_the_flow(system: System) -> None:
 def test_invariants_are_independent_and_constraints_hold(system: System) -> None:
     points = system.points(300, np.random.default_rng(1))
     assert count_independent(system.truths(), points, system.constraints) == len(system.invariants)
-    sizes = np.linalg.svd(unit_gradients(system.truths(), points, system.constraints), compute_uv=False)
+    sizes = np.linalg.svd(
+        unit_gradients(system.truths(), points, system.constraints), compute_uv=False
+    )
     assert np.median(sizes[:, -1]) > 0.02
     for text in system.constraints:
         assert np.abs(parse_constraint(text, system.inputs).function(points)).max() < 1e-12

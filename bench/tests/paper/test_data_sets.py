@@ -23,7 +23,9 @@ def triplets(number: int) -> np.ndarray:
     return EXPERIMENTS[number].split("test", N, seed=0)
 
 
-def test_positives_share_the_invariant_and_negatives_do_not(number: int, triplets: np.ndarray) -> None:
+def test_positives_share_the_invariant_and_negatives_do_not(
+    number: int, triplets: np.ndarray
+) -> None:
     concept = parse(ANSWERS[number].expression, EXPERIMENTS[number].inputs)
     anchor, positive, negative = (concept(triplets[:, i]) for i in range(3))
 
@@ -107,6 +109,10 @@ def _imports_answers(tree: ast.Module) -> bool:
             names = [node.module or "", *(alias.name for alias in node.names)]
             if any("answers" in name.lower().split(".") for name in names):
                 return True
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "paper.answers" in node.value:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and "paper.answers" in node.value
+        ):
             return True
     return False

@@ -32,12 +32,17 @@ def test_harmonic_motion_is_exact() -> None:
 
     end = integrate(harmonic, np.tile([0.3, 0.8], (50, 1)), duration)
 
-    expected = [0.3 * np.cos(duration) + 0.8 * np.sin(duration), 0.8 * np.cos(duration) - 0.3 * np.sin(duration)]
+    expected = [
+        0.3 * np.cos(duration) + 0.8 * np.sin(duration),
+        0.8 * np.cos(duration) - 0.3 * np.sin(duration),
+    ]
     np.testing.assert_allclose(end.T, expected, atol=1e-10)
 
 
 def test_close_encounters_keep_energy_and_angular_momentum() -> None:
-    """Nearly radial orbits pass the centre at a distance of 1e-5; each trajectory has its own steps."""
+    """Nearly radial orbits pass the centre at a distance of 1e-5; each trajectory has its own
+    steps.
+    """
     start = np.array([[1.0, 0.0, 0.0, tangential] for tangential in (0.005, 0.05, 0.5, 1.0)])
 
     end = integrate(kepler, start, np.full(4, 5.0))
@@ -59,7 +64,9 @@ def test_a_fall_into_the_centre_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
     def inverse_square(state: np.ndarray) -> np.ndarray:
         position, velocity = state[:, :2], state[:, 2:]
-        return np.concatenate([velocity, -2 * position / np.linalg.norm(position, axis=1, keepdims=True) ** 4], axis=1)
+        return np.concatenate(
+            [velocity, -2 * position / np.linalg.norm(position, axis=1, keepdims=True) ** 4], axis=1
+        )
 
     with pytest.raises(RuntimeError, match="fall into a centre"):
         integrate(inverse_square, np.array([[0.5, 0.5, 0.3, 0.4]]), np.array([5.0]))

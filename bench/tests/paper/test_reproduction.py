@@ -15,7 +15,8 @@ from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.reproduction import ReproductionSettings, reproduce, summary
 
 KEYS = {
-    "number", "name", "expected", "found", "equivalence", "verdict", "misalignment", "search_seconds", "train_seconds",
+    "number", "name", "expected", "found", "equivalence", "verdict", "misalignment",
+    "search_seconds", "train_seconds",
     "direct",
 }  # fmt: skip
 
@@ -24,8 +25,12 @@ KEYS = {
 def run(tmp_path_factory: pytest.TempPathFactory):
     out = tmp_path_factory.mktemp("results")
     words = ["reproduce", "11", "--budget", "4", "--baseline", "--json", "--out", str(out)]
-    # tests/searching/evolution/test_regression.py runs the regressor; scoring a whole front of it takes long.
-    front = [cf.parse(text, EXPERIMENTS[11].inputs) for text in ("3*x1 - 0.2*v1", "7 - 31*(x1*v2 - 1.01*x2*v1)")]
+    # tests/searching/evolution/test_regression.py runs the regressor; scoring a whole front of it
+    # takes long.
+    front = [
+        cf.parse(text, EXPERIMENTS[11].inputs)
+        for text in ("3*x1 - 0.2*v1", "7 - 31*(x1*v2 - 1.01*x2*v1)")
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduction, "regress_latent", lambda *_, **__: front)
         return CliRunner().invoke(app, words), out
@@ -52,18 +57,29 @@ def test_json_is_as_designed(run) -> None:
 def test_tables_figures_and_reports_are_written(run) -> None:
     _, out = run
 
-    assert {file.name for file in out.iterdir()} == {"results.json", "results.csv", "results.md", "figures", "reports"}
+    assert {file.name for file in out.iterdir()} == {
+        "results.json",
+        "results.csv",
+        "results.md",
+        "figures",
+        "reports",
+    }
     assert {file.name for file in (out / "figures").iterdir()} >= {
-        "correlation.png", "pareto.png", "direct.png", "experiment_11_correlation.png", "experiment_11_pareto.png",
+        "correlation.png", "pareto.png", "direct.png", "experiment_11_correlation.png",
+        "experiment_11_pareto.png",
     }  # fmt: skip
     table = pd.read_csv(out / "results.csv")
     assert set(table.columns) == KEYS - {"direct"} | {"direct_found", "direct_equivalence"}
-    assert bool(cf.same_concept(str(table["found"][0]), str(table["expected"][0]), ["x1", "x2", "v1", "v2"]))
+    assert bool(
+        cf.same_concept(str(table["found"][0]), str(table["expected"][0]), ["x1", "x2", "v1", "v2"])
+    )
     assert "| 11 | `x1*v2 - x2*v1` |" in (out / "results.md").read_text()
     assert "Experiment 11" in (out / "reports" / "experiment_11.html").read_text()
 
 
-def test_a_missing_network_is_told_and_not_recovered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_network_is_told_and_not_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def missing(number: int) -> None:
         raise ModelFileError(f"There is no file of experiment {number}.")
 
@@ -97,4 +113,6 @@ def test_networks_are_kept_by_profile_and_seed(monkeypatch: pytest.MonkeyPatch) 
 
 def test_only_rectified_networks_are_smoothed() -> None:
     assert network_reading.is_rectified(build_siamese(SiameseOptions(hidden=(4,)), 2))
-    assert not network_reading.is_rectified(build_siamese(SiameseOptions(hidden=(4,), activation="elu"), 2))
+    assert not network_reading.is_rectified(
+        build_siamese(SiameseOptions(hidden=(4,), activation="elu"), 2)
+    )

@@ -14,7 +14,13 @@ FOLDER = Path(str(files("closedform_bench.paper"))) / "checkpoints"
 def test_networks_carry_their_concepts(number: int) -> None:
     found = assess(number, load_checkpoint(number), seed=SEED)
 
-    for key in ("misalignment", "misalignment_trimmed", "misalignment_without_tangent", "misalignment_smoothed", "spearman"):
+    for key in (
+        "misalignment",
+        "misalignment_trimmed",
+        "misalignment_without_tangent",
+        "misalignment_smoothed",
+        "spearman",
+    ):
         assert found[key] == pytest.approx(RECORDS[number][key], rel=1e-2), key
     assert found["misalignment"] < 2e-2
     assert abs(found["spearman"]) > 0.99
@@ -25,4 +31,6 @@ def test_files_are_small_and_recorded() -> None:
 
     assert [int(file.stem[-2:]) for file in networks] == list(RECORDS)
     assert all(file.stat().st_size < 400_000 for file in networks)
-    assert all(record["profile"] == "paper" and record["seed"] == SEED for record in RECORDS.values())
+    assert all(
+        record["profile"] == "paper" and record["seed"] == SEED for record in RECORDS.values()
+    )

@@ -13,7 +13,17 @@ from closedform_bench.paper.assess import assess_directory
 from closedform_bench.paper.profiles import Profile, get_profile
 
 TINY = Profile(
-    2000, 50, 50, SiameseOptions(hidden=(16,), epochs=10, activation="elu", batch_size=64, learning_rate=1e-2, schedule="cycle")
+    2000,
+    50,
+    50,
+    SiameseOptions(
+        hidden=(16,),
+        epochs=10,
+        activation="elu",
+        batch_size=64,
+        learning_rate=1e-2,
+        schedule="cycle",
+    ),
 )
 
 
@@ -46,9 +56,14 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
 
     train.train_into(tmp_path / "broken", 7, "quick", seed=1)
 
-    whole, broken = ((tmp_path / name / "experiment_07.safetensors").read_bytes() for name in ("whole", "broken"))
+    whole, broken = (
+        (tmp_path / name / "experiment_07.safetensors").read_bytes() for name in ("whole", "broken")
+    )
     assert whole == broken
-    assert sorted(file.name for file in (tmp_path / "broken").iterdir()) == ["experiment_07.json", "experiment_07.safetensors"]
+    assert sorted(file.name for file in (tmp_path / "broken").iterdir()) == [
+        "experiment_07.json",
+        "experiment_07.safetensors",
+    ]
 
 
 def test_networks_of_another_profile_are_not_taken(tmp_path: Path) -> None:
@@ -61,7 +76,9 @@ def test_networks_of_another_profile_are_not_taken(tmp_path: Path) -> None:
         train.train_into(tmp_path, 1, "quick", seed=1)
 
 
-def test_the_command_trains_and_assessment_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_trains_and_assessment_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "argv", ["train", "--out", str(tmp_path), "1", "3"])
     train.main()
     assess_directory(tmp_path)
@@ -73,7 +90,9 @@ def test_the_command_trains_and_assessment_records(tmp_path: Path, monkeypatch: 
         assert abs(record["spearman"]) > 0.99
         assert record["epochs"] == 10
         assert 0 < record["test_loss"] < 0.5
-    assert load_siamese(tmp_path / "experiment_03.safetensors").get_submodule("hidden1").weight.shape == (16, 9)
+    assert load_siamese(tmp_path / "experiment_03.safetensors").get_submodule(
+        "hidden1"
+    ).weight.shape == (16, 9)
 
 
 def test_the_papers_table() -> None:
@@ -85,7 +104,11 @@ def test_the_papers_table() -> None:
         options = profile.options
         assert (profile.n_training, profile.n_validation, profile.n_test) == (50_000, 5_000, 10_000)
         assert (options.epochs, options.factor) == (epochs[number - 1], factors[number - 1])
-        assert (options.learning_rate, options.weight_decay, options.batch_size) == (1e-3, 1e-4, 256)
+        assert (options.learning_rate, options.weight_decay, options.batch_size) == (
+            1e-3,
+            1e-4,
+            256,
+        )
         assert (options.hidden, options.activation, options.latents) == ((256, 256), "relu", 1)
         assert (options.schedule, options.patience, options.margin) == ("plateau", 10, 1.0)
         assert not options.standardize

@@ -1,4 +1,6 @@
-"""Comparison: a field prepared for the compiled judge, which scores a whole batch of trees in one call."""
+"""Comparison: a field prepared for the compiled judge, which scores a whole batch of trees in one
+call.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -40,27 +42,33 @@ class Comparison:
     weights: FloatArray
     n_points: int
 
-    def misalignments(self, tapes: TapeBatch, *, give_up: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    def misalignments(
+        self, tapes: TapeBatch, *, give_up: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
         """Judge every tree.
 
         Parameters
         ----------
         tapes : TapeBatch
         give_up : float
-            A tree whose value is not finite on more than this share of the weight counts 1 everywhere and its gradients
-            are not computed: a search has no use for it. With 1, the default, nothing is given up.
+            A tree whose value is not finite on more than this share of the weight counts 1
+            everywhere and its gradients are not computed: a search has no use for it. With 1, the
+            default, nothing is given up.
 
         Returns
         -------
         misalignments : ndarray, shape (n_trees,)
         bad_shares : ndarray, shape (n_trees,)
-            Share of the weight at points where value or gradient is not finite or the gradient is zero; they count 1.
+            Share of the weight at points where value or gradient is not finite or the gradient is
+            zero; they count 1.
         """
         result = np.empty((2, tapes.n_trees))
         load_sweeps("forward", "backward")
         _judge(
-            tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest,
-            self.blocks, self.concept, self.tangent, self.scale, self.weights, self.n_points, give_up, result,
+            tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts,
+            tapes.longest,
+            self.blocks, self.concept, self.tangent, self.scale, self.weights, self.n_points,
+            give_up, result,
         )  # fmt: skip
         return result[0], result[1]
 
@@ -84,7 +92,8 @@ def prepare(
     points : ndarray, shape (n_points, n_inputs)
         In the user's coordinates.
     frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients, in scaled (and, with a tangent space, tangent) coordinates.
+        Orthonormal bases of the network's gradients, in scaled (and, with a tangent space, tangent)
+        coordinates.
     scale : ndarray, shape (n_inputs,), optional
         The spread of each input; gradients are multiplied by it.
     tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
@@ -92,7 +101,8 @@ def prepare(
     weights : ndarray, shape (n_points,), optional
     """
     n_points, n_inputs = points.shape
-    # A copy, for an array that may be written to is another type for the compiler than one that may not.
+    # A copy, for an array that may be written to is another type for the compiler than one that may
+    # not.
     scale = np.ones(n_inputs) if scale is None else np.array(scale, dtype=np.float64)
     weights = np.ones(n_points) if weights is None else weights
     filled = _filled(weights, -(-n_points // BLOCK))
@@ -114,7 +124,10 @@ def _filled(weights: FloatArray, n_blocks: int) -> FloatArray:
     """Weights that sum to 1, in blocks; 0 at the points that fill up the last one."""
     total = weights.sum()
     if not total > 0:
-        raise ShapeError("No point has a positive weight; there is nothing to compare. Check the field's quality.")
+        raise ShapeError(
+            "No point has a positive weight; there is nothing to compare. Check the field's "
+            "quality."
+        )
     filled = np.zeros((n_blocks, BLOCK))
     filled.flat[: len(weights)] = weights / total
     return filled
@@ -135,7 +148,8 @@ def _row_blocks(rows: FloatArray) -> FloatArray:
 
 @compiled
 def _judge(
-    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points, give_up, result
+    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale,
+    weights, n_points, give_up, result
 ):  # fmt: skip
     _, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
@@ -145,17 +159,21 @@ def _judge(
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
         result[0, tree], result[1, tree] = judge_tree(
-            codes, first, second, inputs, numbers, start, starts[tree + 1] - start, blocks, concept, tangent, scale, weights,
+            codes, first, second, inputs, numbers, start, starts[tree + 1] - start, blocks, concept,
+            tangent, scale, weights,
             n_points, give_up, values, adjoints, gradient, work,
         )  # fmt: skip
 
 
 @compiled_part
 def judge_tree(
-    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
+    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,
+    n_points, give_up,
     values, adjoints, gradient, work,
 ):  # fmt: skip
-    """Misalignment of one tree and its share of bad points; the last four arguments are room to work in."""
+    """Misalignment of one tree and its share of bad points; the last four arguments are room to
+    work in.
+    """
     width = blocks.shape[2]
     total, norm, aligned, part = work[0], work[1], work[2], work[3]
     tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
@@ -168,11 +186,22 @@ def judge_tree(
         undefined += undefined_weight(values[length - 1], weights[block], n)
         if undefined > give_up:
             return 1.0, 1.0
-        backward(*tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes, gradient.ctypes)
+        backward(
+            *tape,
+            start,
+            length,
+            n,
+            blocks.shape[1],
+            values.ctypes,
+            adjoints.ctypes,
+            gradient.ctypes,
+        )
         squared_norm(gradient, scale, n, total)
         squared_projection(gradient, concept[block], n, part, aligned)
         if tangent.shape[1] > 0:
-            squared_projection(gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm)
+            squared_projection(
+                gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm
+            )
         else:
             for point in range(n):
                 norm[point] = total[point]
@@ -205,7 +234,9 @@ def squared_norm(gradient, scale, n, out):
 
 @compiled_part
 def squared_projection(gradient, rows, n, part, out):
-    """Squared length of rows times gradient at each point; rows have one entry for all points or one for each."""
+    """Squared length of rows times gradient at each point; rows have one entry for all points or
+    one for each.
+    """
     for k in range(n):
         out[k] = 0.0
     for m in range(rows.shape[0]):
@@ -227,12 +258,18 @@ def squared_projection(gradient, rows, n, part, out):
 
 @compiled_part
 def add_up(values, total, norm, aligned, weights, n):
-    """Weighted misalignment of a block, and the weight of the points that count 1 because they are bad."""
+    """Weighted misalignment of a block, and the weight of the points that count 1 because they are
+    bad.
+    """
     lost = 0.0
     bad = 0.0
     for k in range(n):
         share = aligned[k] / norm[k]
-        fine = (norm[k] > NORMAL_SHARE * total[k]) & (total[k] < np.inf) & (values[k] - values[k] == 0.0)
+        fine = (
+            (norm[k] > NORMAL_SHARE * total[k])
+            & (total[k] < np.inf)
+            & (values[k] - values[k] == 0.0)
+        )
         inside = 1.0 - share if share < 1.0 else 0.0
         lost += weights[k] * (inside if fine else 1.0)
         bad += weights[k] * (0.0 if fine else 1.0)

@@ -1,8 +1,10 @@
-"""Levenberg-Marquardt on the constants of many trees, compiled: the constants that minimise the misalignment.
+"""Levenberg-Marquardt on the constants of many trees, compiled: the constants that minimise the
+misalignment.
 
-With u the tangential gradient of a tree and Q the field's directions, the residual at a point is r = (1 - Q Q^T) u/|u|, whose
-squared length is the misalignment there. Its change with a constant follows from that of the gradient (``sweeps``); all inner
-products that the normal equations need are formed from Q^T u and u alone.
+With u the tangential gradient of a tree and Q the field's directions, the residual at a point is r
+= (1 - Q Q^T) u/|u|, whose squared length is the misalignment there. Its change with a constant
+follows from that of the gradient (``sweeps``); all inner products that the normal equations need
+are formed from Q^T u and u alone.
 """
 
 import numpy as np
@@ -11,7 +13,13 @@ from closedform.alignment.comparison import Comparison, judge_tree
 from closedform.alignment.misalignment import NORMAL_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
-from closedform.expressions.sweeps import backward, forward, load_sweeps, tangent_backward, tangent_forward
+from closedform.expressions.sweeps import (
+    backward,
+    forward,
+    load_sweeps,
+    tangent_backward,
+    tangent_forward,
+)
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 
 MAX_CONSTANTS = 10
@@ -56,7 +64,8 @@ def fit_constants(
     load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
     _fit(
         tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
-        comparison.blocks, comparison.concept, comparison.tangent, comparison.scale, comparison.weights, comparison.n_points,
+        comparison.blocks, comparison.concept, comparison.tangent, comparison.scale,
+        comparison.weights, comparison.n_points,
         np.asarray(iterations, dtype=np.int64), free, give_up, result,
     )  # fmt: skip
     return numbers, result[0], result[1]
@@ -64,7 +73,8 @@ def fit_constants(
 
 @compiled
 def _fit(
-    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale, weights, n_points,
+    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale,
+    weights, n_points,
     iterations, free, give_up, result,
 ):  # fmt: skip
     _, n_inputs, width = blocks.shape
@@ -84,10 +94,13 @@ def _fit(
         start = starts[tree]
         length = starts[tree + 1] - start
         current, bad = judge_tree(
-            codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights, n_points, give_up,
+            codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale,
+            weights, n_points, give_up,
             values, adjoints, gradient, work,
         )  # fmt: skip
-        count = np.int64(0)  # a plain 0 is a type of its own, for which all that takes it would be compiled again
+        count = np.int64(
+            0
+        )  # a plain 0 is a type of its own, for which all that takes it would be compiled again
         for i in range(length):
             if free[start + i] and count < MAX_CONSTANTS:
                 nodes[count] = i
@@ -99,12 +112,30 @@ def _fit(
             for block in range(blocks.shape[0]):
                 n = min(width, n_points - block * width)
                 forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
-                backward(*tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes, gradient.ctypes)
+                backward(
+                    *tape,
+                    start,
+                    length,
+                    n,
+                    n_inputs,
+                    values.ctypes,
+                    adjoints.ctypes,
+                    gradient.ctypes,
+                )
                 rows = tangent[block if tangent.shape[0] > 1 else 0]
                 _apply(gradient, rows, scale, n, coordinates[0])
                 _multiply(gradient, concept[block], n, components[0])
                 for m in range(count):
-                    tangent_forward(*tape, start, length, blocks[block].ctypes, n, nodes[m], values.ctypes, changes.ctypes)
+                    tangent_forward(
+                        *tape,
+                        start,
+                        length,
+                        blocks[block].ctypes,
+                        n,
+                        nodes[m],
+                        values.ctypes,
+                        changes.ctypes,
+                    )
                     tangent_backward(
                         *tape,
                         start,
@@ -120,7 +151,16 @@ def _fit(
                     )
                     _apply(gradient, rows, scale, n, coordinates[m + 1])
                     _multiply(gradient, concept[block], n, components[m + 1])
-                _accumulate(coordinates, components, weights[block], values[length - 1], n, count, hessian, slope)
+                _accumulate(
+                    coordinates,
+                    components,
+                    weights[block],
+                    values[length - 1],
+                    n,
+                    count,
+                    hessian,
+                    slope,
+                )
             improved = False
             new = current
             new_bad = bad
@@ -135,7 +175,8 @@ def _fit(
                 new = 2.0
                 if inside:
                     new, new_bad = judge_tree(
-                        codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,
+                        codes, first, second, inputs, numbers, start, length, blocks, concept,
+                        tangent, scale, weights,
                         n_points, give_up, values, adjoints, gradient, work,
                     )  # fmt: skip
                 if new < current:
@@ -212,7 +253,9 @@ def _accumulate(coordinates, components, weights, values, n, count, hessian, slo
         for a in range(count):
             inner = 0.0
             for q in range(rank):
-                inner += components[0, q, k] * (components[a + 1, q, k] - components[0, q, k] * along[a])
+                inner += components[0, q, k] * (
+                    components[a + 1, q, k] - components[0, q, k] * along[a]
+                )
             slope[a] += weight * inner
             for b in range(a + 1):
                 full = 0.0

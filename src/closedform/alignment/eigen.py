@@ -1,9 +1,10 @@
 """The generalised eigenproblem that gives a sum of terms its coefficients.
 
-For g = sum_k c_k theta_k the part of the gradient that leaves the network's directions is linear in c. So the best c is the
-smallest generalised eigenvector of A = sum_i w_i (P J_i)^T (P J_i) against B = sum_i w_i J_i^T J_i, where J_i holds the
-terms' gradients in the tangent space and P takes the network's directions out. A combination on which B vanishes is the zero
-function on the data: it is never an answer.
+For g = sum_k c_k theta_k the part of the gradient that leaves the network's directions is linear in
+c. So the best c is the smallest generalised eigenvector of A = sum_i w_i (P J_i)^T (P J_i) against
+B = sum_i w_i J_i^T J_i, where J_i holds the terms' gradients in the tangent space and P takes the
+network's directions out. A combination on which B vanishes is the zero function on the data: it is
+never an answer.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 
 DEPENDENT = 1e-7
-"""Terms of unit length that span less than this squared length in some combination depend on each other."""
+"""Terms of unit length that span less than this squared length in some combination depend on each
+other.
+"""
 
 _ROUNDING = 1e-20
 _SETTLED = 0.995
@@ -51,10 +54,12 @@ def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray
 
 
 def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
-    """Smallest eigenvalue of every support with every further term, without an eigenproblem for each.
+    """Smallest eigenvalue of every support with every further term, without an eigenproblem for
+    each.
 
-    In the eigenbasis of a support, one more term makes an arrowhead matrix, whose smallest eigenvalue is the root of a
-    secular equation. The steps below come from above and stay there, and converge quadratically.
+    In the eigenbasis of a support, one more term makes an arrowhead matrix, whose smallest
+    eigenvalue is the root of a secular equation. The steps below come from above and stay there,
+    and converge quadratically.
 
     Parameters
     ----------
@@ -73,16 +78,23 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     >>> extended_minima(a, b, np.array([[0]])).round(12)
     array([[inf,  0.]])
     """
-    values, vectors, is_dependent = modes(a[supports[:, :, None], supports[:, None, :]], _blocks(b, supports))
+    values, vectors, is_dependent = modes(
+        a[supports[:, :, None], supports[:, None, :]], _blocks(b, supports)
+    )
     turned = np.swapaxes(vectors, 1, 2)
     along = turned @ b[supports]
     coupling = turned @ a[supports]
     length = 1 - np.einsum("smk,smk->sk", along, along)
     fine = (length > DEPENDENT) & ~is_dependent[:, None]
     length = np.where(fine, length, 1.0)
-    corner = np.diagonal(a) - 2 * np.einsum("smk,smk->sk", along, coupling) + np.einsum("sm,smk,smk->sk", values, along, along)
+    corner = (
+        np.diagonal(a)
+        - 2 * np.einsum("smk,smk->sk", along, coupling)
+        + np.einsum("sm,smk,smk->sk", values, along, along)
+    )
     coupling -= values[:, :, None] * along
-    # Terms that nearly depend on a support have huge entries here; their squares may overflow, and then they are no answer.
+    # Terms that nearly depend on a support have huge entries here; their squares may overflow, and
+    # then they are no answer.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
     return np.where(fine & np.isfinite(found), found, np.inf)
@@ -92,24 +104,31 @@ def _blocks(matrix: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
     return matrix[supports[:, :, None], supports[:, None, :]]
 
 
-def _secular_root(poles: FloatArray, squares: FloatArray, corner: FloatArray, steps: int = 4) -> FloatArray:
+def _secular_root(
+    poles: FloatArray, squares: FloatArray, corner: FloatArray, steps: int = 4
+) -> FloatArray:
     """Smallest root of corner - t = sum_i squares_i / (poles_i - t), below all poles."""
     first = poles[:, 0, None]
     root = _smaller_root(first, corner, squares[:, 0])
     if poles.shape[1] == 1:
         return root
     for _ in range(steps):
-        # The first pole is kept, the others' sum is replaced by its tangent, which lies below it: the root is still too large.
+        # The first pole is kept, the others' sum is replaced by its tangent, which lies below it:
+        # the root is still too large.
         gaps = poles[:, 1:, None] - root[:, None, :]
         ratio = squares[:, 1:] / np.maximum(gaps, 1e-14)
         total = ratio.sum(axis=1)
         slope = (ratio / np.maximum(gaps, 1e-14)).sum(axis=1)
-        root = _smaller_root(first, (corner - total + slope * root) / (1 + slope), squares[:, 0] / (1 + slope))
+        root = _smaller_root(
+            first, (corner - total + slope * root) / (1 + slope), squares[:, 0] / (1 + slope)
+        )
     return root
 
 
 def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> FloatArray:
-    """Smaller eigenvalue of [[pole, h], [h, corner]] with h^2 = square, 0 if rounding makes it negative."""
+    """Smaller eigenvalue of [[pole, h], [h, corner]] with h^2 = square, 0 if rounding makes it
+    negative.
+    """
     total = pole + corner
     spread = np.sqrt((pole - corner) ** 2 + 4 * square)
     return np.maximum(2 * (pole * corner - square) / np.maximum(total + spread, 1e-300), 0.0)
@@ -134,12 +153,14 @@ class Fit:
     misalignment: float
 
 
-def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatArray, *, reweightings: int = 3) -> Fit:
+def fit_coefficients(
+    jacobians: FloatArray, frames: FloatArray, weights: FloatArray, *, reweightings: int = 3
+) -> Fit:
     """The coefficients of least misalignment.
 
-    The first solve counts every point alike, whatever its Jacobian's length, so that a few far points do not decide. Then
-    points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's quotient into the misalignment itself; the best of
-    the rounds is kept.
+    The first solve counts every point alike, whatever its Jacobian's length, so that a few far
+    points do not decide. Then points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's
+    quotient into the misalignment itself; the best of the rounds is kept.
 
     Parameters
     ----------
@@ -156,7 +177,9 @@ def fit_coefficients(jacobians: FloatArray, frames: FloatArray, weights: FloatAr
     >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
     >>> terms = points[:, :, None] * np.eye(2)
     >>> truth = points * [1.0, 0.5]
-    >>> fit = fit_coefficients(terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50))
+    >>> fit = fit_coefficients(
+    ...     terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50)
+    ... )
     >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
     0.5
     """

@@ -1,8 +1,10 @@
-"""Misalignment: how far a candidate's gradient leaves the directions that the network's gradient spans.
+"""Misalignment: how far a candidate's gradient leaves the directions that the network's gradient
+spans.
 
-With u the candidate's gradient in the tangent space and Q an orthonormal basis of the network's gradients there, a point
-counts 1 - |Q^T u|^2 / |u|^2: 0 is perfect, and neither the sign nor an invertible distortion of either side matters. A zero
-or non-finite gradient of the candidate counts 1.
+With u the candidate's gradient in the tangent space and Q an orthonormal basis of the network's
+gradients there, a point counts 1 - |Q^T u|^2 / |u|^2: 0 is perfect, and neither the sign nor an
+invertible distortion of either side matters. A zero or non-finite gradient of the candidate counts
+1.
 """
 
 import numpy as np
@@ -11,13 +13,17 @@ from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
 
 NORMAL_SHARE = 1e-20
-"""A gradient whose squared tangential part is below this share of the whole is zero in the tangent space."""
+"""A gradient whose squared tangential part is below this share of the whole is zero in the tangent
+space.
+"""
 
 TRIM = 0.05
 """Share of the worst points that the trimmed mean leaves out."""
 
 
-def point_misalignment(gradients: FloatArray, frames: FloatArray, tangent: FloatArray | None = None) -> FloatArray:
+def point_misalignment(
+    gradients: FloatArray, frames: FloatArray, tangent: FloatArray | None = None
+) -> FloatArray:
     """Misalignment at each point.
 
     Parameters
@@ -25,8 +31,8 @@ def point_misalignment(gradients: FloatArray, frames: FloatArray, tangent: Float
     gradients : ndarray, shape (n_points, n_inputs)
         The candidate's gradients, in the coordinates in which angles are compared (scaled inputs).
     frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients: in the inputs' coordinates without a tangent space, in the tangent
-        space's coordinates with one.
+        Orthonormal bases of the network's gradients: in the inputs' coordinates without a tangent
+        space, in the tangent space's coordinates with one.
     tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
         Orthonormal basis of the data's tangent space, one for all points or one for each.
 
@@ -37,15 +43,20 @@ def point_misalignment(gradients: FloatArray, frames: FloatArray, tangent: Float
     Examples
     --------
     >>> import numpy as np
-    >>> point_misalignment(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([[[1.0], [0.0]], [[1.0], [0.0]]]))
+    >>> point_misalignment(
+    ...     np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([[[1.0], [0.0]], [[1.0], [0.0]]])
+    ... )
     array([0., 1.])
     """
     projected = gradients if tangent is None else np.einsum("...dr,...d->...r", tangent, gradients)
     if frames.shape[:2] != projected.shape:
-        raise ShapeError(f"Frames of shape {frames.shape} do not fit gradients of shape {projected.shape}.")
+        raise ShapeError(
+            f"Frames of shape {frames.shape} do not fit gradients of shape {projected.shape}."
+        )
     with np.errstate(all="ignore"):
         total = np.einsum("nd,nd->n", gradients, gradients)
-        # Very large and very small gradients would overflow or vanish when squared: only the direction counts.
+        # Very large and very small gradients would overflow or vanish when squared: only the
+        # direction counts.
         unit = projected / np.where(total > 0, np.sqrt(total), 1.0)[:, None]
         norm = np.einsum("nr,nr->n", unit, unit)
         share = np.einsum("nrk,nr->nk", frames, unit)
@@ -55,7 +66,10 @@ def point_misalignment(gradients: FloatArray, frames: FloatArray, tangent: Float
 
 
 def misalignment(
-    gradients: FloatArray, frames: FloatArray, tangent: FloatArray | None = None, weights: FloatArray | None = None
+    gradients: FloatArray,
+    frames: FloatArray,
+    tangent: FloatArray | None = None,
+    weights: FloatArray | None = None,
 ) -> float:
     """Weighted mean of `point_misalignment`; points of weight 0 do not count at all."""
     return weighted_mean(point_misalignment(gradients, frames, tangent), weights)
@@ -69,7 +83,9 @@ def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> floa
     return float(values @ weights / total) if total > 0 else 1.0
 
 
-def trimmed_mean(values: FloatArray, weights: FloatArray | None = None, trim: float = TRIM) -> float:
+def trimmed_mean(
+    values: FloatArray, weights: FloatArray | None = None, trim: float = TRIM
+) -> float:
     """Weighted mean without the worst points, which hold the share ``trim`` of the weight.
 
     Examples
@@ -92,7 +108,8 @@ def chance_level(rank: int, tangent_rank: int) -> float:
 
 
 def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
-    """The paper's loss for one neuron: mean squared difference of unit vectors, the better of the two global signs.
+    """The paper's loss for one neuron: mean squared difference of unit vectors, the better of the
+    two global signs.
 
     Parameters
     ----------
@@ -101,7 +118,8 @@ def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
 
     Notes
     -----
-    As in the paper's Algorithm 3, a zero gradient stays a zero vector. One that is not finite counts like one.
+    As in the paper's Algorithm 3, a zero gradient stays a zero vector. One that is not finite
+    counts like one.
 
     Examples
     --------
@@ -110,7 +128,10 @@ def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
     0.0
     """
     candidate, target = _unit(gradients), _unit(directions)
-    losses = [float(np.einsum("nd,nd->n", d := sign * candidate - target, d).mean()) for sign in (1.0, -1.0)]
+    losses = [
+        float(np.einsum("nd,nd->n", d := sign * candidate - target, d).mean())
+        for sign in (1.0, -1.0)
+    ]
     return min(losses)
 
 

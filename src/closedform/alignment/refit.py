@@ -1,4 +1,6 @@
-"""Fit the free constants of expressions on some points of a field; the numbers that belong to their form stay."""
+"""Fit the free constants of expressions on some points of a field; the numbers that belong to their
+form stay.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,15 +40,18 @@ class Tapes:
     places: tuple[NDArray[np.int64], ...]
 
     @classmethod
-    def of(cls, expressions: Sequence[Expression], positions: Sequence[Sequence[int]] | None = None) -> "Tapes":
+    def of(
+        cls, expressions: Sequence[Expression], positions: Sequence[Sequence[int]] | None = None
+    ) -> "Tapes":
         """Write expressions on tapes.
 
         Parameters
         ----------
         expressions : sequence of Expression
         positions : sequence of sequence of int, optional
-            For each the tokens that may change, constants all of them; its fitted constants by default. Only ten can, and an
-            exponent that the tape has as a function of its own (0.5 is a square root there) cannot.
+            For each the tokens that may change, constants all of them; its fitted constants by
+            default. Only ten can, and an exponent that the tape has as a function of its own (0.5
+            is a square root there) cannot.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
@@ -58,14 +63,18 @@ class Tapes:
         is_free = np.zeros(len(batch.codes), dtype=bool)
         places: list[NDArray[np.int64]] = []
         for nodes, tokens, start in zip(nodes_of, chosen, batch.starts, strict=False):
-            places.append(np.asarray([start + nodes[position] for position in tokens], dtype=np.int64))
+            places.append(
+                np.asarray([start + nodes[position] for position in tokens], dtype=np.int64)
+            )
             is_free[places[-1]] = True
         return cls(tuple(expressions), batch, is_free, chosen, tuple(places))
 
     def fit(self, comparison: Comparison, iterations: int) -> tuple["Tapes", FloatArray]:
         """The same expressions with their free constants fitted, and their misalignments."""
         steps = np.asarray([iterations if len(places) else 0 for places in self.places])
-        numbers, misalignments, _ = fit_constants(comparison, self.batch, steps, is_free=self.is_free)
+        numbers, misalignments, _ = fit_constants(
+            comparison, self.batch, steps, is_free=self.is_free
+        )
         return replace(self, batch=self.batch.with_numbers(numbers)), misalignments
 
     def judge(self, comparison: Comparison) -> FloatArray:
@@ -80,7 +89,9 @@ class Tapes:
         """The expressions with the constants of the tapes."""
         return [
             Expression(with_numbers(expression.tree, positions, values.tolist()), expression.names)
-            for expression, positions, values in zip(self.expressions, self.positions, self.constants(), strict=True)
+            for expression, positions, values in zip(
+                self.expressions, self.positions, self.constants(), strict=True
+            )
         ]
 
 

@@ -1,4 +1,6 @@
-"""Scores of an expression on a gradient field: the one way in which everything above compares the two."""
+"""Scores of an expression on a gradient field: the one way in which everything above compares the
+two.
+"""
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.alignment.misalignment import point_misalignment
@@ -35,4 +37,10 @@ def field_misalignment(expression: Expression, field: GradientField) -> FloatArr
 
 def comparison_of(field: GradientField) -> Comparison:
     """A field prepared for the compiled judge."""
-    return prepare(field.points, field.frames, scale=field.scale, tangent=field.tangent.basis, weights=field.weights)
+    return prepare(
+        field.points,
+        field.frames,
+        scale=field.scale,
+        tangent=field.tangent.basis,
+        weights=field.weights,
+    )

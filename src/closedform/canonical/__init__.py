@@ -1,1 +1,3 @@
-"""Canonical forms: one plain spelling for all formulas of the same concept, and proposals of plainer numbers."""
+"""Canonical forms: one plain spelling for all formulas of the same concept, and proposals of
+plainer numbers.
+"""

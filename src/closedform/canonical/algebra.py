@@ -6,7 +6,13 @@ from functools import reduce
 from math import exp
 
 from closedform.canonical import numbers
-from closedform.canonical.functions import constant_function, constant_value, is_constant_sum, of_two, periodic
+from closedform.canonical.functions import (
+    constant_function,
+    constant_value,
+    is_constant_sum,
+    of_two,
+    periodic,
+)
 from closedform.canonical.numbers import plain
 from closedform.canonical.spelling import group, spell
 from closedform.canonical.sums import (
@@ -33,7 +39,8 @@ class Algebra:
     Parameters
     ----------
     sign_of : callable
-        The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of products need it.
+        The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of
+        products need it.
     """
 
     def __init__(self, sign_of: Callable[[Tree], int]) -> None:
@@ -74,7 +81,9 @@ class Algebra:
         if inside or size != coefficient:
             if not inside:
                 raise ArithmeticError("root of a negative number")
-            powers.append((group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent))
+            powers.append(
+                (group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent)
+            )
         number, *root = numbers.power(size, exponent)
         return self._product([*powers, *_root(*root)], number)
 
@@ -106,7 +115,9 @@ class Algebra:
             if size == 0:
                 raise ArithmeticError("logarithm of zero")
             inside = argument.scaled(1 / size)
-            return constant_function("log", of_number(size)).plus(of_atom(Atom(apply("log", spell(inside)))))
+            return constant_function("log", of_number(size)).plus(
+                of_atom(Atom(apply("log", spell(inside))))
+            )
         factors, coefficient = argument.single
         outside, inside = self._pulled(factors, coefficient)
         if not inside and coefficient <= 0:
@@ -125,7 +136,11 @@ class Algebra:
         for factors, coefficient in total.parts:
             parts = [of_number(coefficient)]
             for atom, power in factors:
-                count = int(power) if power.denominator == 1 and 0 < power <= _LARGEST_EXPANDED_POWER else 0
+                count = (
+                    int(power)
+                    if power.denominator == 1 and 0 < power <= _LARGEST_EXPANDED_POWER
+                    else 0
+                )
                 if atom.is_group and atom.inside is not None and count:
                     parts += [self.expanded(atom.inside)] * count
                 else:
@@ -144,7 +159,9 @@ class Algebra:
         return collect(pieces)
 
     def _as_factors(self, total: Sum) -> list[tuple[Atom, Fraction]]:
-        """A sum as factors; a number among them is an atom of its own, which `_product` takes out again."""
+        """A sum as factors; a number among them is an atom of its own, which `_product` takes out
+        again.
+        """
         if total.single is not None:
             factors, coefficient = total.single
             return [*factors, (Atom(constant(coefficient)), _ONE)]
@@ -162,7 +179,9 @@ class Algebra:
         powers = {atom: plain(power) for atom, power in powers.items() if power}
         for atom, power in powers.items():
             if atom.tree.root == "abs" and power.denominator == 1 and power % 2 == 0:
-                rest = self._product([factor for factor in powers.items() if factor[0] != atom], coefficient)
+                rest = self._product(
+                    [factor for factor in powers.items() if factor[0] != atom], coefficient
+                )
                 return self.multiply(rest, self.power(self.normal(atom.tree.children[0]), power))
         exponentials = [atom for atom in powers if atom.is_exponential]
         if len(exponentials) > 1:
@@ -170,7 +189,9 @@ class Algebra:
             for atom in exponentials:
                 assert atom.inside is not None
                 argument = argument.plus(atom.inside.scaled(powers.pop(atom)))
-            return self.multiply(self._product(powers.items(), coefficient), self.exponential(argument))
+            return self.multiply(
+                self._product(powers.items(), coefficient), self.exponential(argument)
+            )
         for atom, power in list(powers.items()):
             if isinstance(atom.tree.root, Constant):
                 number, *root = numbers.power(atom.tree.root.value, power)
@@ -190,8 +211,12 @@ class Algebra:
         number, *root = numbers.power(lead, exponent)
         return self._product([(group(base.scaled(1 / lead)), exponent), *_root(*root)], number)
 
-    def _pulled(self, factors: Factors, coefficient: Fraction) -> tuple[list[tuple[Atom, Fraction]], Factors]:
-        """Factors that a root or logarithm can be taken of one by one, and those that only together are positive."""
+    def _pulled(
+        self, factors: Factors, coefficient: Fraction
+    ) -> tuple[list[tuple[Atom, Fraction]], Factors]:
+        """Factors that a root or logarithm can be taken of one by one, and those that only together
+        are positive.
+        """
         outside: list[tuple[Atom, Fraction]] = []
         inside: list[tuple[Atom, Fraction]] = []
         for atom, power in factors:
@@ -246,7 +271,12 @@ class Algebra:
     def _general_power(self, base: Sum, exponent: Sum) -> Sum:
         if exponent.number is not None:
             return self.power(base, exponent.number)
-        if base.single is not None and base.single[1] == 1 and len(base.single[0]) == 1 and base.single[0][0][0].is_exponential:
+        if (
+            base.single is not None
+            and base.single[1] == 1
+            and len(base.single[0]) == 1
+            and base.single[0][0][0].is_exponential
+        ):
             atom, power = base.single[0][0]
             assert atom.inside is not None
             return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
@@ -261,7 +291,11 @@ class Algebra:
             lead = argument.parts[0][1]
             return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), _ONE)], size)
         factors, coefficient = argument.single
-        kept = [(a, p) for a, p in factors if a.is_constant or p.denominator != 1 or p % 2 == 0 or self._is_positive(a)]
+        kept = [
+            (a, p)
+            for a, p in factors
+            if a.is_constant or p.denominator != 1 or p % 2 == 0 or self._is_positive(a)
+        ]
         odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
         if odd:
             kept.append((Atom(apply("abs", spell(self._product(odd, _ONE)))), _ONE))

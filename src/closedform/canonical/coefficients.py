@@ -5,9 +5,11 @@ from closedform.expressions.tree import Constant, Tree, apply, constant
 
 
 def with_coefficients(expression: Expression) -> Expression:
-    """The same concept with a number before every term of the outermost sum, but for one term, which has none.
+    """The same concept with a number before every term of the outermost sum, but for one term,
+    which has none.
 
-    A concept has no scale, so one term is the unit: the first whose number is 1 or -1, else the first.
+    A concept has no scale, so one term is the unit: the first whose number is 1 or -1, else the
+    first.
 
     Examples
     --------
@@ -29,7 +31,9 @@ def with_coefficients(expression: Expression) -> Expression:
 
 
 def _terms(tree: Tree, factor: float) -> list[tuple[float, Tree]]:
-    """Terms of a sum with their numbers; terms without an input are left out, for they add nothing."""
+    """Terms of a sum with their numbers; terms without an input are left out, for they add
+    nothing.
+    """
     children = tree.children
     if tree.root == "add":
         return [*_terms(children[0], factor), *_terms(children[1], factor)]

@@ -33,13 +33,17 @@ class FreeConstant:
 def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
     """The constants that a fit may move, in the order in which they are written.
 
-    Integer exponents and the 1 of a reciprocal are structure. So are constants with a meaning: those with pi in them, exp of
-    a simple fraction and the roots of small integers. Others, such as sin(0.184), count as the number that they are.
+    Integer exponents and the 1 of a reciprocal are structure. So are constants with a meaning:
+    those with pi in them, exp of a simple fraction and the roots of small integers. Others, such as
+    sin(0.184), count as the number that they are.
 
     Examples
     --------
     >>> import closedform as cf
-    >>> [str(free.value) for free in free_constants(cf.parse("1.5*x**2 + 1/(y + 0.25) + sqrt(2)*z"))]
+    >>> [
+    ...     str(free.value)
+    ...     for free in free_constants(cf.parse("1.5*x**2 + 1/(y + 0.25) + sqrt(2)*z"))
+    ... ]
     ['3/2', '1/4']
     """
     tree = expression.tree
@@ -48,7 +52,11 @@ def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
     free: dict[int, FreeConstant] = {}
     for position, operands in enumerate(operand_positions(tree)):
         for place, child in enumerate(operands):
-            if varies[position] and not varies[child] and not _is_structure(tree.tokens[position], place, parts[child]):
+            if (
+                varies[position]
+                and not varies[child]
+                and not _is_structure(tree.tokens[position], place, parts[child])
+            ):
                 free[child] = FreeConstant(child, _number(parts[child]))
     return tuple(free[position] for position in sorted(free))
 
@@ -57,18 +65,23 @@ def subtrees(tree: Tree) -> list[Tree]:
     """The tree below each node."""
     parts: list[Tree] = []
     for token, operands in zip(tree.tokens, operand_positions(tree), strict=True):
-        parts.append(apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,)))
+        parts.append(
+            apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
+        )
     return parts
 
 
-def with_constants(expression: Expression, values: Sequence[float | Fraction] | Mapping[int, Tree]) -> Expression:
+def with_constants(
+    expression: Expression, values: Sequence[float | Fraction] | Mapping[int, Tree]
+) -> Expression:
     """The formula with other constants.
 
     Parameters
     ----------
     expression : Expression
     values : sequence of numbers, or mapping of int to Tree
-        One number for each of `free_constants`, or what takes the place of some of them by position.
+        One number for each of `free_constants`, or what takes the place of some of them by
+        position.
 
     Raises
     ------
@@ -86,11 +99,20 @@ def with_constants(expression: Expression, values: Sequence[float | Fraction] | 
     else:
         free = free_constants(expression)
         if len(values) != len(free):
-            raise ShapeError(f"{len(values)} values were given for {len(free)} free constants; give one for each.")
-        replaced = {place.position: constant(value) for place, value in zip(free, values, strict=True)}
+            raise ShapeError(
+                f"{len(values)} values were given for {len(free)} free constants; give one "
+                f"for each."
+            )
+        replaced = {
+            place.position: constant(value) for place, value in zip(free, values, strict=True)
+        }
     parts: list[Tree] = []
-    for position, (token, operands) in enumerate(zip(expression.tree.tokens, operand_positions(expression.tree), strict=True)):
-        whole = apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
+    for position, (token, operands) in enumerate(
+        zip(expression.tree.tokens, operand_positions(expression.tree), strict=True)
+    ):
+        whole = (
+            apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
+        )
         parts.append(replaced.get(position, whole))
     return Expression(parts[-1], expression.names)
 

@@ -53,23 +53,26 @@ Accept = Callable[[Expression, Expression], bool]
 _FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
 
 
-def canonical_form(expression: Expression, points: ArrayLike, *, accept: Accept | None = None) -> Expression:
+def canonical_form(
+    expression: Expression, points: ArrayLike, *, accept: Accept | None = None
+) -> Expression:
     """The plainest formula of the same concept.
 
     Parameters
     ----------
     expression : Expression
     points : array-like, shape (n_points, n_inputs)
-        The data: a function around the formula is peeled off where it is monotone on the data's range.
+        The data: a function around the formula is peeled off where it is monotone on the data's
+        range.
     accept : callable, optional
-        Asked for each step that changes the concept a little: small terms left out, numbers made simple.
-        Without it there is no such step.
+        Asked for each step that changes the concept a little: small terms left out, numbers made
+        simple. Without it there is no such step.
 
     Returns
     -------
     Expression
-        Never more complex than the one given (where x + x counts as 2*x). One that is constant or nowhere finite on the
-        points comes back unchanged.
+        Never more complex than the one given (where x + x counts as 2*x). One that is constant or
+        nowhere finite on the points comes back unchanged.
 
     Examples
     --------
@@ -94,10 +97,16 @@ def canonical_form(expression: Expression, points: ArrayLike, *, accept: Accept 
 
 
 def _approximated(expression: Expression, points: FloatArray, accept: Accept) -> Expression:
-    """Leave out small terms and round, from the least change on, for as long as that is accepted."""
+    """Leave out small terms and round, from the least change on, for as long as that is
+    accepted.
+    """
     while True:
         for share, shorter in ranked_variants(expression, points):
-            if share < SMALL and shorter.complexity() < expression.complexity() and accept(expression, shorter):
+            if (
+                share < SMALL
+                and shorter.complexity() < expression.complexity()
+                and accept(expression, shorter)
+            ):
                 expression = Expression(_fixed_point(shorter.tree, points), expression.names)
                 break
         else:
@@ -149,9 +158,18 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, few brackets, plain numbers, few logarithms, length, then a fixed order."""
+    """What decides between forms: complexity, few brackets, plain numbers, few logarithms, length,
+    then a fixed order.
+    """
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
-    return complexity(tree), _brackets(tree), digits, tree.tokens.count("log"), tree.size, atom_order(tree)
+    return (
+        complexity(tree),
+        _brackets(tree),
+        digits,
+        tree.tokens.count("log"),
+        tree.size,
+        atom_order(tree),
+    )
 
 
 def _brackets(tree: Tree) -> int:
@@ -183,7 +201,11 @@ class _Search:
             if form in found or not form.parts:
                 return
             least = min((key[0] for key, _ in found.values()), default=None)
-            if least is not None and len(form.parts) > FEW and plain_cost(form) > HOPELESS * (least + SLACK):
+            if (
+                least is not None
+                and len(form.parts) > FEW
+                and plain_cost(form) > HOPELESS * (least + SLACK)
+            ):
                 return
             spelled = spell(form)
             if self.sample.is_same(spelled):

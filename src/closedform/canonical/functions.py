@@ -1,4 +1,6 @@
-"""Functions of sums that are no powers, exponentials or logarithms: what the operator table says of them, and quarter turns."""
+"""Functions of sums that are no powers, exponentials or logarithms: what the operator table says of
+them, and quarter turns.
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -8,7 +10,15 @@ import numpy as np
 
 from closedform.canonical.numbers import is_short, is_simple, plain
 from closedform.canonical.spelling import spell
-from closedform.canonical.sums import Atom, Sum, atom_order, of_atom, of_factors, of_number, split_constant
+from closedform.canonical.sums import (
+    Atom,
+    Sum,
+    atom_order,
+    of_atom,
+    of_factors,
+    of_number,
+    split_constant,
+)
 from closedform.expressions.evaluate import value
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, apply
@@ -18,7 +28,9 @@ _LONGEST_CONSTANT = 4
 
 
 def periodic(name: str, argument: Sum) -> Sum:
-    """A function of one argument with its sign, its scale and quarter turns taken out, as far as the function lets them."""
+    """A function of one argument with its sign, its scale and quarter turns taken out, as far as
+    the function lets them.
+    """
     sign = _ONE
     if name in ("sin", "cos", "tan"):
         name, sign, argument = _turned(name, argument)
@@ -30,7 +42,9 @@ def periodic(name: str, argument: Sum) -> Sum:
 
 
 def of_two(name: str, first: Sum, second: Sum) -> Sum:
-    """A function of two arguments, in one order if they may change places, and with their common scale taken out."""
+    """A function of two arguments, in one order if they may change places, and with their common
+    scale taken out.
+    """
     operator = OPERATORS[name]
     factor, (first, second) = _scaled_alike(operator, first, second)
     trees = [spell(first), spell(second)]
@@ -42,7 +56,9 @@ def of_two(name: str, first: Sum, second: Sum) -> Sum:
 
 
 def _scaled_alike(operator: Operator, *arguments: Sum) -> tuple[Fraction, tuple[Sum, ...]]:
-    """Divide the arguments of a homogeneous function by the size of the first coefficient, and say by what it is multiplied."""
+    """Divide the arguments of a homogeneous function by the size of the first coefficient, and say
+    by what it is multiplied.
+    """
     if operator.homogeneous is None:
         return _ONE, arguments
     # The order of the arguments may still change, so the scale must not depend on it.
@@ -70,7 +86,11 @@ def constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
     result = 1.0
     for atom, power in factors:
         root = atom.tree.root
-        named = float(NAMED_CONSTANTS[root]) if isinstance(root, str) and root in NAMED_CONSTANTS else None
+        named = (
+            float(NAMED_CONSTANTS[root])
+            if isinstance(root, str) and root in NAMED_CONSTANTS
+            else None
+        )
         result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
     return result
 
@@ -81,7 +101,9 @@ def is_constant_sum(total: Sum) -> bool:
 
 
 def constant_function(name: str, *arguments: Sum) -> Sum:
-    """A function of constants: a number if it is a simple one, else a constant of its own, or its decimals if it is long."""
+    """A function of constants: a number if it is a simple one, else a constant of its own, or its
+    decimals if it is long.
+    """
     tree = apply(name, *(spell(argument) for argument in arguments))
     with np.errstate(all="ignore"):
         level = float(value(tree, []))

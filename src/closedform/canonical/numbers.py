@@ -1,4 +1,6 @@
-"""Numbers that print well: simple fractions and decimals of at most 15 digits, and powers of them."""
+"""Numbers that print well: simple fractions and decimals of at most 15 digits, and powers of
+them.
+"""
 
 from fractions import Fraction
 from math import floor
@@ -14,7 +16,8 @@ _LARGEST_EXACT_POWER = 8
 
 
 def plain(value: Fraction | float) -> Fraction:
-    """The simple fraction that a number is up to rounding, or else the number to 15 digits; short fractions stay exact.
+    """The simple fraction that a number is up to rounding, or else the number to 15 digits; short
+    fractions stay exact.
 
     Examples
     --------
@@ -41,11 +44,14 @@ def is_simple(value: Fraction) -> bool:
 
 
 def awkwardness(value: Fraction) -> int:
-    """How much there is to read in a number: integers are plainest, then 1/q and decimals, then other fractions.
+    """How much there is to read in a number: integers are plainest, then 1/q and decimals, then
+    other fractions.
 
     Examples
     --------
-    >>> awkwardness(Fraction(3)) < awkwardness(Fraction(3, 10)) < awkwardness(Fraction(10, 3)) < awkwardness(Fraction("0.173"))
+    >>> awkwardness(Fraction(3)) < awkwardness(Fraction(3, 10)) < awkwardness(
+    ...     Fraction(10, 3)
+    ... ) < awkwardness(Fraction("0.173"))
     True
     """
     if not is_simple(value):
@@ -57,7 +63,8 @@ def awkwardness(value: Fraction) -> int:
 
 
 def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """A power of a positive number, or a whole power of any, as a number times a power that stays: number, base, exponent.
+    """A power of a positive number, or a whole power of any, as a number times a power that stays:
+    number, base, exponent.
 
     The base that stays is 1 if nothing does.
 
@@ -91,7 +98,11 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fract
         # Fractions leave the root: sqrt(1/2) is sqrt(2)/2, and squares too: sqrt(8) is 2*sqrt(2).
         radicand = base.numerator * base.denominator
         side = max(k for k in range(1, 13) if radicand % (k * k) == 0)
-        return plain(_whole_power(base, whole) * Fraction(side, base.denominator)), Fraction(radicand // (side * side)), part
+        return (
+            plain(_whole_power(base, whole) * Fraction(side, base.denominator)),
+            Fraction(radicand // (side * side)),
+            part,
+        )
     return _whole_power(base, whole), base, part
 
 

@@ -1,4 +1,6 @@
-"""Inputs in the order of their names, so that a form does not depend on the order of the columns."""
+"""Inputs in the order of their names, so that a form does not depend on the order of the
+columns.
+"""
 
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import sort_names

@@ -1,4 +1,6 @@
-"""Sums with some of their terms left out, for the caller to judge: beside other concepts a part of a sum may be enough."""
+"""Sums with some of their terms left out, for the caller to judge: beside other concepts a part of
+a sum may be enough.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,7 +18,8 @@ MOST_DIVIDED = 6
 
 
 def partial_sums(expression: Expression) -> list[Expression]:
-    """The formula with some of the terms of its expanded outermost sum, shortest first, without itself.
+    """The formula with some of the terms of its expanded outermost sum, shortest first, without
+    itself.
 
     Parameters
     ----------
@@ -41,7 +44,11 @@ def partial_sums(expression: Expression) -> list[Expression]:
         return []
     forms = (scaled(Sum(parts), algebra) for parts in _selections(total))
     trees = dict.fromkeys(spell(form) for form in forms if form.parts)
-    return [Expression(tree, ordered.names).rename(expression.names) for tree in trees if not tree.is_constant]
+    return [
+        Expression(tree, ordered.names).rename(expression.names)
+        for tree in trees
+        if not tree.is_constant
+    ]
 
 
 def _selections(total: Sum) -> Iterator[tuple[tuple[Factors, Fraction], ...]]:

@@ -1,4 +1,6 @@
-"""Moves from a sum to others of the same concept: without an outer function, turned over, as a logarithm or a product."""
+"""Moves from a sum to others of the same concept: without an outer function, turned over, as a
+logarithm or a product.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -19,7 +21,9 @@ _X = variable(0)
 
 
 def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
-    """Sums that are the same concept as this one, or may be: who takes one must check it on the data."""
+    """Sums that are the same concept as this one, or may be: who takes one must check it on the
+    data.
+    """
     expanded = algebra.expanded(total)
     if expanded != total and len(expanded.parts) <= max(MOST_EXPANDED, len(total.parts)):
         yield expanded
@@ -63,9 +67,17 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
         yield atom.inside
         return
     if power != 1:
-        plain_power = [_ONE] if sample.is_invertible(power_function(float(power)), atom.tree) else [Fraction(2), -_ONE]
+        plain_power = (
+            [_ONE]
+            if sample.is_invertible(power_function(float(power)), atom.tree)
+            else [Fraction(2), -_ONE]
+        )
         yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
-        yield from (algebra.power(atom.inside, e) for e in plain_power if atom.inside is not None and atom.is_group)
+        yield from (
+            algebra.power(atom.inside, e)
+            for e in plain_power
+            if atom.inside is not None and atom.is_group
+        )
         return
     name = atom.tree.root
     if name == "pow":
@@ -113,7 +125,9 @@ def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
 def _together(total: Sum, algebra: Algebra) -> Sum | None:
     """The sum as one fraction, with what all terms share outside."""
     found = (atom for factors, _ in total.parts for atom, _ in factors)
-    atoms = dict.fromkeys(atom for atom in found if not atom.is_exponential and not atom.is_constant)
+    atoms = dict.fromkeys(
+        atom for atom in found if not atom.is_exponential and not atom.is_constant
+    )
     shared: list[tuple[Atom, Fraction]] = []
     for atom in atoms:
         least = min(dict(factors).get(atom, Fraction(0)) for factors, _ in total.parts)
@@ -127,8 +141,14 @@ def _together(total: Sum, algebra: Algebra) -> Sum | None:
 
 
 def _without_logarithms(total: Sum, algebra: Algebra) -> Iterator[Sum]:
-    """exp of a sum of logarithms and other terms, scaled so that one of the logarithms disappears."""
-    scales = [c for factors, c in total.parts if len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1]
+    """exp of a sum of logarithms and other terms, scaled so that one of the logarithms
+    disappears.
+    """
+    scales = [
+        c
+        for factors, c in total.parts
+        if len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1
+    ]
     for scale in dict.fromkeys(scales):
         yield algebra.exponential(total.scaled(1 / scale))
 

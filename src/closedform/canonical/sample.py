@@ -1,4 +1,6 @@
-"""What formulas do on the data: their range, their sign, and whether two are the same concept there."""
+"""What formulas do on the data: their range, their sign, and whether two are the same concept
+there.
+"""
 
 import numpy as np
 
@@ -55,10 +57,14 @@ class Sample:
         if bounds is None or bounds[0] == bounds[1]:
             return False
         steps = np.diff(evaluate(outer, np.linspace(*bounds, _GRID)[:, None]))
-        return bool(np.isfinite(steps).all() and ((steps >= 0).all() or (steps <= 0).all()) and steps.any())
+        return bool(
+            np.isfinite(steps).all() and ((steps >= 0).all() or (steps <= 0).all()) and steps.any()
+        )
 
     def is_same(self, tree: Tree) -> bool:
-        """Whether a formula is the same concept on the points: gradients parallel, one orientation, values in one order."""
+        """Whether a formula is the same concept on the points: gradients parallel, one orientation,
+        values in one order.
+        """
         if len(self.points) < 2:
             return False
         values, slopes = _values_and_slopes(tree, self.points, self.scale)
@@ -77,7 +83,9 @@ def power_function(exponent: float) -> Tree:
     return apply("pow", variable(0), constant(exponent))
 
 
-def _values_and_slopes(tree: Tree, points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _values_and_slopes(
+    tree: Tree, points: FloatArray, scale: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Values and gradients in scaled inputs, in one pass."""
     slopes = np.zeros(points.shape)
     with np.errstate(all="ignore"):

@@ -56,13 +56,17 @@ def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[flo
         if form.parts:
             found.setdefault(spell(form), share)
     ranked = sorted(found.items(), key=lambda entry: entry[1])
-    return [(share, Expression(tree, ordered.names).rename(expression.names)) for tree, share in ranked]
+    return [
+        (share, Expression(tree, ordered.names).rename(expression.names)) for tree, share in ranked
+    ]
 
 
 def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[float, Sum]]:
     if len(total.parts) > 1:
         shares = _shares(total, points)
-        return [(shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))]
+        return [
+            (shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))
+        ]
     found: list[tuple[float, Sum]] = []
     for factors, _ in total.parts:
         for place, (atom, power) in enumerate(factors):
@@ -83,12 +87,16 @@ def _without(total: Sum, place: int) -> Sum:
 
 
 def _shares(total: Sum, points: FloatArray) -> list[float]:
-    """The mean share of each term in the sizes of all terms' gradients; a number has none and is never small."""
+    """The mean share of each term in the sizes of all terms' gradients; a number has none and is
+    never small.
+    """
     scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
     sizes = np.stack([_size(part, points, scale) for part in total.parts])
     with np.errstate(all="ignore"):
         shares = sizes / sizes.sum(axis=0)
-    return [float(np.mean(row[np.isfinite(row)])) if np.isfinite(row).any() else 1.0 for row in shares]
+    return [
+        float(np.mean(row[np.isfinite(row)])) if np.isfinite(row).any() else 1.0 for row in shares
+    ]
 
 
 def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray) -> FloatArray:

@@ -1,4 +1,6 @@
-"""Snapping: proposals with plainer constants. Nothing is judged here; the caller scores them like other candidates."""
+"""Snapping: proposals with plainer constants. Nothing is judged here; the caller scores them like
+other candidates.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,33 +40,47 @@ ROUNDED = 1e-9
 """Fitted constants are never more accurate than this, relative to their size."""
 
 _FRACTIONS_PER_UNIT = 6  # 0, 1/4, 1/3, 1/2, 2/3, 3/4
-_INSIDE = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(1, 3), Fraction(4), Fraction(1, 4))
+_INSIDE = (
+    Fraction(1),
+    Fraction(2),
+    Fraction(1, 2),
+    Fraction(3),
+    Fraction(1, 3),
+    Fraction(4),
+    Fraction(1, 4),
+)
 _NEAR_INSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class _Snap:
-    """A plainer constant in the place of another, and how far it is in standard errors (or relatively, without errors)."""
+    """A plainer constant in the place of another, and how far it is in standard errors (or
+    relatively, without errors).
+    """
 
     position: int
     tree: Tree
     distance: float
 
 
-def snapped_forms(expression: Expression, *, errors: Sequence[float] | None = None) -> list[Expression]:
+def snapped_forms(
+    expression: Expression, *, errors: Sequence[float] | None = None
+) -> list[Expression]:
     """The formula with plainer constants, in several ways.
 
-    Every constant goes to the nearest integer or to the nearest fraction with a denominator of at most 4: all at once, each
-    alone, and one after the other from the most certain on. Constants within 3 standard errors of 0 become 0. Multiples of
-    pi, e and sqrt(2) are proposed if they are within 3 standard errors and such a hit is no chance. Factors of an
-    exponential are also tried as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
+    Every constant goes to the nearest integer or to the nearest fraction with a denominator of at
+    most 4: all at once, each alone, and one after the other from the most certain on. Constants
+    within 3 standard errors of 0 become 0. Multiples of pi, e and sqrt(2) are proposed if they are
+    within 3 standard errors and such a hit is no chance. Factors of an exponential are also tried
+    as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
 
     Parameters
     ----------
     expression : Expression
         Best a canonical form.
     errors : sequence of float, optional
-        Standard errors of its `free_constants`. Constants then move by at most 3 of them, or to the nearest fraction.
+        Standard errors of its `free_constants`. Constants then move by at most 3 of them, or to the
+        nearest fraction.
 
     Returns
     -------
@@ -86,22 +102,37 @@ def snapped_forms(expression: Expression, *, errors: Sequence[float] | None = No
     """
     free = free_constants(expression)
     if errors is not None and len(errors) != len(free):
-        raise ShapeError(f"{len(errors)} errors were given for {len(free)} free constants; give one for each.")
+        raise ShapeError(
+            f"{len(errors)} errors were given for {len(free)} free constants; give one for each."
+        )
     sizes = [None] * len(free) if errors is None else [float(error) for error in errors]
     families = (_irrational, _fraction, _integer, _zero)
-    rows = [[family(place, size) for place, size in zip(free, sizes, strict=True)] for family in families]
+    rows = [
+        [family(place, size) for place, size in zip(free, sizes, strict=True)]
+        for family in families
+    ]
     choices: list[dict[int, Tree]] = []
-    best = [min((snap for snap in column if snap), key=_plainest, default=None) for column in zip(*rows, strict=True)]
+    best = [
+        min((snap for snap in column if snap), key=_plainest, default=None)
+        for column in zip(*rows, strict=True)
+    ]
     for row in (best, *rows):
-        snaps = sorted((snap for snap in row if snap is not None), key=lambda snap: (snap.distance, snap.position))
-        choices += [{snap.position: snap.tree for snap in snaps[:count]} for count in range(len(snaps), 0, -1)]
+        snaps = sorted(
+            (snap for snap in row if snap is not None),
+            key=lambda snap: (snap.distance, snap.position),
+        )
+        choices += [
+            {snap.position: snap.tree for snap in snaps[:count]}
+            for count in range(len(snaps), 0, -1)
+        ]
     choices += [{snap.position: snap.tree} for row in rows for snap in row if snap is not None]
     choices += [{snap.position: snap.tree} for snap in _moved_inside(expression, free, sizes)]
     return _forms(expression, sorted(choices, key=len, reverse=True))
 
 
 def simple_numbers(expression: Expression) -> list[Expression]:
-    """The formula with constants that are very near to simple fractions set to those: all at once, then each alone.
+    """The formula with constants that are very near to simple fractions set to those: all at once,
+    then each alone.
 
     Examples
     --------
@@ -127,14 +158,22 @@ def short_decimals(expression: Expression) -> list[Expression]:
     >>> [str(form) for form in short_decimals(cf.parse("v**2 + exp(x)/sin(0.184)"))]
     ['v**2 + 5.4656*exp(x)', 'v**2 + 5.4655708385246*exp(x)']
     """
-    named = [place for place in free_constants(expression) if not isinstance(expression.tree.tokens[place.position], Constant)]
-    decimals = _tidied(with_constants(expression, {place.position: constant(place.value) for place in named}))
+    named = [
+        place
+        for place in free_constants(expression)
+        if not isinstance(expression.tree.tokens[place.position], Constant)
+    ]
+    decimals = _tidied(
+        with_constants(expression, {place.position: constant(place.value) for place in named})
+    )
     if decimals is None:
         return []
     forms: dict[Expression, None] = {}
     long = [place for place in free_constants(decimals) if not is_simple(place.value)]
     for digits in DIGITS:
-        rounded = {place.position: constant(Fraction(f"{float(place.value):.{digits}g}")) for place in long}
+        rounded = {
+            place.position: constant(Fraction(f"{float(place.value):.{digits}g}")) for place in long
+        }
         forms.setdefault(with_constants(decimals, rounded))
     return [form for form in forms if form != expression]
 
@@ -160,7 +199,9 @@ def _tidied(expression: Expression) -> Expression | None:
 
 
 def _plainest(snap: _Snap) -> tuple[float, int, float]:
-    """Among compatible numbers zero, then integers, then fractions; what is not compatible comes last."""
+    """Among compatible numbers zero, then integers, then fractions; what is not compatible comes
+    last.
+    """
     number = snap.tree.root.value if isinstance(snap.tree.root, Constant) else None
     rank = 3 if number is None else 0 if number == 0 else 1 if number.denominator == 1 else 2
     return (0.0 if snap.distance <= COMPATIBLE else 1.0), rank, snap.distance
@@ -190,7 +231,11 @@ def _integer(place: FreeConstant, error: float | None) -> _Snap | None:
 
 def _fraction(place: FreeConstant, error: float | None) -> _Snap | None:
     options = [Fraction(round(place.value * q), q) for q in DENOMINATORS]
-    nearest = min((option for option in options if option), key=lambda o: (abs(o - place.value), o.denominator), default=None)
+    nearest = min(
+        (option for option in options if option),
+        key=lambda o: (abs(o - place.value), o.denominator),
+        default=None,
+    )
     return None if nearest is None else _to_number(place, nearest, error)
 
 
@@ -201,7 +246,9 @@ def _zero(place: FreeConstant, error: float | None) -> _Snap | None:
 
 
 def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
-    """The nearest multiple of pi, its square or inverse, e or sqrt(2), if it is near enough and such hits are rare enough."""
+    """The nearest multiple of pi, its square or inverse, e or sqrt(2), if it is near enough and
+    such hits are rare enough.
+    """
     if error is None:
         return None
     # Of an exact field the error is rounding, of which the fit has more.
@@ -222,11 +269,15 @@ def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
             multiple = Fraction(round(float(place.value) / unit * q), q)
             distance = _distance(place, float(multiple) * unit, error)
             if multiple and distance <= COMPATIBLE:
-                found.append(_Snap(place.position, apply("mul", constant(multiple), tree), distance))
+                found.append(
+                    _Snap(place.position, apply("mul", constant(multiple), tree), distance)
+                )
     return min(found, key=lambda snap: snap.distance, default=None)
 
 
-def _moved_inside(expression: Expression, free: Sequence[FreeConstant], sizes: Sequence[float | None]) -> Iterator[_Snap]:
+def _moved_inside(
+    expression: Expression, free: Sequence[FreeConstant], sizes: Sequence[float | None]
+) -> Iterator[_Snap]:
     """Factors of exponentials as k*exp(m)."""
     tokens = expression.tree.tokens
     beside = {
@@ -239,8 +290,17 @@ def _moved_inside(expression: Expression, free: Sequence[FreeConstant], sizes: S
             continue
         for factor in _INSIDE:
             shift = log(float(place.value / factor))
-            inner = min((Fraction(round(shift * q), q) for q in DENOMINATORS[:2]), key=lambda option: abs(option - shift))
-            reach = _NEAR_INSIDE if error is None else max(_NEAR_INSIDE, COMPATIBLE * error / float(place.value))
+            inner = min(
+                (Fraction(round(shift * q), q) for q in DENOMINATORS[:2]),
+                key=lambda option: abs(option - shift),
+            )
+            reach = (
+                _NEAR_INSIDE
+                if error is None
+                else max(_NEAR_INSIDE, COMPATIBLE * error / float(place.value))
+            )
             if inner and abs(inner) <= 10 and abs(float(inner) - shift) <= reach:
                 tree = apply("mul", constant(factor), apply("exp", constant(inner)))
-                yield _Snap(place.position, tree, _distance(place, float(factor) * exp(inner), error))
+                yield _Snap(
+                    place.position, tree, _distance(place, float(factor) * exp(inner), error)
+                )

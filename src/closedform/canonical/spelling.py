@@ -7,7 +7,16 @@ from functools import lru_cache, reduce
 from itertools import combinations
 
 from closedform.canonical.numbers import is_simple
-from closedform.canonical.sums import EULER, Atom, Factors, Sum, atom_order, collect, of_factors, split_constant
+from closedform.canonical.sums import (
+    EULER,
+    Atom,
+    Factors,
+    Sum,
+    atom_order,
+    collect,
+    of_factors,
+    split_constant,
+)
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, apply, constant
 
@@ -35,7 +44,10 @@ def spell(total: Sum) -> Tree:
         for form in _contents(total):
             if complexity(form) < complexity(best):
                 best = form
-        groupings = [(complexity(form), position, form, grouped) for position, (form, grouped) in enumerate(_groupings(total))]
+        groupings = [
+            (complexity(form), position, form, grouped)
+            for position, (form, grouped) in enumerate(_groupings(total))
+        ]
         if groupings:
             cost, _, _, grouped = min(groupings, key=lambda entry: entry[:2])
             if cost < complexity(best):
@@ -44,7 +56,9 @@ def spell(total: Sum) -> Tree:
 
 
 def plain_cost(total: Sum) -> int:
-    """The complexity of the terms one after the other: quicker to know than what `spell` reaches."""
+    """The complexity of the terms one after the other: quicker to know than what `spell`
+    reaches.
+    """
     return complexity(_plainly(total))
 
 
@@ -57,7 +71,9 @@ def _plainly(total: Sum) -> Tree:
     """The terms one after the other; one with a plus sign leads if there is any."""
     if not total.parts:
         return constant(0)
-    parts = sorted(total.parts, key=lambda part: part[1] < 0) if total.parts[0][1] < 0 else total.parts
+    parts = (
+        sorted(total.parts, key=lambda part: part[1] < 0) if total.parts[0][1] < 0 else total.parts
+    )
     result: Tree | None = None
     for factors, coefficient in parts:
         term = _term(factors, abs(coefficient))
@@ -85,7 +101,9 @@ def _contents(total: Sum) -> Iterable[Tree]:
 
 
 def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
-    """The sum with a factor taken out of some of its terms, for the factors that save most; or with logarithms made one."""
+    """The sum with a factor taken out of some of its terms, for the factors that save most; or with
+    logarithms made one.
+    """
     splits = [_split(total, divisor, coefficient) for divisor, coefficient in _divisors(total)]
     for split in sorted(splits, key=lambda split: -split.saving)[:_MOST_TRIED]:
         if split.saving > 0:
@@ -129,7 +147,11 @@ def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:
     found: dict[tuple[Factors, Fraction], None] = {}
     for (first, a), (second, b) in combinations(total.parts, 2):
         powers = dict(second)
-        shared = tuple((atom, _nearer(power, powers[atom])) for atom, power in first if power * powers.get(atom, 0) > 0)
+        shared = tuple(
+            (atom, _nearer(power, powers[atom]))
+            for atom, power in first
+            if power * powers.get(atom, 0) > 0
+        )
         if shared:
             found.setdefault((shared, _ONE))
         if abs(a) == abs(b) != 1:
@@ -154,14 +176,20 @@ def _divided(factors: Factors, divisor: Factors) -> Factors | None:
 
 def _merged_logarithms(total: Sum) -> Sum | None:
     """log(x) + 3*log(y) as log(x*y**3)."""
-    logarithms = [(f, c) for f, c in total.parts if len(f) == 1 and f[0][0].tree.root == "log" and f[0][1] == 1]
+    logarithms = [
+        (f, c)
+        for f, c in total.parts
+        if len(f) == 1 and f[0][0].tree.root == "log" and f[0][1] == 1
+    ]
     if len(logarithms) < 2:
         return None
     lead = min((c for _, c in logarithms), key=lambda c: (abs(c), c < 0))
     powers = [(Atom(factors[0][0].tree.children[0]), c / lead) for factors, c in logarithms]
     if not all(is_simple(power) for _, power in powers):
         return None
-    merged = Atom(apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), _ONE)))
+    merged = Atom(
+        apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), _ONE))
+    )
     rest = [part for part in total.parts if part not in logarithms]
     return collect([*rest, (((merged, _ONE),), lead)])
 
@@ -170,7 +198,12 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
     """A product with a positive coefficient, as a fraction."""
     constants, varying = split_constant(factors)
     exponential = next(((atom, power) for atom, power in varying if atom.is_exponential), None)
-    if exponential is not None and coefficient == 1 and len(constants) == 1 and constants[0][0] == EULER:
+    if (
+        exponential is not None
+        and coefficient == 1
+        and len(constants) == 1
+        and constants[0][0] == EULER
+    ):
         atom, power = exponential
         assert atom.inside is not None
         argument = spell(atom.inside.scaled(power).plus(collect([((), constants[0][1])])))
@@ -180,7 +213,9 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
     above: list[Tree] = []
     below: list[Tree] = []
     for atom, power in varying:
-        upright = power > 0 or (atom.is_exponential and not leading and all(p < 0 for _, p in varying))
+        upright = power > 0 or (
+            atom.is_exponential and not leading and all(p < 0 for _, p in varying)
+        )
         (above if upright else below).append(_factor(atom, power if upright else -power))
     if 1 < coefficient.denominator <= 12 and coefficient.numerator == 1 and above and not constants:
         below.insert(0, constant(coefficient.denominator))
@@ -201,7 +236,9 @@ def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction)
     if coefficient != 1:
         above.append(constant(coefficient))
     for atom, power in named:
-        (above if power > 0 or atom == EULER else below).append(_factor(atom, power if atom == EULER else abs(power)))
+        (above if power > 0 or atom == EULER else below).append(
+            _factor(atom, power if atom == EULER else abs(power))
+        )
     top = _times(above) if above else constant(1)
     return apply("div", top, _times(below)) if below else top
 

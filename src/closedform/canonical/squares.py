@@ -15,7 +15,9 @@ def squared(total: Sum, algebra: Algebra) -> Sum | None:
     The root is found term by term, from the highest on, as in the division of polynomials.
     """
     atoms = list(dict.fromkeys(atom for factors, _ in total.parts for atom, _ in factors))
-    if len(total.parts) < 2 or any(p.denominator != 1 or p < 0 or a.is_constant for f, _ in total.parts for a, p in f):
+    if len(total.parts) < 2 or any(
+        p.denominator != 1 or p < 0 or a.is_constant for f, _ in total.parts for a, p in f
+    ):
         return None
 
     def highest(part: tuple[Factors, Fraction]) -> list[Fraction]:

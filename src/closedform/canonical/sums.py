@@ -1,7 +1,8 @@
 """Sums of products: the normal form in which formulas are rewritten.
 
-A sum is coefficients times products of powers of atoms; an atom is an input, a function of a sum, a sum in brackets, or an
-irrational constant. Like terms have met, and terms and factors stand in one order, so equal sums are equal objects.
+A sum is coefficients times products of powers of atoms; an atom is an input, a function of a sum, a
+sum in brackets, or an irrational constant. Like terms have met, and terms and factors stand in one
+order, so equal sums are equal objects.
 """
 
 from collections.abc import Iterable
@@ -81,7 +82,13 @@ class Sum:
         """The sum times a number."""
         if factor == 1:
             return self
-        return Sum(tuple((factors, plain(factor * coefficient)) for factors, coefficient in self.parts)) if factor else Sum(())
+        return (
+            Sum(
+                tuple((factors, plain(factor * coefficient)) for factors, coefficient in self.parts)
+            )
+            if factor
+            else Sum(())
+        )
 
     def plus(self, other: "Sum") -> "Sum":
         """The sum of both."""
@@ -116,9 +123,14 @@ def of_number(value: Fraction | float) -> Sum:
     return Sum((((), plain(value)),) if value else ())
 
 
-def of_factors(factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction = Fraction(1)) -> Sum:
+def of_factors(
+    factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction = Fraction(1)
+) -> Sum:
     """One product as a sum; the atoms must differ and not combine."""
-    kept = sorted(((atom, plain(power)) for atom, power in factors if power), key=lambda factor: atom_order(factor[0].tree))
+    kept = sorted(
+        ((atom, plain(power)) for atom, power in factors if power),
+        key=lambda factor: atom_order(factor[0].tree),
+    )
     return Sum(((tuple(kept), plain(coefficient)),) if coefficient else ())
 
 

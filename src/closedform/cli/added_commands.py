@@ -1,4 +1,6 @@
-"""Commands that other distributions add under the entry point ``closedform.commands``: each is a function for Typer."""
+"""Commands that other distributions add under the entry point ``closedform.commands``: each is a
+function for Typer.
+"""
 
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
@@ -20,15 +22,21 @@ _ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 def add_commands(app: typer.Typer) -> None:
     """Add what is installed, and for what is not a command that says how to install it.
 
-    A command's own name is never taken, and a distribution that is broken costs nothing but its own commands.
+    A command's own name is never taken, and a distribution that is broken costs nothing but its own
+    commands.
 
     Parameters
     ----------
     app : typer.Typer
         With the commands of the package.
     """
-    own = {command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands}
-    offered = {point.name: point for point in entry_points(group=ENTRY_POINT) if point.name not in own}
+    own = {
+        command.name or getattr(command.callback, "__name__", "")
+        for command in app.registered_commands
+    }
+    offered = {
+        point.name: point for point in entry_points(group=ENTRY_POINT) if point.name not in own
+    }
     # The order of entry points is an accident; help must not depend on it.
     for name in sorted(offered):
         try:
@@ -58,7 +66,8 @@ def missing_bench(name: str) -> MissingDependencyError:
 def _broken(point: EntryPoint, error: Exception) -> ClosedformError:
     source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
     return ClosedformError(
-        f"`closedform {shown(point.name)}` of {shown(source)} cannot be loaded: {type(error).__name__}: {shown(error)}. "
+        f"`closedform {shown(point.name)}` of {shown(source)} cannot be loaded: "
+        f"{type(error).__name__}: {shown(error)}. "
         "Install a version of it that fits this one of closedform."
     )
 

@@ -21,11 +21,16 @@ from closedform.errors import ClosedformError
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
 app = typer.Typer(
-    cls=EscapingGroup, no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    cls=EscapingGroup,
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 for command in (layers, extract, interpret, report):
     app.command()(command)
-# Formulas may begin with a minus sign, so what looks like an unknown option is taken as an argument.
+# Formulas may begin with a minus sign, so what looks like an unknown option is taken as an
+# argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
 for command in (sweep, results, doctor):
@@ -42,7 +47,8 @@ def _show_version(requested: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Read closed-form concepts out of trained neural networks.
@@ -53,8 +59,8 @@ def options(
       closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
       closedform interpret field.npz --report concept.html
 
-    Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2: something is wrong with
-    the call; 3: the work is done, but a file could not be written.
+    Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2:
+    something is wrong with the call; 3: the work is done, but a file could not be written.
     """
 
 

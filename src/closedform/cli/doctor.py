@@ -12,7 +12,8 @@ from closedform._version import __version__
 from closedform.shown import shown
 
 PACKAGES = (
-    "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "jax", "matplotlib", "jinja2",
+    "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "jax",
+    "matplotlib", "jinja2",
     "distributed",
 )  # fmt: skip
 
@@ -32,14 +33,20 @@ def doctor(
         from closedform.cli.file_content import show_file
 
         raise typer.Exit(show_file(file))
-    typer.echo(f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    typer.echo(
+        f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} "
+        f"{platform.machine()}"
+    )
     for name in PACKAGES:
         typer.echo(f"  {name:<14} {_version(name)}")
     from closedform.searching.registry import engine_names
 
     typer.echo(f"engines: {', '.join(map(shown, engine_names()))}")
     found, compiling, seconds = _self_test()
-    typer.echo(f"self-test: {'found' if found else 'NOT found'} in {seconds:.1f} s (compilation {compiling:.1f} s)")
+    typer.echo(
+        f"self-test: {'found' if found else 'NOT found'} in {seconds:.1f} s (compilation "
+        f"{compiling:.1f} s)"
+    )
     raise typer.Exit(0 if found else 1)
 
 
@@ -51,7 +58,9 @@ def _version(name: str) -> str:
 
 
 def _self_test() -> tuple[bool, float, float]:
-    """Read x**2 + v**2 from a field; whether it was found, and the seconds for compilation and for the search."""
+    """Read x**2 + v**2 from a field; whether it was found, and the seconds for compilation and for
+    the search.
+    """
     import numpy as np
 
     from closedform.equivalence.same_concept import same_concept

@@ -12,18 +12,38 @@ MAX_POINTS = 5000
 
 
 def extract(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")],
-    neuron: Annotated[list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
+    ],
+    neuron: Annotated[
+        list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")
+    ],
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
-    builder: Annotated[str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")] = None,
-    names: Annotated[str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")] = None,
-    tangent: Annotated[str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")] = "auto",
-    constraint: Annotated[list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")] = None,
-    smoothing: Annotated[float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")] = 0.0,
-    max_points: Annotated[int, typer.Option(metavar="N", help="How many points are taken.")] = MAX_POINTS,
+    builder: Annotated[
+        str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")
+    ] = None,
+    tangent: Annotated[
+        str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
+    ] = "auto",
+    constraint: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
+    ] = None,
+    smoothing: Annotated[
+        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")
+    ] = 0.0,
+    max_points: Annotated[
+        int, typer.Option(metavar="N", help="How many points are taken.")
+    ] = MAX_POINTS,
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
-    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
+    ] = False,
 ) -> None:
     """Look at a neuron of a network and write its gradient field.
 

@@ -1,4 +1,6 @@
-"""A command whose arguments are formulas: they may begin with a minus sign, and a mistyped option is still told."""
+"""A command whose arguments are formulas: they may begin with a minus sign, and a mistyped option
+is still told.
+"""
 
 import re
 from difflib import get_close_matches
@@ -20,6 +22,10 @@ class FormulaCommand(TyperCommand):
             match = _OPTION.fullmatch(argument)
             if match is not None and match[1] not in known:
                 close = get_close_matches(match[1], known, n=1)
-                hint = f" Did you mean {close[0]}?" if close else " Put a formula that begins so in brackets."
+                hint = (
+                    f" Did you mean {close[0]}?"
+                    if close
+                    else " Put a formula that begins so in brackets."
+                )
                 raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
         return super().parse_args(ctx, args)

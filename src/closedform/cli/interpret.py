@@ -21,13 +21,29 @@ _LONG_NUMBER = re.compile(r"`[^`]*`|\d+\.\d{5,}(e[-+]?\d+)?")  # a name in backt
 
 def interpret(
     field: Annotated[
-        Path, typer.Argument(metavar="FIELD.npz", exists=True, dir_okay=False, help="What `closedform extract` wrote.")
+        Path,
+        typer.Argument(
+            metavar="FIELD.npz",
+            exists=True,
+            dir_okay=False,
+            help="What `closedform extract` wrote.",
+        ),
     ],
-    engine: Annotated[str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")] = "auto",
-    budget: Annotated[float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")] = 60.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="For the same answer again, if time allows.")] = 0,
-    rule: Annotated[str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")] = "factor",
-    hypothesis: Annotated[str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")
+    ] = "auto",
+    budget: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")
+    ] = 60.0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="For the same answer again, if time allows.")
+    ] = 0,
+    rule: Annotated[
+        str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")
+    ] = "factor",
+    hypothesis: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,
@@ -76,7 +92,9 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "reasons": list(found.verdict.reasons),
         "points": found.verdict.n_points,
         "misalignment": _misalignment(found),
-        "interval": None if found.alignment is None else [found.alignment.low, found.alignment.high],
+        "interval": None
+        if found.alignment is None
+        else [found.alignment.low, found.alignment.high],
         "floor": found.floor,
         "complexity": None if entry is None else entry.complexity,
         "engine": provenance.engine,
@@ -84,7 +102,12 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "seed": provenance.seed,
         "names": list(found.names),
         "front": [
-            {"complexity": e.complexity, "misalignment": e.misalignment, "expression": str(e.expression)} for e in found.front
+            {
+                "complexity": e.complexity,
+                "misalignment": e.misalignment,
+                "expression": str(e.expression),
+            }
+            for e in found.front
         ],
     }
 
@@ -103,17 +126,27 @@ def show(found: "Interpretation") -> str:
     formulas = found.concepts or (() if found.concept is None else (found.concept,))
     lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
     status, _, sentence = str(found.verdict).partition(":")
-    lines.append(typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}")
+    lines.append(
+        typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}"
+    )
     lines += [f"  {shown(reason)}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
-        row = f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  {few_digits(str(entry.expression))}"
-        lines.append(typer.style(f"> {row}", fg=LOOKS["verified"].terminal) if place == found.chosen else f"  {row}")
+        row = (
+            f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  "
+            f"{few_digits(str(entry.expression))}"
+        )
+        lines.append(
+            typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
+            if place == found.chosen
+            else f"  {row}"
+        )
     return "\n".join(lines)
 
 
 def few_digits(formula: str) -> str:
-    """A formula to look at, with long numbers rounded to five digits; files and ``--json`` have all of them.
+    """A formula to look at, with long numbers rounded to five digits; files and ``--json`` have all
+    of them.
 
     Examples
     --------
@@ -122,4 +155,6 @@ def few_digits(formula: str) -> str:
     >>> few_digits("`v 1.234567`")
     '`v 1.234567`'
     """
-    return _LONG_NUMBER.sub(lambda match: match[0] if match[0][0] == "`" else f"{float(match[0]):.5g}", formula)
+    return _LONG_NUMBER.sub(
+        lambda match: match[0] if match[0][0] == "`" else f"{float(match[0]):.5g}", formula
+    )

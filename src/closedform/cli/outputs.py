@@ -39,7 +39,9 @@ def check_outputs(*outputs: tuple[Path | None, Sequence[str]], inputs: Sequence[
         place = path.resolve()
         if place.is_file() or not place.exists():
             if place in taken:
-                raise SaveError(f"{path} cannot be written: it is named twice, or is read. Name another file.")
+                raise SaveError(
+                    f"{path} cannot be written: it is named twice, or is read. Name another file."
+                )
             taken.add(place)
 
 

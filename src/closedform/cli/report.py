@@ -11,7 +11,13 @@ from closedform.shown import shown
 
 def report(
     result: Annotated[
-        Path, typer.Argument(metavar="R.json", exists=True, dir_okay=False, help="What `closedform interpret --out` wrote.")
+        Path,
+        typer.Argument(
+            metavar="R.json",
+            exists=True,
+            dir_okay=False,
+            help="What `closedform interpret --out` wrote.",
+        ),
     ],
     out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where the page is written.")],
 ) -> None:

@@ -1,4 +1,6 @@
-"""``closedform sweep`` and ``closedform results``: all neurons of a layer, and the table of what was found."""
+"""``closedform sweep`` and ``closedform results``: all neurons of a layer, and the table of what
+was found.
+"""
 
 import json
 import logging
@@ -24,30 +26,68 @@ MEGABYTE = 2**20
 
 
 def sweep(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
+    ],
     layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
-    store: Annotated[str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")],
-    neurons: Annotated[str | None, typer.Option(metavar="0:4096", help="Which units; else all.")] = None,
-    scheduler: Annotated[str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler.")] = None,
-    processes: Annotated[int | None, typer.Option(metavar="N", help="Local processes instead.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a store that holds results.")] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try again what failed before.")] = False,
+    store: Annotated[
+        str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")
+    ],
+    neurons: Annotated[
+        str | None, typer.Option(metavar="0:4096", help="Which units; else all.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", help="Local processes instead.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a store that holds results.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed before.")
+    ] = False,
     terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
-    evaluations: Annotated[int, typer.Option(metavar="N", help="Of both, where terms fall short.")] = 20_000,
-    engine: Annotated[str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")] = "auto",
+    evaluations: Annotated[
+        int, typer.Option(metavar="N", help="Of both, where terms fall short.")
+    ] = 20_000,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")
+    ] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
-    max_points: Annotated[int, typer.Option(metavar="N", help="How many points are taken.", max=MOST_POINTS)] = 2000,
-    names: Annotated[str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")] = None,
-    tangent: Annotated[str, typer.Option(metavar="KIND", help="As in `closedform extract`.")] = "auto",
-    constraint: Annotated[list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")] = None,
-    smoothing: Annotated[float, typer.Option(metavar="SHARE", help="0.05 for rectified networks.")] = 0.0,
-    time_limit: Annotated[float, typer.Option(metavar="S", help="Seconds for one neuron.")] = 1800.0,
+    max_points: Annotated[
+        int, typer.Option(metavar="N", help="How many points are taken.", max=MOST_POINTS)
+    ] = 2000,
+    names: Annotated[
+        str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")
+    ] = None,
+    tangent: Annotated[
+        str, typer.Option(metavar="KIND", help="As in `closedform extract`.")
+    ] = "auto",
+    constraint: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")
+    ] = None,
+    smoothing: Annotated[
+        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks.")
+    ] = 0.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for one neuron.")
+    ] = 1800.0,
     memory_limit: Annotated[int, typer.Option(metavar="MB", help="Memory for one neuron.")] = 4096,
     attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
-    drop_fields: Annotated[bool, typer.Option("--drop-fields", help="Remove gradients when done.")] = False,
-    builder: Annotated[str | None, typer.Option(metavar="M:F", help="Function that makes the net.")] = None,
-    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Runs the model file's code.")] = False,
+    drop_fields: Annotated[
+        bool, typer.Option("--drop-fields", help="Remove gradients when done.")
+    ] = False,
+    builder: Annotated[
+        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+    ] = None,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Runs the model file's code.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
@@ -66,7 +106,8 @@ def sweep(
     if scheduler is not None and processes is not None:
         raise typer.BadParameter("Give --scheduler or --processes, not both.")
     if scheduler is not None:
-        # A lost scheduler is told in a sentence, not in the tracebacks of everything that was connected to it.
+        # A lost scheduler is told in a sentence, not in the tracebacks of everything that was
+        # connected to it.
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     inputs, known = load_inputs(data)
@@ -93,11 +134,21 @@ def sweep(
     table = found.table()
     verified = table.loc[table["verdict"] == "verified"]
     if as_json:
-        typer.echo(json.dumps({**found.counts, "seconds": found.seconds, "in_store": _tally(table), "store": store}))
+        typer.echo(
+            json.dumps(
+                {
+                    **found.counts,
+                    "seconds": found.seconds,
+                    "in_store": _tally(table),
+                    "store": store,
+                }
+            )
+        )
     else:
         typer.echo(_text(verified))
         typer.echo(
-            f"{found}; in {shown(store)}: {', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",
+            f"{found}; in {shown(store)}: "
+            f"{', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",
             err=True,
         )
     raise typer.Exit(0 if len(verified) else 1)
@@ -122,7 +173,9 @@ def results(
     if out is not None and out.suffix.lower() == ".parquet":
         require("pyarrow", extra="cluster")
     table = sweep_table(ResultStore(store), where)
-    typer.echo((table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table))
+    typer.echo(
+        (table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table)
+    )
     if out is not None:
         deliver(lambda: write_table(table, out))
     raise typer.Exit(0 if len(table) else 1)
@@ -143,10 +196,14 @@ def _text(table: "pandas.DataFrame") -> str:
         return "No neuron."
     ordered = table.sort_values(["complexity", "neuron"], na_position="last")
     lines = [f"{'neuron':<20} {'verdict':<12} {'complexity':>10} {'misalignment':>13}  concept"]
-    for neuron, verdict, complexity, misalignment, concept in ordered[SHOWN].head(MOST_SHOWN).itertuples(index=False):
+    for neuron, verdict, complexity, misalignment, concept in (
+        ordered[SHOWN].head(MOST_SHOWN).itertuples(index=False)
+    ):
         size = "" if complexity != complexity else f"{complexity:.0f}"
         angle = "" if misalignment != misalignment else f"{misalignment:.2e}"
-        lines.append(f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}")
+        lines.append(
+            f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}"
+        )
     left = len(table) - MOST_SHOWN
     return "\n".join([*lines, f"and {left} more"] if left > 0 else lines)
 

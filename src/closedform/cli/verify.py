@@ -16,13 +16,28 @@ from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 
 def verify(
     field: Annotated[
-        Path, typer.Argument(metavar="FIELD.npz", exists=True, dir_okay=False, help="What `closedform extract` wrote.")
+        Path,
+        typer.Argument(
+            metavar="FIELD.npz",
+            exists=True,
+            dir_okay=False,
+            help="What `closedform extract` wrote.",
+        ),
     ],
-    formula: Annotated[str, typer.Argument(metavar="FORMULA", help="Such as 'v**2/2 + sin(x)', constants as given.")],
+    formula: Annotated[
+        str,
+        typer.Argument(metavar="FORMULA", help="Such as 'v**2/2 + sin(x)', constants as given."),
+    ],
     search: Annotated[bool, typer.Option(help="Look for other formulas that fit as well.")] = True,
-    engine: Annotated[str, typer.Option(metavar="E", help="What looks for them: auto, terms, evolution, ...")] = "auto",
-    budget: Annotated[float, typer.Option(metavar="S", help="Seconds for that, after compilation.")] = 60.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="For the same answer again, if time allows.")] = 0,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="What looks for them: auto, terms, evolution, ...")
+    ] = "auto",
+    budget: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for that, after compilation.")
+    ] = 60.0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="For the same answer again, if time allows.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,

@@ -1,4 +1,6 @@
-"""Points of the domain on which two formulas are compared: a box, given points, or a surface of constraints."""
+"""Points of the domain on which two formulas are compared: a box, given points, or a surface of
+constraints.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,21 +31,33 @@ class Box:
 def read_box(domain: Domain | None, names: Sequence[str]) -> Box:
     """Bounds from the forms that users write."""
     if isinstance(domain, str):
-        raise DomainError(f"The domain is the text {domain!r}; pass (low, high), or a dictionary of such pairs by input.")
+        raise DomainError(
+            f"The domain is the text {domain!r}; pass (low, high), or a dictionary of such "
+            f"pairs by input."
+        )
     if domain is None:
         intervals = [DEFAULT_BOX] * len(names)
     elif isinstance(domain, Mapping):
         unknown = [name for name in domain if name not in names]
         if unknown:
-            raise DomainError(f"The domain names {unknown[0]!r}, which is not among the inputs {list(names)}.")
+            raise DomainError(
+                f"The domain names {unknown[0]!r}, which is not among the inputs {list(names)}."
+            )
         intervals = [domain.get(name, DEFAULT_BOX) for name in names]
     elif len(domain) == 2 and all(isinstance(bound, int | float) for bound in domain):
         intervals = [domain] * len(names)
     else:
         intervals = list(domain)
     bounds = np.array(intervals, dtype=np.float64).reshape(-1, 2)
-    if len(bounds) != len(names) or not (bounds[:, 0] < bounds[:, 1]).all() or not np.isfinite(bounds).all():
-        raise DomainError(f"The domain {domain!r} is not one interval (low, high) with low < high for each of {list(names)}.")
+    if (
+        len(bounds) != len(names)
+        or not (bounds[:, 0] < bounds[:, 1]).all()
+        or not np.isfinite(bounds).all()
+    ):
+        raise DomainError(
+            f"The domain {domain!r} is not one interval (low, high) with low < high for each "
+            f"of {list(names)}."
+        )
     return Box(bounds[:, 0], bounds[:, 1])
 
 
@@ -54,7 +68,9 @@ def sample(
     rng: np.random.Generator,
     n_points: int = 2000,
 ) -> FloatArray:
-    """Random points of the box, on the surface where every equation holds, at which all functions and gradients are finite."""
+    """Random points of the box, on the surface where every equation holds, at which all functions
+    and gradients are finite.
+    """
     equations = [constraint.function for constraint in constraints if constraint.is_equation]
     kept: list[FloatArray] = []
     found = 0
@@ -69,19 +85,25 @@ def sample(
             break
     if found < 20 and equations:
         raise DomainError(
-            f"Only {found} points of the box satisfy the constraints with both formulas finite; the surface may miss the box "
+            f"Only {found} points of the box satisfy the constraints with both formulas "
+            f"finite; the surface may miss the box "
             f"({_bounds(box)}). State a domain that it passes through."
         )
     if found < 20:
         names = ", ".join(functions[0].names)
         raise DomainError(
-            f"Only {found} points were found at which both formulas are finite; state another domain for {names}."
+            f"Only {found} points were found at which both formulas are finite; state "
+            f"another domain for {names}."
         )
     return np.concatenate(kept)[:n_points]
 
 
-def edges(functions: Sequence[Expression], points: FloatArray, box: Box, rng: np.random.Generator) -> FloatArray:
-    """Corners of the box and the places where each function is largest and smallest: there a reversal of direction hides."""
+def edges(
+    functions: Sequence[Expression], points: FloatArray, box: Box, rng: np.random.Generator
+) -> FloatArray:
+    """Corners of the box and the places where each function is largest and smallest: there a
+    reversal of direction hides.
+    """
     candidates = np.concatenate([_corners(box, rng), _extremes(functions, points, box)])
     return candidates[_finite(functions, candidates)]
 
@@ -91,7 +113,9 @@ def given(points: ArrayLike, functions: Sequence[Expression]) -> FloatArray:
     array = as_points(points, len(functions[0].names))
     array = array[_finite(functions, array)]
     if len(array) < 2:
-        raise DomainError(f"Both formulas are finite at {len(array)} of the given points; at least 2 are needed.")
+        raise DomainError(
+            f"Both formulas are finite at {len(array)} of the given points; at least 2 are needed."
+        )
     return array
 
 
@@ -107,7 +131,9 @@ def _finite(functions: Sequence[Expression], points: FloatArray) -> np.ndarray:
     for function in functions:
         gradient = function.gradient(points)
         with np.errstate(over="ignore"):
-            good &= np.isfinite(function(points)) & np.isfinite(np.einsum("nd,nd->n", gradient, gradient))
+            good &= np.isfinite(function(points)) & np.isfinite(
+                np.einsum("nd,nd->n", gradient, gradient)
+            )
     return good
 
 
@@ -131,13 +157,26 @@ def _extremes(functions: Sequence[Expression], points: FloatArray, box: Box) -> 
         values = function(points)
         for sign, start in ((1.0, points[values.argmin()]), (-1.0, points[values.argmax()])):
 
-            def objective(x: FloatArray, sign: float = sign, function: Expression = function) -> tuple[float, FloatArray]:
+            def objective(
+                x: FloatArray, sign: float = sign, function: Expression = function
+            ) -> tuple[float, FloatArray]:
                 value, slope = function(x[None])[0], function.gradient(x[None])[0]
-                return (sign * value, sign * slope) if np.isfinite(slope).all() else (1e300, np.zeros(len(x)))
+                return (
+                    (sign * value, sign * slope)
+                    if np.isfinite(slope).all()
+                    else (1e300, np.zeros(len(x)))
+                )
 
             bounds = list(zip(box.low, box.high, strict=True))
             with np.errstate(all="ignore"):
-                result = minimize(objective, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 50})
+                result = minimize(
+                    objective,
+                    start,
+                    jac=True,
+                    bounds=bounds,
+                    method="L-BFGS-B",
+                    options={"maxiter": 50},
+                )
             found.append(np.clip(result.x, box.low, box.high))
     return np.array(found)
 

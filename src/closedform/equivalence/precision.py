@@ -1,4 +1,6 @@
-"""Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot decide."""
+"""Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot
+decide.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,14 +25,21 @@ class _Arithmetic:
     def __init__(self, digits: int) -> None:
         self.context: Any = mpmath.MPContext()
         self.context.dps = digits
-        special = {"absolute": abs, "choose": lambda condition, first, second: first if condition else second}
-        self.library = Library("mpmath", self.context, self._number, special, is_exact=True, adapt=self._adapted)
+        special = {
+            "absolute": abs,
+            "choose": lambda condition, first, second: first if condition else second,
+        }
+        self.library = Library(
+            "mpmath", self.context, self._number, special, is_exact=True, adapt=self._adapted
+        )
 
     def _number(self, exact: Fraction) -> Any:
         return self.context.mpf(exact.numerator) / exact.denominator
 
     def _adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A user's function computes with mpmath's own context, whose precision is this one's meanwhile."""
+        """A user's function computes with mpmath's own context, whose precision is this one's
+        meanwhile.
+        """
 
         def at_this_precision(*operands: Any) -> Any:
             with mpmath.workprec(self.context.prec):
@@ -38,15 +47,22 @@ class _Arithmetic:
 
         return at_this_precision
 
-    def value_and_gradient(self, expression: Expression, inputs: list[Any]) -> tuple[Any, list[Any]]:
+    def value_and_gradient(
+        self, expression: Expression, inputs: list[Any]
+    ) -> tuple[Any, list[Any]]:
         value, columns = value_and_gradient(expression.tree, inputs, self.library)
         gradient = [columns.get(index, self.context.mpf(0)) for index in range(len(inputs))]
-        if any(isinstance(x, self.context.mpc) or not self.context.isfinite(x) for x in [value, *gradient]):
+        if any(
+            isinstance(x, self.context.mpc) or not self.context.isfinite(x)
+            for x in [value, *gradient]
+        ):
             raise ValueError("not real and finite")
         return value, gradient
 
     def onto_surface(self, inputs: list[Any], equations: Sequence[Expression]) -> list[Any]:
-        """Newton steps that double the correct digits until the equations hold at full precision."""
+        """Newton steps that double the correct digits until the equations hold at full
+        precision.
+        """
         for _ in range(9 if equations else 0):
             results = [self.value_and_gradient(equation, inputs) for equation in equations]
             slopes = self.context.matrix([gradient for _, gradient in results])
@@ -66,7 +82,8 @@ ZERO = _FINE.context.mpf(10) ** -80
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Two functions at one point: their values, the squared sine between their gradients, and the sign of the cosine.
+    """Two functions at one point: their values, the squared sine between their gradients, and the
+    sign of the cosine.
 
     The sine is None where one of the gradients is zero on the surface of the constraints.
     """
@@ -87,31 +104,46 @@ def check_precision(expression: Expression) -> None:
     ExpressionError
         If one is known as a function of NumPy arrays only.
     """
-    for name in {token for token in expression.tree.tokens if isinstance(token, str) and token in OPERATORS}:
+    for name in {
+        token for token in expression.tree.tokens if isinstance(token, str) and token in OPERATORS
+    }:
         _ = _FINE.library.bound(OPERATORS[name]).value
 
 
-def compare_at(point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint]) -> Direction | None:
-    """Compare two gradients at a point, after moving it onto the surface; None where something is not real or finite."""
+def compare_at(
+    point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint]
+) -> Direction | None:
+    """Compare two gradients at a point, after moving it onto the surface; None where something is
+    not real or finite.
+    """
     try:
         (value_a, value_b), tangents, sizes = _tangents(point, a, b, constraints, _FINE)
         _, _, rough_sizes = _tangents(point, a, b, constraints, _ROUGH)
     except (ZeroDivisionError, OverflowError, ValueError, TypeError):
         return None
-    zero_a, zero_b = (rough == 0 or fine <= rough * _SHRINKS for fine, rough in zip(sizes, rough_sizes, strict=True))
+    zero_a, zero_b = (
+        rough == 0 or fine <= rough * _SHRINKS
+        for fine, rough in zip(sizes, rough_sizes, strict=True)
+    )
     if zero_a or zero_b:
         return Direction(value_a, value_b, zero_a, zero_b, None, 0)
     product = _dot(tangents[0], tangents[1])
     factor = product / sizes[0]
     rest = [y - factor * x for x, y in zip(*tangents, strict=True)]
-    return Direction(value_a, value_b, False, False, _dot(rest, rest) / sizes[1], 1 if product > 0 else -1)
+    return Direction(
+        value_a, value_b, False, False, _dot(rest, rest) / sizes[1], 1 if product > 0 else -1
+    )
 
 
 _SHRINKS = _FINE.context.mpf(10) ** -40
 
 
 def _tangents(
-    point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint], arithmetic: _Arithmetic
+    point: FloatArray,
+    a: Expression,
+    b: Expression,
+    constraints: Sequence[Constraint],
+    arithmetic: _Arithmetic,
 ) -> tuple[list[Any], list[list[Any]], list[Any]]:
     """Values, gradients in the constraints' tangent space, and the gradients' squared lengths."""
     inputs = [arithmetic.context.mpf(float(coordinate)) for coordinate in point]
@@ -126,7 +158,11 @@ def _tangents(
             length = arithmetic.context.sqrt(size)
             basis.append([x / length for x in rest])
     tangents = [_without(gradient, basis) for _, gradient in results]
-    return [value for value, _ in results], tangents, [_dot(tangent, tangent) for tangent in tangents]
+    return (
+        [value for value, _ in results],
+        tangents,
+        [_dot(tangent, tangent) for tangent in tangents],
+    )
 
 
 def _without(vector: list[Any], basis: list[list[Any]]) -> list[Any]:

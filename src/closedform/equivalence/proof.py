@@ -1,4 +1,6 @@
-"""Exact proof with SymPy that two gradients are parallel: all minors vanish, everywhere or on the constraints' surface."""
+"""Exact proof with SymPy that two gradients are parallel: all minors vanish, everywhere or on the
+constraints' surface.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -20,14 +22,25 @@ LARGEST_NUMBER = 10_000
 """Forms with larger numerators or denominators are not simplified by all means."""
 
 
-def parallel_is_proved(a: Expression, b: Expression, constraints: Sequence[Constraint], seconds: float) -> bool:
-    """Whether SymPy proves within a time limit that the gradients are parallel; False says nothing."""
+def parallel_is_proved(
+    a: Expression, b: Expression, constraints: Sequence[Constraint], seconds: float
+) -> bool:
+    """Whether SymPy proves within a time limit that the gradients are parallel; False says
+    nothing.
+    """
     try:
         with time_limit(seconds):
             return _prove(a, b, constraints)
     except (DeadlineExceeded, ExpressionError, RecursionError):
         return False
-    except (NotImplementedError, sympy.PolynomialError, sympy.CoercionFailed, ValueError, TypeError, ZeroDivisionError):
+    except (
+        NotImplementedError,
+        sympy.PolynomialError,
+        sympy.CoercionFailed,
+        ValueError,
+        TypeError,
+        ZeroDivisionError,
+    ):
         # SymPy's own ways to say that a form is beyond it.
         return False
 
@@ -38,22 +51,37 @@ def _prove(a: Expression, b: Expression, constraints: Sequence[Constraint]) -> b
     levels = [to_sympy(c.function) for c in constraints if not c.is_equation]
     inputs = symbols(a.names)
     everything = [*forms, *equations, *levels]
-    if any(power.exp.is_Integer and abs(power.exp) > MAX_EXPONENT for form in everything for power in form.atoms(sympy.Pow)):
+    if any(
+        power.exp.is_Integer and abs(power.exp) > MAX_EXPONENT
+        for form in everything
+        for power in form.atoms(sympy.Pow)
+    ):
         return False
     (forms, levels), equations, inputs = _eliminate(forms, levels, equations, inputs)
-    inputs = [symbol for symbol in inputs if any(form.has(symbol) for form in [*forms, *levels, *equations])]
-    rows = [[sympy.diff(form, symbol) for symbol in inputs] for form in [*levels, *equations, *forms]]
+    inputs = [
+        symbol
+        for symbol in inputs
+        if any(form.has(symbol) for form in [*forms, *levels, *equations])
+    ]
+    rows = [
+        [sympy.diff(form, symbol) for symbol in inputs] for form in [*levels, *equations, *forms]
+    ]
     size = len(rows)
     if size > len(inputs):
         return True
     ideal = _ideal(equations, inputs)
-    return all(_vanishes(_determinant(rows, columns), ideal) for columns in combinations(range(len(inputs)), size))
+    return all(
+        _vanishes(_determinant(rows, columns), ideal)
+        for columns in combinations(range(len(inputs)), size)
+    )
 
 
 def _eliminate(
     forms: list[Any], levels: list[Any], equations: list[Any], inputs: list[Any]
 ) -> tuple[Any, list[Any], list[Any]]:
-    """Solve equations that are linear in an input with a constant coefficient, and put the solution everywhere."""
+    """Solve equations that are linear in an input with a constant coefficient, and put the solution
+    everywhere.
+    """
     remaining: list[Any] = []
     pending = list(equations)
     while pending:
@@ -81,7 +109,9 @@ def _ideal(equations: list[Any], inputs: list[Any]) -> Any | None:
 
 
 def _determinant(rows: list[list[Any]], columns: tuple[int, ...]) -> Any:
-    return sympy.Matrix([[row[column] for column in columns] for row in rows]).det(method="berkowitz")
+    return sympy.Matrix([[row[column] for column in columns] for row in rows]).det(
+        method="berkowitz"
+    )
 
 
 def _vanishes(form: Any, ideal: Any | None) -> bool:
@@ -92,15 +122,20 @@ def _vanishes(form: Any, ideal: Any | None) -> bool:
         return True
     if ideal is not None:
         numerator = sympy.expand(sympy.fraction(sympy.together(form))[0])
-        return numerator == 0 or (numerator.is_polynomial(*ideal.gens) and ideal.reduce(numerator)[1] == 0)
-    # SymPy's last resort combines logarithms, and so writes out powers of the size of these numbers.
+        return numerator == 0 or (
+            numerator.is_polynomial(*ideal.gens) and ideal.reduce(numerator)[1] == 0
+        )
+    # SymPy's last resort combines logarithms, and so writes out powers of the size of these
+    # numbers.
     if any(max(abs(number.p), number.q) > LARGEST_NUMBER for number in form.atoms(sympy.Rational)):
         return False
     return sympy.simplify(form) == 0
 
 
 def _numerator_vanishes(form: Any) -> bool:
-    """Replace functions by symbols with their algebraic relations; a numerator that reduces to zero proves it."""
+    """Replace functions by symbols with their algebraic relations; a numerator that reduces to zero
+    proves it.
+    """
     relations: list[tuple[Any, Any]] = []
     known: dict[Any, Any] = {}
 
@@ -118,18 +153,30 @@ def _numerator_vanishes(form: Any) -> bool:
             relations.append((known[argument], known[argument] ** 2 - 1))
         return known[argument]
 
-    form = sympy.expand_trig(form.rewrite([sympy.tan], sympy.cos)) if form.has(sympy.tan) else sympy.expand_trig(form)
+    form = (
+        sympy.expand_trig(form.rewrite([sympy.tan], sympy.cos))
+        if form.has(sympy.tan)
+        else sympy.expand_trig(form)
+    )
     form = form.replace(sympy.Abs, lambda u: u * sign(u)).replace(sympy.sign, sign)
     form = sympy.expand(form, power_exp=True, power_base=False, deep=True)
-    form = form.replace(lambda e: e.is_Pow and e.exp.is_Rational and not e.exp.is_Integer, lambda e: root(e.base, e.exp))
+    form = form.replace(
+        lambda e: e.is_Pow and e.exp.is_Rational and not e.exp.is_Integer,
+        lambda e: root(e.base, e.exp),
+    )
     for angle in {function.args[0] for function in form.atoms(sympy.sin, sympy.cos)}:
         sine, cosine = sympy.Dummy(real=True), sympy.Dummy(real=True)
         form = form.xreplace({sympy.sin(angle): sine, sympy.cos(angle): cosine})
-        relations = [(s, relation.xreplace({sympy.sin(angle): sine, sympy.cos(angle): cosine})) for s, relation in relations]
+        relations = [
+            (s, relation.xreplace({sympy.sin(angle): sine, sympy.cos(angle): cosine}))
+            for s, relation in relations
+        ]
         relations.append((sine, sine**2 + cosine**2 - 1))
     numerator = sympy.expand(sympy.fraction(sympy.together(form))[0])
     # The newest symbol first: an inner root may occur in the relation of an outer one.
     for symbol, relation in reversed(relations):
-        numerator = sympy.expand(sympy.rem(numerator, sympy.fraction(sympy.together(relation))[0], symbol))
+        numerator = sympy.expand(
+            sympy.rem(numerator, sympy.fraction(sympy.together(relation))[0], symbol)
+        )
         numerator = sympy.expand(sympy.fraction(sympy.together(numerator))[0])
     return numerator == 0

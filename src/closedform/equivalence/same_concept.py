@@ -1,7 +1,9 @@
-"""Whether two formulas are the same concept: one is an invertible function of the other on the domain.
+"""Whether two formulas are the same concept: one is an invertible function of the other on the
+domain.
 
-They are when all 2x2 minors of their gradients vanish (modulo stated constants), neither is constant, and the gradients point
-the same way, or opposite ways, on the whole domain. Vanishing minors alone make them dependent, like x and x**2.
+They are when all 2x2 minors of their gradients vanish (modulo stated constants), neither is
+constant, and the gradients point the same way, or opposite ways, on the whole domain. Vanishing
+minors alone make them dependent, like x and x**2.
 """
 
 import time
@@ -32,13 +34,14 @@ PRECISE_POINTS = 25
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The answer, with what it rests on. It is true in a boolean context when the concepts are the same.
+    """The answer, with what it rests on. It is true in a boolean context when the concepts are the
+    same.
 
     Attributes
     ----------
     status : str
-        ``proved`` (parallel gradients proved by SymPy), ``numerical`` (parallel to 40 digits at random points), or
-        ``different``.
+        ``proved`` (parallel gradients proved by SymPy), ``numerical`` (parallel to 40 digits at
+        random points), or ``different``.
     dependent : bool
         Whether the gradients are parallel everywhere; x and x**2 are dependent and yet different.
     misalignment : float
@@ -82,9 +85,11 @@ def same_concept(
     names : sequence of str, optional
         The inputs; without it, the names that occur.
     constraints : sequence, optional
-        Functions that are constant on the data ("A11 + A22"), or equations ("x**2 + y**2 = 1"); they do not count.
+        Functions that are constant on the data ("A11 + A22"), or equations ("x**2 + y**2 = 1");
+        they do not count.
     domain : optional
-        An interval (low, high) for all inputs, a list of intervals, or a mapping from names; [-2, 2] by default.
+        An interval (low, high) for all inputs, a list of intervals, or a mapping from names; [-2,
+        2] by default.
     points : array-like, shape (n_points, n_inputs), optional
         Compare on these points instead.
     time_limit : float
@@ -116,18 +121,33 @@ def same_concept(
 class _Question:
     """Two formulas over the same inputs, and the steps to an answer."""
 
-    def __init__(self, a: str | Expression, b: str | Expression, names: Sequence[str] | None, constraints: Sequence) -> None:
+    def __init__(
+        self,
+        a: str | Expression,
+        b: str | Expression,
+        names: Sequence[str] | None,
+        constraints: Sequence,
+    ) -> None:
         self.start = time.perf_counter()
         self.names = list(names) if names is not None else _all_names([a, b, *constraints])
-        self.a, self.b = (e.rename(self.names) if isinstance(e, Expression) else parse(e, self.names) for e in (a, b))
+        self.a, self.b = (
+            e.rename(self.names) if isinstance(e, Expression) else parse(e, self.names)
+            for e in (a, b)
+        )
         self.constraints = [parse_constraint(constraint, self.names) for constraint in constraints]
         self.points = np.zeros((0, len(self.names)))
         self.misalignment = 1.0
 
     def answer(
-        self, domain: domains.Domain | None, points: ArrayLike | None, seconds: float, rng: np.random.Generator
+        self,
+        domain: domains.Domain | None,
+        points: ArrayLike | None,
+        seconds: float,
+        rng: np.random.Generator,
     ) -> Equivalence:
-        """Reject cheaply first, then prove, then compare at high precision; last, check the direction."""
+        """Reject cheaply first, then prove, then compare at high precision; last, check the
+        direction.
+        """
         functions = [self.a, self.b]
         for function in (*functions, *(constraint.function for constraint in self.constraints)):
             check_precision(function)
@@ -150,26 +170,43 @@ class _Question:
             if different is not None:
                 return different
         if points is None and not self.constraints:
-            self.points = np.concatenate([self.points, domains.edges(functions, self.points, box, rng)])
+            self.points = np.concatenate(
+                [self.points, domains.edges(functions, self.points, box, rng)]
+            )
         reversal = self._reversal()
         if reversal is not None:
             return reversal
-        how = "SymPy proves that the gradients are parallel" if proved else "The gradients are parallel to 40 digits"
-        return self._result("proved" if proved else "numerical", True, f"{how}, and they keep one orientation on the domain.")
+        how = (
+            "SymPy proves that the gradients are parallel"
+            if proved
+            else "The gradients are parallel to 40 digits"
+        )
+        return self._result(
+            "proved" if proved else "numerical",
+            True,
+            f"{how}, and they keep one orientation on the domain.",
+        )
 
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
         scale = self.points.std(axis=0)
         scale = np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
-        gradient_a, gradient_b = self.a.gradient(self.points) * scale, self.b.gradient(self.points) * scale
+        gradient_a, gradient_b = (
+            self.a.gradient(self.points) * scale,
+            self.b.gradient(self.points) * scale,
+        )
         normals = domains.constraint_gradients(self.constraints, self.points) * scale
         if not self.constraints:
             return gradient_a, gradient_b
         tangent = _null_space(normals)
-        return np.einsum("ndr,nd->nr", tangent, gradient_a), np.einsum("ndr,nd->nr", tangent, gradient_b)
+        return np.einsum("ndr,nd->nr", tangent, gradient_a), np.einsum(
+            "ndr,nd->nr", tangent, gradient_b
+        )
 
     def _residuals(self) -> FloatArray:
-        """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to compare with."""
+        """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to
+        compare with.
+        """
         gradient_a, gradient_b = self._gradients()
         norms = np.linalg.norm(gradient_a, axis=1, keepdims=True)
         frames = (gradient_a / np.where(norms > 0, norms, 1.0))[:, :, None]
@@ -177,12 +214,22 @@ class _Question:
 
     def _constant(self) -> Equivalence | None:
         """Look where a gradient is largest in floating point: if it is zero there, it is zero."""
-        for name, function, gradient in zip(("first", "second"), (self.a, self.b), self._gradients(), strict=True):
+        for name, function, gradient in zip(
+            ("first", "second"), (self.a, self.b), self._gradients(), strict=True
+        ):
             largest = np.argsort(np.linalg.norm(gradient, axis=1))[::-1][:8]
-            found = [compare_at(self.points[index], function, function, self.constraints) for index in largest]
+            found = [
+                compare_at(self.points[index], function, function, self.constraints)
+                for index in largest
+            ]
             if all(direction.zero_a for direction in found if direction is not None) and any(found):
                 self.misalignment = 1.0
-                return self._result("different", True, f"The {name} formula is constant on the domain.", self.points[0])
+                return self._result(
+                    "different",
+                    True,
+                    f"The {name} formula is constant on the domain.",
+                    self.points[0],
+                )
         return None
 
     def _not_parallel(self, residuals: FloatArray) -> Equivalence | None:
@@ -195,7 +242,9 @@ class _Question:
         return None
 
     def _not_parallel_precisely(self) -> Equivalence | None:
-        chosen = np.linspace(0, len(self.points) - 1, min(PRECISE_POINTS, len(self.points))).astype(int)
+        chosen = np.linspace(0, len(self.points) - 1, min(PRECISE_POINTS, len(self.points))).astype(
+            int
+        )
         for index in chosen:
             if self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
@@ -203,14 +252,23 @@ class _Question:
 
     def _sine(self, point: FloatArray) -> float:
         direction = compare_at(point, self.a, self.b, self.constraints)
-        return 0.0 if direction is None or direction.squared_sine is None else direction.squared_sine
+        return (
+            0.0 if direction is None or direction.squared_sine is None else direction.squared_sine
+        )
 
     def _angle_result(self, index: int) -> Equivalence:
         degrees = np.degrees(np.arcsin(min(1.0, float(self._sine(self.points[index])) ** 0.5)))
-        return self._result("different", False, f"The gradients differ by {degrees:.3g} degrees.", self.points[index])
+        return self._result(
+            "different",
+            False,
+            f"The gradients differ by {degrees:.3g} degrees.",
+            self.points[index],
+        )
 
     def _reversal(self) -> Equivalence | None:
-        """A point where the gradients turn from parallel to opposite, or a region where one of them vanishes alone."""
+        """A point where the gradients turn from parallel to opposite, or a region where one of them
+        vanishes alone.
+        """
         tangent_a, tangent_b = self._gradients()
         with np.errstate(all="ignore"):
             unit_a = tangent_a / np.linalg.norm(tangent_a, axis=1, keepdims=True)
@@ -221,31 +279,53 @@ class _Question:
         for index in np.flatnonzero(signs == -main)[:5]:
             direction = compare_at(self.points[index], self.a, self.b, self.constraints)
             if direction is not None and direction.sign == -main:
-                return self._result("different", True, "The gradients turn from parallel to opposite.", self.points[index])
+                return self._result(
+                    "different",
+                    True,
+                    "The gradients turn from parallel to opposite.",
+                    self.points[index],
+                )
         flat = self._flat_region(np.flatnonzero(~np.isfinite(cosines))[:40])
         if flat is not None:
             return flat
         return self._not_monotone(main) if all(c.is_equation for c in self.constraints) else None
 
     def _flat_region(self, indices: np.ndarray) -> Equivalence | None:
-        """Two points with zero gradient and one value of one formula, but two of the other; a single flat spot is harmless."""
-        found = [(index, compare_at(self.points[index], self.a, self.b, self.constraints)) for index in indices]
-        for (_, first), (index, second) in combinations([(i, d) for i, d in found if d is not None], 2):
+        """Two points with zero gradient and one value of one formula, but two of the other; a
+        single flat spot is harmless.
+        """
+        found = [
+            (index, compare_at(self.points[index], self.a, self.b, self.constraints))
+            for index in indices
+        ]
+        for (_, first), (index, second) in combinations(
+            [(i, d) for i, d in found if d is not None], 2
+        ):
             zero_a, zero_b = first.zero_a and second.zero_a, first.zero_b and second.zero_b
             same_a, same_b = first.value_a == second.value_a, first.value_b == second.value_b
             if (zero_b and same_b and not same_a) or (zero_a and same_a and not same_b):
-                return self._result("different", True, "One formula is constant where the other is not.", self.points[index])
+                return self._result(
+                    "different",
+                    True,
+                    "One formula is constant where the other is not.",
+                    self.points[index],
+                )
         return None
 
     def _not_monotone(self, main: float) -> Equivalence | None:
-        """On a domain of several pieces each may be fine alone, and the values yet run back from piece to piece."""
+        """On a domain of several pieces each may be fine alone, and the values yet run back from
+        piece to piece.
+        """
         values_a, values_b = self.a(self.points), main * self.b(self.points)
         order = np.argsort(values_a, kind="stable")
         highest = np.maximum.accumulate(values_b[order])
         drops = np.flatnonzero(values_b[order] < highest - 1e-9 * np.abs(highest) - 1e-300)
         for position in drops[:20]:
             low = order[: position + 1][np.argmax(values_b[order[: position + 1]])]
-            pair = [compare_at(self.points[i], self.a, self.b, self.constraints) for i in (low, order[position])]
+            pair = [
+                compare_at(self.points[i], self.a, self.b, self.constraints)
+                for i in (low, order[position])
+            ]
             if pair[0] is None or pair[1] is None:
                 continue
             if pair[0].value_a < pair[1].value_a and main * (pair[1].value_b - pair[0].value_b) < 0:
@@ -253,9 +333,17 @@ class _Question:
                 return self._result("different", True, reason, self.points[order[position]])
         return None
 
-    def _result(self, status: Status, dependent: bool, reason: str, point: FloatArray | None = None) -> Equivalence:
-        witness = None if point is None else {name: float(x) for name, x in zip(self.names, point, strict=True)}
-        return Equivalence(status, dependent, self.misalignment, reason, witness, time.perf_counter() - self.start)
+    def _result(
+        self, status: Status, dependent: bool, reason: str, point: FloatArray | None = None
+    ) -> Equivalence:
+        witness = (
+            None
+            if point is None
+            else {name: float(x) for name, x in zip(self.names, point, strict=True)}
+        )
+        return Equivalence(
+            status, dependent, self.misalignment, reason, witness, time.perf_counter() - self.start
+        )
 
 
 def _all_names(parts: Sequence[str | Expression | Constraint]) -> list[str]:
@@ -272,7 +360,8 @@ def _all_names(parts: Sequence[str | Expression | Constraint]) -> list[str]:
 def _null_space(normals: FloatArray) -> FloatArray:
     """Orthonormal bases, shape (n_points, n_inputs, r), of what is orthogonal to the normals.
 
-    Where normals depend on each other the basis has fewer useful directions; r is the same for all points.
+    Where normals depend on each other the basis has fewer useful directions; r is the same for all
+    points.
     """
     _, sizes, rows = np.linalg.svd(normals, full_matrices=True)
     rank = int(np.median((sizes > 1e-9 * sizes.max(axis=1, keepdims=True)).sum(axis=1)))

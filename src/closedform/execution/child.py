@@ -1,7 +1,8 @@
-"""The process in which tasks run: reads them from its input and answers on its output, line by line.
+"""The process in which tasks run: reads them from its input and answers on its output, line by
+line.
 
-It may be killed at any moment by whoever started it, which costs the task that it runs and nothing else. When that process is
-gone, its input ends, and it ends itself.
+It may be killed at any moment by whoever started it, which costs the task that it runs and nothing
+else. When that process is gone, its input ends, and it ends itself.
 """
 
 import contextlib
@@ -47,13 +48,17 @@ def answer(request: dict[str, Any], on_start: Any) -> dict[str, Any]:
     except Exception as error:  # whatever a task raises is its result
         where = traceback.extract_tb(error.__traceback__)[-1]
         said = str(error).strip() or "no message"
-        return {"fault": f"{type(error).__name__}: {said} ({Path(where.filename).name}, line {where.lineno})"}
+        return {
+            "fault": f"{type(error).__name__}: {said} ({Path(where.filename).name}, line "
+            f"{where.lineno})"
+        }
 
 
 def _listen(source: IO[str], waiting: "queue.SimpleQueue[str]") -> None:
     for line in source:
         waiting.put(line)
-    # The parent is gone or wants no more. No cleaning up: nothing of a task is worth keeping but its answer.
+    # The parent is gone or wants no more. No cleaning up: nothing of a task is worth keeping but
+    # its answer.
     os._exit(0)
 
 
@@ -63,7 +68,9 @@ def _say(answers: IO[str], message: dict[str, Any]) -> None:
 
 
 def _be_the_first_to_be_killed() -> None:
-    """Where memory runs out, Linux shall end the task and neither its worker nor a scheduler beside it."""
+    """Where memory runs out, Linux shall end the task and neither its worker nor a scheduler beside
+    it.
+    """
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("900")
 

@@ -1,4 +1,6 @@
-"""A run: tasks go out, a few for each worker at a time, come back, and are sent again where something went wrong."""
+"""A run: tasks go out, a few for each worker at a time, come back, and are sent again where
+something went wrong.
+"""
 
 import logging
 import queue
@@ -46,7 +48,9 @@ class Coordinator:
     --------
     >>> from closedform.execution.workers import open_workers
     >>> store, tally = ResultStore("memory://coordinator-example"), Tally(1)
-    >>> Coordinator(open_workers(), store, Limits(), tally).run([Task("a", "builtins:dict", {"status": "done"})])
+    >>> Coordinator(open_workers(), store, Limits(), tally).run(
+    ...     [Task("a", "builtins:dict", {"status": "done"})]
+    ... )
     >>> store.get("a"), tally.labels["done"]
     ({'status': 'done'}, 1)
     """
@@ -118,7 +122,9 @@ class Coordinator:
             if flight.losses <= self._limits.losses:
                 self._launch(flight)
                 return
-            outcome = Outcome(flight.task.key, fault=f"Its worker was lost {flight.losses} times: {error!r}")
+            outcome = Outcome(
+                flight.task.key, fault=f"Its worker was lost {flight.losses} times: {error!r}"
+            )
         else:
             if outcome.fault is not None:
                 flight.faults.append(outcome.fault)
@@ -131,7 +137,10 @@ class Coordinator:
     def _finish(self, flight: _Flight, outcome: Outcome) -> None:
         if outcome.fault is not None:
             reason, attempts = outcome.fault, len(flight.faults) + flight.losses
-            self._store.put(flight.task.key, {**flight.task.about, "status": FAILED, "reason": reason, "attempts": attempts})
+            self._store.put(
+                flight.task.key,
+                {**flight.task.about, "status": FAILED, "reason": reason, "attempts": attempts},
+            )
         self._tally.add(outcome.label or FAILED, failed=outcome.fault is not None)
         if self._on_done is not None:
             self._on_done(outcome)

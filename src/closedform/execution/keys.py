@@ -1,4 +1,6 @@
-"""Keys by content: the same work has the same name on every machine, so that nothing is done twice."""
+"""Keys by content: the same work has the same name on every machine, so that nothing is done
+twice.
+"""
 
 import struct
 from collections.abc import Mapping
@@ -24,8 +26,9 @@ def content_key(content: Mapping[str, Any]) -> str:
     Parameters
     ----------
     content : mapping
-        Numbers, text, bytes, None, arrays, dataclasses, and lists, tuples and mappings of these. The order of a mapping's
-        entries does not count; an integer and a float of the same value differ.
+        Numbers, text, bytes, None, arrays, dataclasses, and lists, tuples and mappings of these.
+        The order of a mapping's entries does not count; an integer and a float of the same value
+        differ.
 
     Returns
     -------
@@ -60,7 +63,10 @@ def _feed(digest: blake2b, value: Any) -> None:
         # Bytes in one order for all machines.
         ordered = np.ascontiguousarray(value.astype(value.dtype.newbyteorder("<"), copy=False))
         if ordered.dtype.hasobject:
-            raise KeyContentError(f"An array of {value.dtype} holds objects, which have no bytes; pass numbers or text.")
+            raise KeyContentError(
+                f"An array of {value.dtype} holds objects, which have no bytes; pass numbers "
+                f"or text."
+            )
         _piece(digest, "array", f"{ordered.dtype.str}{value.shape}".encode())
         _piece(digest, "bytes", ordered.tobytes())
     elif isinstance(value, Mapping):
@@ -77,7 +83,8 @@ def _feed(digest: blake2b, value: Any) -> None:
         _feed(digest, {field.name: getattr(value, field.name) for field in fields(value)})
     else:
         raise KeyContentError(
-            f"{value!r} is a {type(value).__name__}, which has no content that every machine sees alike; describe it "
+            f"{value!r} is a {type(value).__name__}, which has no content that every machine "
+            f"sees alike; describe it "
             "by numbers and text."
         )
 

@@ -1,4 +1,6 @@
-"""Many results in one Parquet file: read by column, checked as a whole, never changed once written."""
+"""Many results in one Parquet file: read by column, checked as a whole, never changed once
+written.
+"""
 
 import json
 import time
@@ -21,7 +23,8 @@ Entry = tuple[str, str]
 
 
 class Parts:
-    """The Parquet files of a store. The name of each holds the time, so that later ones win, and a checksum.
+    """The Parquet files of a store. The name of each holds the time, so that later ones win, and a
+    checksum.
 
     Parameters
     ----------
@@ -38,10 +41,15 @@ class Parts:
 
     def add(self, entries: Sequence[Entry]) -> str:
         """Write a file of entries."""
-        arrow, parquet = require("pyarrow", extra="cluster"), require("pyarrow.parquet", extra="cluster")
+        arrow, parquet = (
+            require("pyarrow", extra="cluster"),
+            require("pyarrow.parquet", extra="cluster"),
+        )
         buffer = arrow.BufferOutputStream()
         # Sorted keys let a reader skip the groups that cannot hold one.
-        parquet.write_table(table_of(sorted(entries)), buffer, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        parquet.write_table(
+            table_of(sorted(entries)), buffer, compression="zstd", row_group_size=ROWS_PER_GROUP
+        )
         content = buffer.getvalue().to_pybytes()
         name = f"{time.time_ns():020d}-{_checksum(content)}.parquet"
         self._folder.write(f"{FOLDER}/{name}", content)
@@ -53,7 +61,9 @@ class Parts:
         for name in names:
             if name not in self._keys:
                 table = self.read(name, [KEY])
-                self._keys[name] = None if table is None else frozenset(table.column(KEY).to_pylist())
+                self._keys[name] = (
+                    None if table is None else frozenset(table.column(KEY).to_pylist())
+                )
         return {name: keys for name in names if (keys := self._keys[name]) is not None}
 
     def damaged(self) -> list[str]:
@@ -61,16 +71,25 @@ class Parts:
         sound = self.keys()
         return [name for name in self.names() if name not in sound]
 
-    def read(self, name: str, columns: Sequence[str] | None = None, key: str | None = None) -> "pyarrow.Table | None":
-        """Columns of a file, of all rows or of one key, or None where the file is damaged or gone."""
-        arrow, parquet = require("pyarrow", extra="cluster"), require("pyarrow.parquet", extra="cluster")
+    def read(
+        self, name: str, columns: Sequence[str] | None = None, key: str | None = None
+    ) -> "pyarrow.Table | None":
+        """Columns of a file, of all rows or of one key, or None where the file is damaged or
+        gone.
+        """
+        arrow, parquet = (
+            require("pyarrow", extra="cluster"),
+            require("pyarrow.parquet", extra="cluster"),
+        )
         content = self._folder.read(f"{FOLDER}/{name}")
         if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
             return None
         source = arrow.BufferReader(content)
         known = parquet.read_schema(source).names
         kept = None if columns is None else [column for column in columns if column in known]
-        return parquet.read_table(source, columns=kept, filters=None if key is None else [(KEY, "==", key)])
+        return parquet.read_table(
+            source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
+        )
 
     def records(self, name: str) -> Iterator[Entry]:
         """Keys and records of a file."""
@@ -88,7 +107,9 @@ class Parts:
 
 
 def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
-    """A table with the records' own texts, and beside them a column for each number or word at their top."""
+    """A table with the records' own texts, and beside them a column for each number or word at
+    their top.
+    """
     arrow = require("pyarrow", extra="cluster")
     columns: dict[str, list[Any]] = {}
     for row, (_, text) in enumerate(entries):
@@ -103,11 +124,17 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
 
 def top(record: dict[str, Any]) -> dict[str, Any]:
     """The entries of a record that can be columns: numbers, words, and nothing."""
-    return {name: value for name, value in record.items() if name not in (KEY, RECORD) and not isinstance(value, list | dict)}
+    return {
+        name: value
+        for name, value in record.items()
+        if name not in (KEY, RECORD) and not isinstance(value, list | dict)
+    }
 
 
 def one_type(values: list[Any]) -> list[Any]:
-    """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes text."""
+    """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes
+    text.
+    """
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return [None if value is None else float(value) for value in values]

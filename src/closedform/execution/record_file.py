@@ -27,10 +27,16 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
         text = json.dumps(record)
     except (TypeError, ValueError) as error:
         raise StorageError(
-            f"The record of {key!r} cannot be written as JSON ({error}); use numbers, text and lists."
+            f"The record of {key!r} cannot be written as JSON ({error}); use numbers, text "
+            f"and lists."
         ) from error
     content = text.encode()
-    header = {"format": _FORMAT, "schema": SCHEMA, "key": key, "checksum": _checksum(key, SCHEMA, content)}
+    header = {
+        "format": _FORMAT,
+        "schema": SCHEMA,
+        "key": key,
+        "checksum": _checksum(key, SCHEMA, content),
+    }
     return json.dumps(header).encode() + b"\n" + content + b"\n"
 
 
@@ -54,7 +60,8 @@ def decode(key: str, data: bytes) -> str | None:
         return None
     if not isinstance(schema, int) or schema > SCHEMA:
         raise StorageError(
-            f"The result {key!r} has schema {schema}, and this version reads up to {SCHEMA}; upgrade closedform."
+            f"The result {key!r} has schema {schema}, and this version reads up to {SCHEMA}; "
+            f"upgrade closedform."
         )
     return content.decode()
 

@@ -16,7 +16,8 @@ PARTIAL = "partial"
 
 
 class SharedFolder:
-    """Files by relative name under a path of fsspec: ``results``, ``/data/run``, ``s3://bucket/run``, ``memory://run``.
+    """Files by relative name under a path of fsspec: ``results``, ``/data/run``,
+    ``s3://bucket/run``, ``memory://run``.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ class SharedFolder:
             raise StorageError(f"The path {str(path)!r} cannot be opened: {error}") from error
         self._files: Any = files
         self._root = root.rstrip("/")
-        self._is_local = "file" in (files.protocol if isinstance(files.protocol, tuple) else (files.protocol,))
+        self._is_local = "file" in (
+            files.protocol if isinstance(files.protocol, tuple) else (files.protocol,)
+        )
         self._made: set[str] = set()
         self.path = str(path)
 
@@ -56,7 +59,10 @@ class SharedFolder:
             if self._is_local:
                 return os.listdir(place)
             self._files.invalidate_cache(place)
-            return [str(found).rstrip("/").rsplit("/", 1)[-1] for found in self._files.ls(place, detail=False)]
+            return [
+                str(found).rstrip("/").rsplit("/", 1)[-1]
+                for found in self._files.ls(place, detail=False)
+            ]
         except FileNotFoundError:
             return []
 
@@ -69,7 +75,9 @@ class SharedFolder:
         """The content of a file, or None where there is none."""
         place = self.locate(name)
         try:
-            return Path(place).read_bytes() if self._is_local else bytes(self._files.cat_file(place))
+            return (
+                Path(place).read_bytes() if self._is_local else bytes(self._files.cat_file(place))
+            )
         except FileNotFoundError:
             return None
 
@@ -95,10 +103,11 @@ class SharedFolder:
                 yield name, None if isinstance(content, Exception) else bytes(content)
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file in its place; whoever looks sees the old one or the new one, also after a crash.
+        """Put a file in its place; whoever looks sees the old one or the new one, also after a
+        crash.
 
-        Buckets do that by themselves; on a disk the file is written elsewhere and renamed. Nothing is flushed to the platter:
-        what a power cut tears is found by its checksum.
+        Buckets do that by themselves; on a disk the file is written elsewhere and renamed. Nothing
+        is flushed to the platter: what a power cut tears is found by its checksum.
         """
         if not self._is_local:
             self._files.pipe_file(self.locate(name), content)

@@ -1,4 +1,6 @@
-"""The store of results: one file per finished task, and Parquet files into which these are gathered."""
+"""The store of results: one file per finished task, and Parquet files into which these are
+gathered.
+"""
 
 import json
 import re
@@ -44,15 +46,18 @@ class Inventory:
 
 
 class ResultStore:
-    """Results by key, on a disk or in a bucket; any number of processes on any machines may write and read at once.
+    """Results by key, on a disk or in a bucket; any number of processes on any machines may write
+    and read at once.
 
-    A result is one file that appears at once or not at all. A file that is torn or overwritten is noticed by its checksum and
-    counts as missing. There is no lock, so nothing has to be cleaned up after a crash.
+    A result is one file that appears at once or not at all. A file that is torn or overwritten is
+    noticed by its checksum and counts as missing. There is no lock, so nothing has to be cleaned up
+    after a crash.
 
     Parameters
     ----------
     path : str or Path
-        A path of fsspec, such as ``results`` or ``s3://bucket/run``. A store that does not exist is started by the first `put`.
+        A path of fsspec, such as ``results`` or ``s3://bucket/run``. A store that does not exist is
+        started by the first `put`.
     **storage_options
         What the file system needs, such as credentials.
 
@@ -83,7 +88,8 @@ class ResultStore:
         key : str
             Such as `closedform.execution.keys.content_key` makes.
         record : dict
-            What JSON can hold. Numbers and words at its top become columns of the summary; a column keeps one type.
+            What JSON can hold. Numbers and words at its top become columns of the summary; a column
+            keeps one type.
 
         Raises
         ------
@@ -104,17 +110,25 @@ class ResultStore:
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
             return False
-        return self.folder.exists(_file(key)) or any(key in keys for keys in self._parts.keys().values())
+        return self.folder.exists(_file(key)) or any(
+            key in keys for keys in self._parts.keys().values()
+        )
 
     def loose(self) -> list[str]:
         """Keys that have a file of their own; no file is read."""
         found: list[str] = []
         for shard in self.folder.names(RESULTS):
-            found += [name[:-5] for name in self.folder.names(f"{RESULTS}/{shard}") if name.endswith(".json")]
+            found += [
+                name[:-5]
+                for name in self.folder.names(f"{RESULTS}/{shard}")
+                if name.endswith(".json")
+            ]
         return found
 
     def keys(self) -> set[str]:
-        """All keys, from names of files and columns of keys; no result is read, so damaged files count too."""
+        """All keys, from names of files and columns of keys; no result is read, so damaged files
+        count too.
+        """
         # Loose ones first: what is gathered in between is then seen twice, never not at all.
         found = set(self.loose())
         for keys in self._parts.keys().values():
@@ -145,12 +159,18 @@ class ResultStore:
                 sound.add(key)
         for keys in self._parts.keys().values():
             sound.update(keys)
-        return Inventory(frozenset(sound), tuple(key for key in damaged if key not in sound), tuple(self._parts.damaged()))
+        return Inventory(
+            frozenset(sound),
+            tuple(key for key in damaged if key not in sound),
+            tuple(self._parts.damaged()),
+        )
 
     def compact(self, *, minimum: int = 1) -> int:
-        """Gather loose files into Parquet files, if there are at least so many; how many were gathered.
+        """Gather loose files into Parquet files, if there are at least so many; how many were
+        gathered.
 
-        Several processes may do so at once: what two of them gather is there twice and counts once. Damaged files stay.
+        Several processes may do so at once: what two of them gather is there twice and counts once.
+        Damaged files stay.
 
         Raises
         ------
@@ -185,7 +205,9 @@ class ResultStore:
         return ((key, text) for key, text in self._loose_entries(self.loose()) if text is not None)
 
     def _loose_entries(self, keys: list[str]) -> Iterator[tuple[str, str | None]]:
-        """Keys with records, None where a file is damaged; one that was gathered a moment ago is left to the parts."""
+        """Keys with records, None where a file is damaged; one that was gathered a moment ago is
+        left to the parts.
+        """
         names = {_file(key): key for key in keys}
         for name, content in self.folder.read_many(list(names)):
             if content is not None:
@@ -193,7 +215,8 @@ class ResultStore:
 
     def _gather(self, entries: list[tuple[str, str]]) -> int:
         self._parts.add(entries)
-        # Whoever replaces a record just now writes the same one: a key stands for what the task is made of.
+        # Whoever replaces a record just now writes the same one: a key stands for what the task is
+        # made of.
         for key, _ in entries:
             self.folder.remove(_file(key))
         return len(entries)
@@ -205,5 +228,8 @@ def _open(path: str, options: dict[str, Any]) -> ResultStore:
 
 def _file(key: str) -> str:
     if not _SAFE.fullmatch(key):
-        raise StorageError(f"The key {key!r} cannot be a file's name; use letters, digits, '-', '_' and '.', at most 128.")
+        raise StorageError(
+            f"The key {key!r} cannot be a file's name; use letters, digits, '-', '_' and "
+            f"'.', at most 128."
+        )
     return f"{RESULTS}/{crc32(key.encode()) % SHARDS:02x}/{key}.json"

@@ -1,6 +1,8 @@
-"""A worker's side: every task runs in a process of its own kind, which is watched, and killed when it goes too far.
+"""A worker's side: every task runs in a process of its own kind, which is watched, and killed when
+it goes too far.
 
-So a task that hangs, crashes or eats memory costs itself and nothing else, under any executor: the worker stays.
+So a task that hangs, crashes or eats memory costs itself and nothing else, under any executor: the
+worker stays.
 """
 
 import atexit
@@ -34,7 +36,9 @@ class TaskFault(ClosedformError, RuntimeError):
 
 
 def run_task(task: Task, store: ResultStore, limits: Limits) -> Outcome:
-    """Run a task in a child process and put its record into the store; what goes wrong is told, not raised."""
+    """Run a task in a child process and put its record into the store; what goes wrong is told, not
+    raised.
+    """
     end_with_parent()
     began = time.perf_counter()
     child = _take()
@@ -48,7 +52,9 @@ def run_task(task: Task, store: ResultStore, limits: Limits) -> Outcome:
 
 
 def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> Outcome:
-    """Put a record into the store, or say why not: a full disk is a fault of the task, not the end of its worker."""
+    """Put a record into the store, or say why not: a full disk is a fault of the task, not the end
+    of its worker.
+    """
     seconds = time.perf_counter() - began
     try:
         store.put(task.key, record)
@@ -63,9 +69,15 @@ class Child:
     def __init__(self) -> None:
         environment = {**dict.fromkeys(_ONE_THREAD, "1"), **os.environ}
         command = [sys.executable, "-m", "closedform.execution.child"]
-        # A process of its own and not of multiprocessing: workers of Dask are daemons, which may not have those.
+        # A process of its own and not of multiprocessing: workers of Dask are daemons, which may
+        # not have those.
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
         )
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -129,7 +141,10 @@ class Child:
             return f"Stopped after {spent:.0f} s; its limit is {seconds:g} s."
         used = 0 if memory is None else _resident_bytes(self._process.pid)
         if memory is not None and used > memory:
-            return f"Stopped with {used / 2**20:.0f} MB of memory; its limit is {memory / 2**20:.0f} MB."
+            return (
+                f"Stopped with {used / 2**20:.0f} MB of memory; its limit is "
+                f"{memory / 2**20:.0f} MB."
+            )
         return None
 
     def _obituary(self) -> str:

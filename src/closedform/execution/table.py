@@ -1,4 +1,6 @@
-"""The summary: a table of what records say at their top, with filters, without reading the records themselves."""
+"""The summary: a table of what records say at their top, with filters, without reading the records
+themselves.
+"""
 
 import json
 import operator
@@ -18,20 +20,24 @@ if TYPE_CHECKING:
     import pyarrow
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "==": operator.eq, "=": operator.eq, "<": operator.lt,
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "==": operator.eq, "=": operator.eq,
+    "<": operator.lt,
     ">": operator.gt,
 }  # fmt: skip
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|!=|==|=|<|>)\s*(.*?)\s*")
 
 
-def read_table(store: ResultStore, where: str = "", *, columns: Sequence[str] | None = None) -> "pandas.DataFrame":
+def read_table(
+    store: ResultStore, where: str = "", *, columns: Sequence[str] | None = None
+) -> "pandas.DataFrame":
     """A table with a row for each result.
 
     Parameters
     ----------
     store : ResultStore
     where : str
-        Conditions, such as ``"verdict = verified, complexity < 10"``; all must hold. A missing value meets none.
+        Conditions, such as ``"verdict = verified, complexity < 10"``; all must hold. A missing
+        value meets none.
     columns : sequence of str, optional
         Which to read; all by default.
 
@@ -52,12 +58,22 @@ def read_table(store: ResultStore, where: str = "", *, columns: Sequence[str] | 
     # Loose files first: what is gathered in between is then seen twice, and counted once.
     loose = list(store.loose_entries())
     names = store.parts.names()
-    table = _from_parts(store, names, loose, conditions, columns) if names else _met(_from_texts(loose), conditions)
-    shown = [name for name in (KEY, *(table.columns if columns is None else columns)) if name in table.columns]
+    table = (
+        _from_parts(store, names, loose, conditions, columns)
+        if names
+        else _met(_from_texts(loose), conditions)
+    )
+    shown = [
+        name
+        for name in (KEY, *(table.columns if columns is None else columns))
+        if name in table.columns
+    ]
     return table.loc[:, list(dict.fromkeys(shown))].reset_index(drop=True)
 
 
-def _met(table: "pandas.DataFrame", conditions: Sequence[tuple[str, str, str]]) -> "pandas.DataFrame":
+def _met(
+    table: "pandas.DataFrame", conditions: Sequence[tuple[str, str, str]]
+) -> "pandas.DataFrame":
     """The rows that meet all conditions."""
     for name, symbol, text in conditions:
         if name not in table.columns:
@@ -81,7 +97,10 @@ def parse_conditions(text: str) -> list[tuple[str, str, str]]:
     for part in text.split(",") if text.strip() else []:
         match = _CONDITION.fullmatch(part)
         if match is None or not match[3]:
-            raise StorageError(f"{part.strip()!r} is no condition; write a column, one of <, <=, =, !=, >, >=, and a value.")
+            raise StorageError(
+                f"{part.strip()!r} is no condition; write a column, one of <, <=, =, !=, >, "
+                f">=, and a value."
+            )
         found.append((match[1], match[2], match[3]))
     return found
 
@@ -98,7 +117,9 @@ def _comparable(text: str, values: Any, name: str) -> Any:
     try:
         return float(text)
     except ValueError as error:
-        raise StorageError(f"{name!r} holds numbers, and {text!r} is none; compare it with a number.") from error
+        raise StorageError(
+            f"{name!r} holds numbers, and {text!r} is none; compare it with a number."
+        ) from error
 
 
 def _from_texts(entries: Sequence[tuple[str, str]]) -> "pandas.DataFrame":
@@ -107,7 +128,12 @@ def _from_texts(entries: Sequence[tuple[str, str]]) -> "pandas.DataFrame":
 
     rows = {key: top(json.loads(text)) for key, text in entries}
     names = sorted({name for row in rows.values() for name in row})
-    return pandas.DataFrame({KEY: list(rows), **{name: one_type([row.get(name) for row in rows.values()]) for name in names}})
+    return pandas.DataFrame(
+        {
+            KEY: list(rows),
+            **{name: one_type([row.get(name) for row in rows.values()]) for name in names},
+        }
+    )
 
 
 def _from_parts(
@@ -117,7 +143,9 @@ def _from_parts(
     conditions: Sequence[tuple[str, str, str]],
     columns: Sequence[str] | None,
 ) -> "pandas.DataFrame":
-    """Rows are chosen by the columns that decide, and only those are read whole: memory is for the answer, not the store."""
+    """Rows are chosen by the columns that decide, and only those are read whole: memory is for the
+    answer, not the store.
+    """
     pieces = _Pieces(store, names, loose)
     decisive = list(dict.fromkeys([KEY, *(name for name, _, _ in conditions)]))
     joined, places = _joined(pieces, decisive, None)
@@ -137,7 +165,9 @@ def _from_parts(
 class _Pieces:
     """The Parquet files and the loose records of a store as tables, oldest first."""
 
-    def __init__(self, store: ResultStore, names: Sequence[str], loose: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, store: ResultStore, names: Sequence[str], loose: Sequence[tuple[str, str]]
+    ) -> None:
         self._store, self._names = store, names
         self._loose = table_of(loose) if loose else None
 
@@ -149,13 +179,20 @@ class _Pieces:
                 yield number, table
         if self._loose is not None:
             known = self._loose.column_names
-            yield len(self._names), self._loose.select(known if columns is None else [n for n in columns if n in known])
+            yield (
+                len(self._names),
+                self._loose.select(
+                    known if columns is None else [n for n in columns if n in known]
+                ),
+            )
 
 
 def _joined(
     pieces: _Pieces, columns: Sequence[str] | None, rows: "Mapping[int, np.ndarray] | None"
 ) -> "tuple[pyarrow.Table, tuple[np.ndarray, np.ndarray]]":
-    """Chosen rows of all pieces as one table, with the piece and the row of each; without `rows` all of them."""
+    """Chosen rows of all pieces as one table, with the piece and the row of each; without `rows`
+    all of them.
+    """
     arrow = require("pyarrow", extra="cluster")
     tables, numbers, places = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number, table in pieces.tables(columns):

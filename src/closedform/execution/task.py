@@ -23,8 +23,8 @@ class Task:
     key : str
         Of its result in the store.
     function : str
-        ``"package.module:function"``, called with the payload; it returns the record. A name and not a function, so that
-        nothing but text travels.
+        ``"package.module:function"``, called with the payload; it returns the record. A name and
+        not a function, so that nothing but text travels.
     payload : mapping
         What JSON can hold; large arrays stay on shared storage and are named here.
     about : mapping
@@ -40,7 +40,9 @@ class Task:
     label: str = "status"
 
     def __str__(self) -> str:
-        return " ".join(str(value) for value in self.about.values() if value is not None) or self.key
+        return (
+            " ".join(str(value) for value in self.about.values() if value is not None) or self.key
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Limits:
     Attributes
     ----------
     seconds : float or None
-        Time of one attempt. It only stops what hangs: effort is limited by what the task itself counts.
+        Time of one attempt. It only stops what hangs: effort is limited by what the task itself
+        counts.
     memory : int or None
         Bytes of resident memory.
     attempts : int
@@ -114,5 +117,8 @@ def resolve(function: str) -> Function:
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        message = f"The function {function!r} cannot be imported ({error}); is the same closedform installed on every worker?"
+        message = (
+            f"The function {function!r} cannot be imported ({error}); is the same closedform "
+            f"installed on every worker?"
+        )
         raise TaskError(message) from error

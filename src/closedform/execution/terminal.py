@@ -11,7 +11,8 @@ DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
 
 
 class TerminalWatcher:
-    """A bar with counts on the standard error; where that is no terminal, a line every half minute and one at the end.
+    """A bar with counts on the standard error; where that is no terminal, a line every half minute
+    and one at the end.
 
     Parameters
     ----------
@@ -66,8 +67,14 @@ class TerminalWatcher:
 
         if self._bar is None:
             console = Console(file=self._stream, force_jupyter=False)
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[counts]}"))
-            self._bar = Progress(*columns, console=console, auto_refresh=False, redirect_stdout=False)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[counts]}"),
+            )
+            self._bar = Progress(
+                *columns, console=console, auto_refresh=False, redirect_stdout=False
+            )
             self._bar.start()
             self._task = self._bar.add_task(self._step, total=1.0, counts="")
         self._bar.update(self._task, completed=tally.share, counts=counts(tally), refresh=True)
@@ -80,7 +87,11 @@ class TerminalWatcher:
 def counts(tally: Tally) -> str:
     """Done, labels, failed, rate and time left in a line."""
     parts = [f"{tally.before + tally.done} of {tally.total} done"]
-    parts += [f"{count} {shown(label)}" for label, count in sorted(tally.labels.items()) if label != "failed"]
+    parts += [
+        f"{count} {shown(label)}"
+        for label, count in sorted(tally.labels.items())
+        if label != "failed"
+    ]
     parts.append(f"{tally.failed} failed")
     if tally.before:
         parts.append(f"{tally.before} from before")

@@ -61,8 +61,9 @@ def open_workers(executor: Any = None) -> Workers:
     Parameters
     ----------
     executor : None, int, str, concurrent.futures.Executor or distributed.Client
-        None runs tasks here, one after another, and starts nothing; a number starts so many local processes; text is the
-        address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``. Executors and clients stay open afterwards.
+        None runs tasks here, one after another, and starts nothing; a number starts so many local
+        processes; text is the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
+        Executors and clients stay open afterwards.
 
     Raises
     ------
@@ -77,17 +78,23 @@ def open_workers(executor: Any = None) -> Workers:
     if executor is None:
         return Here()
     if isinstance(executor, bool) or (isinstance(executor, int) and executor < 1):
-        raise WorkersError(f"executor={executor!r} is no number of processes; pass 1 or more, or None to start none.")
+        raise WorkersError(
+            f"executor={executor!r} is no number of processes; pass 1 or more, or None to "
+            f"start none."
+        )
     if isinstance(executor, int):
         return LocalProcesses(executor)
     if isinstance(executor, str):
         return DaskWorkers(_connect(executor), is_own=True)
     if isinstance(executor, Executor):
         return ExecutorWorkers(executor)
-    if type(executor).__module__.split(".")[0] == "distributed" and hasattr(executor, "get_executor"):
+    if type(executor).__module__.split(".")[0] == "distributed" and hasattr(
+        executor, "get_executor"
+    ):
         return DaskWorkers(executor)
     raise WorkersError(
-        f"executor is a {type(executor).__name__}; pass a number of processes, a concurrent.futures.Executor, a Dask Client, "
+        f"executor is a {type(executor).__name__}; pass a number of processes, a "
+        f"concurrent.futures.Executor, a Dask Client, "
         "the address of a Dask scheduler, or None."
     )
 
@@ -101,7 +108,9 @@ class Here:
         said = answer({"function": task.function, "payload": dict(task.payload)}, lambda: None)
         done: Future[Outcome] = Future()
         if "fault" in said:
-            done.set_result(Outcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began))
+            done.set_result(
+                Outcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began)
+            )
         else:
             done.set_result(keep(task, said["record"], store, began))
         return done
@@ -136,7 +145,9 @@ class ExecutorWorkers:
     def recover(self, error: BaseException) -> None:
         """A broken pool stays broken."""
         if isinstance(error, BrokenExecutor):
-            raise WorkersLostError(f"The pool of workers broke ({error}). Start it again and resume.") from error
+            raise WorkersLostError(
+                f"The pool of workers broke ({error}). Start it again and resume."
+            ) from error
         raise _unusable(error) from error
 
     def close(self) -> None:
@@ -167,7 +178,9 @@ class LocalProcesses(ExecutorWorkers):
     def _start(self) -> Any:
         from loky import ProcessPoolExecutor
 
-        return ProcessPoolExecutor(self._count, initializer=end_with_process, initargs=(os.getpid(),))
+        return ProcessPoolExecutor(
+            self._count, initializer=end_with_process, initargs=(os.getpid(),)
+        )
 
 
 class DaskWorkers:
@@ -197,8 +210,14 @@ class DaskWorkers:
         if type(error).__name__ == "KilledWorker":
             return
         if isinstance(error, CancelledError | OSError):
-            address = self._client.scheduler.address if self._client.scheduler is not None else "its address"
-            raise WorkersLostError(f"The scheduler at {address} is gone. Start it again, then workers, and resume.") from error
+            address = (
+                self._client.scheduler.address
+                if self._client.scheduler is not None
+                else "its address"
+            )
+            raise WorkersLostError(
+                f"The scheduler at {address} is gone. Start it again, then workers, and resume."
+            ) from error
         raise _unusable(error) from error
 
     def close(self) -> None:
@@ -217,7 +236,8 @@ def _is_broken(executor: Executor) -> bool:
 
 def _unusable(error: BaseException) -> WorkersLostError:
     return WorkersLostError(
-        f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs the same closedform."
+        f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs "
+        f"the same closedform."
     )
 
 
@@ -226,4 +246,6 @@ def _connect(address: str) -> Any:
     try:
         return distributed.Client(address, timeout=30)
     except (OSError, TimeoutError, ValueError) as error:
-        raise WorkersLostError(f"No scheduler answers at {address!r} ({error}). Start one: dask scheduler") from error
+        raise WorkersLostError(
+            f"No scheduler answers at {address!r} ({error}). Start one: dask scheduler"
+        ) from error

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from closedform.expressions.operators import CONSTANT_COST, NAMED_CONSTANTS, OPERATORS, POWERS, VARIABLE_COST
+from closedform.expressions.operators import (
+    CONSTANT_COST,
+    NAMED_CONSTANTS,
+    OPERATORS,
+    POWERS,
+    VARIABLE_COST,
+)
 from closedform.expressions.tree import Constant, Token, Tree, Variable
 
 
@@ -45,13 +51,18 @@ class _Part:
 
 
 def complexity(tree: Tree, costs: Costs | None = None) -> int:
-    """Sum of the costs of the nodes, each part in its cheapest spelling (x*x, square(x) and x**2 are one thing).
+    """Sum of the costs of the nodes, each part in its cheapest spelling (x*x, square(x) and x**2
+    are one thing).
 
     Examples
     --------
     >>> from closedform.expressions.tree import apply, constant, variable
     >>> x = variable(0)
-    >>> complexity(apply("mul", x, x)), complexity(apply("square", x)), complexity(apply("pow", x, constant(2)))
+    >>> (
+    ...     complexity(apply("mul", x, x)),
+    ...     complexity(apply("square", x)),
+    ...     complexity(apply("pow", x, constant(2))),
+    ... )
     (3, 3, 3)
     """
     chosen = Costs() if costs is None else costs
@@ -93,7 +104,9 @@ def _spell(name: str, parts: tuple[_Part, ...], costs: Costs) -> _Part:
 
 
 def _power(base: int, exponent: Fraction, costs: Costs) -> int:
-    """The cheapest way to write a power: as a power, by its own function, or as repeated multiplication."""
+    """The cheapest way to write a power: as a power, by its own function, or as repeated
+    multiplication.
+    """
     if exponent == 1:
         return base
     spellings = [costs.of("pow") + base + costs.constant]

@@ -22,14 +22,17 @@ class Constraint:
     function : Expression
         The function; for an equation the left side minus the right side.
     is_equation : bool
-        Whether the value itself is stated, which then is 0. Otherwise the function is constant at an unknown level.
+        Whether the value itself is stated, which then is 0. Otherwise the function is constant at
+        an unknown level.
     """
 
     function: Expression
     is_equation: bool
 
 
-def parse_constraint(constraint: "str | Expression | Constraint", names: Sequence[str] | None = None) -> Constraint:
+def parse_constraint(
+    constraint: "str | Expression | Constraint", names: Sequence[str] | None = None
+) -> Constraint:
     """Read a constraint: an expression that is constant, or an equation with ``=`` or ``==``.
 
     Parameters
@@ -46,7 +49,8 @@ def parse_constraint(constraint: "str | Expression | Constraint", names: Sequenc
     Raises
     ------
     ExpressionError
-        If the text is no expression or equation, if no input occurs in it, or if one occurs that is not among the names.
+        If the text is no expression or equation, if no input occurs in it, or if one occurs that is
+        not among the names.
 
     Examples
     --------
@@ -57,26 +61,39 @@ def parse_constraint(constraint: "str | Expression | Constraint", names: Sequenc
     if isinstance(constraint, str):
         parsed = _read(constraint, names)
     else:
-        given = constraint if isinstance(constraint, Constraint) else Constraint(constraint, is_equation=False)
-        parsed = given if names is None else Constraint(given.function.rename(names), given.is_equation)
+        given = (
+            constraint
+            if isinstance(constraint, Constraint)
+            else Constraint(constraint, is_equation=False)
+        )
+        parsed = (
+            given if names is None else Constraint(given.function.rename(names), given.is_equation)
+        )
     if parsed.function.tree.is_constant:
-        raise ExpressionError(f"No input occurs in the constraint '{constraint}'; name the function that is constant.")
+        raise ExpressionError(
+            f"No input occurs in the constraint '{constraint}'; name the function that is constant."
+        )
     return parsed
 
 
 def _read(text: str, names: Sequence[str] | None) -> Constraint:
-    # A quoted name may hold any sign, so signs are looked for in a copy of the same length without such names.
+    # A quoted name may hold any sign, so signs are looked for in a copy of the same length without
+    # such names.
     bare = _BACKTICKED.sub(lambda match: "_" * len(match[0]), text)
     order = re.search(r"[<>!]", bare)
     if order is not None:
         raise ExpressionError(
-            f"'{text}' is no equation: constraints are equations or constant functions, {order[0]!r} is not read. "
+            f"'{text}' is no equation: constraints are equations or constant functions, "
+            f"{order[0]!r} is not read. "
             "Filter the points instead.",
             position=order.start(),
         )
     signs = list(_EQUALS.finditer(bare))
     if len(signs) > 1:
-        raise ExpressionError(f"'{text}' holds more than one '='; pass one constraint for each.", position=signs[1].start())
+        raise ExpressionError(
+            f"'{text}' holds more than one '='; pass one constraint for each.",
+            position=signs[1].start(),
+        )
     if not signs:
         return Constraint(parse(text, names), is_equation=False)
     # Spaces in place of the left side keep positions in error messages those of the whole text.
@@ -85,4 +102,6 @@ def _read(text: str, names: Sequence[str] | None) -> Constraint:
     sides = parse(left, columns), parse(right, columns)
     if sides[1].tree == constant(0):
         return Constraint(sides[0], is_equation=True)
-    return Constraint(Expression(apply("sub", sides[0].tree, sides[1].tree), tuple(columns)), is_equation=True)
+    return Constraint(
+        Expression(apply("sub", sides[0].tree, sides[1].tree), tuple(columns)), is_equation=True
+    )

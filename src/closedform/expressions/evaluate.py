@@ -1,7 +1,7 @@
 """Values and input gradients of a tree in any array library, straight from the operator table.
 
-This is the plain way: one pass up, one pass down, each node one array operation. The compiled way for thousands of trees is
-`kernel.py`; both read the same formulas.
+This is the plain way: one pass up, one pass down, each node one array operation. The compiled way
+for thousands of trees is `kernel.py`; both read the same formulas.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +79,8 @@ class Library:
             return own if self.adapt is None else self.adapt(own)
         if own is None and callable(operator.value):
             raise ExpressionError(
-                f"The operator {operator.name!r} has no form for {self.name}: define it by a formula, or pass {self.name}=..."
+                f"The operator {operator.name!r} has no form for {self.name}: define it by a "
+                f"formula, or pass {self.name}=..."
             )
         path, _, name = (own or operator.name).rpartition(".")
         return getattr(import_module(path) if path else self.module, name)
@@ -92,7 +93,9 @@ class Library:
 
 
 class Bound:
-    """An operator in a library. Each formula is bound when it is first used: torch has no use for slopes."""
+    """An operator in a library. Each formula is bound when it is first used: torch has no use for
+    slopes.
+    """
 
     def __init__(self, library: Library, operator: Operator) -> None:
         self.library, self.operator = library, operator
@@ -101,14 +104,18 @@ class Bound:
     def value(self) -> Callable[..., Any]:
         """The value of the operands."""
         operator = self.operator
-        formula = f"{operator.name}({operator.operands})" if callable(operator.value) else operator.value
+        formula = (
+            f"{operator.name}({operator.operands})" if callable(operator.value) else operator.value
+        )
         return self._function(operator.operands, formula)
 
     @cached_property
     def slopes(self) -> tuple[Callable[..., Any], ...]:
         """The partial derivatives, of the operands and the value."""
         return tuple(
-            self._slope(place, form) if callable(form) else self._function(f"{self.operator.operands}, v", form)
+            self._slope(place, form)
+            if callable(form)
+            else self._function(f"{self.operator.operands}, v", form)
             for place, form in enumerate(self.operator.slope_forms)
         )
 
@@ -116,21 +123,33 @@ class Bound:
     def bends(self) -> tuple[Callable[..., Any], ...]:
         """How the slopes change, of the operands, the value and the changes of all of them."""
         operands = self.operator.operands
-        arguments = f"{operands}, v, " + ", ".join(f"d{name}" for name in operands.split(", ")) + ", dv"
-        return tuple(form if callable(form) else self._function(arguments, form) for form in self.operator.bend_forms)
+        arguments = (
+            f"{operands}, v, " + ", ".join(f"d{name}" for name in operands.split(", ")) + ", dv"
+        )
+        return tuple(
+            form if callable(form) else self._function(arguments, form)
+            for form in self.operator.bend_forms
+        )
 
     def _function(self, arguments: str, formula: str) -> Callable[..., Any]:
         """Only the words of formulas are ever evaluated: see `words_in`."""
         library, text = self.library, formula
         words = words_in(formula) - {*arguments.split(", "), "True"}
-        names = {word: library.own(self.operator) if word == self.operator.name else library.function(word) for word in words}
+        names = {
+            word: library.own(self.operator)
+            if word == self.operator.name
+            else library.function(word)
+            for word in words
+        }
         if library.is_exact:
             text = exact_numbers(formula)
             names["number"] = lambda above, below: library.number(Fraction(above, below))
         return eval(f"lambda {arguments}: {text}", names | {"__builtins__": {}})
 
     def _slope(self, place: int, form: Callable[..., Any]) -> Callable[..., Any]:
-        """A slope that is a function of NumPy arrays; at high precision it is had from the value."""
+        """A slope that is a function of NumPy arrays; at high precision it is had from the
+        value.
+        """
         if self.library.name == "mpmath":
             order = tuple(int(place == other) for other in range(self.operator.arity))
             return lambda *operands: self.library.module.diff(self.value, operands[:-1], order)
@@ -157,7 +176,9 @@ def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
     return _values(tree, inputs, library)[-1]
 
 
-def value_and_gradient(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> tuple[Any, dict[int, Any]]:
+def value_and_gradient(
+    tree: Tree, inputs: Sequence[Any], library: Library = NUMPY
+) -> tuple[Any, dict[int, Any]]:
     """The value of a tree and its derivative by each input that occurs, in reverse mode."""
     values = _values(tree, inputs, library)
     operands = operand_positions(tree)
@@ -171,24 +192,32 @@ def value_and_gradient(tree: Tree, inputs: Sequence[Any], library: Library = NUM
         if adjoint is None:
             continue
         if isinstance(token, Variable):
-            gradient[token.index] = gradient[token.index] + adjoint if token.index in gradient else adjoint
+            gradient[token.index] = (
+                gradient[token.index] + adjoint if token.index in gradient else adjoint
+            )
             continue
         arguments = [values[child] for child in operands[position]]
-        for child, slope in zip(operands[position], library.bound(OPERATORS[str(token)]).slopes, strict=True):
+        for child, slope in zip(
+            operands[position], library.bound(OPERATORS[str(token)]).slopes, strict=True
+        ):
             if varies[child]:
                 adjoints[child] = adjoint * slope(*arguments, values[position])
     return values[-1], gradient
 
 
 def evaluate(tree: Tree, points: FloatArray) -> FloatArray:
-    """Values at points of shape (n_points, n_inputs); what is not finite stays visible as nan or inf."""
+    """Values at points of shape (n_points, n_inputs); what is not finite stays visible as nan or
+    inf.
+    """
     with np.errstate(all="ignore"):
         result = np.asarray(value(tree, list(points.T)), dtype=np.float64)
     return np.array(np.broadcast_to(result, len(points)))
 
 
 def gradient(tree: Tree, points: FloatArray) -> FloatArray:
-    """Input gradients at points, shape (n_points, n_inputs); nan where the value itself is not finite."""
+    """Input gradients at points, shape (n_points, n_inputs); nan where the value itself is not
+    finite.
+    """
     with np.errstate(all="ignore"):
         result, columns = value_and_gradient(tree, list(points.T))
     array = np.zeros(points.shape)
@@ -228,5 +257,7 @@ def _values(tree: Tree, inputs: Sequence[Any], library: Library) -> list[Any]:
         elif token in NAMED_CONSTANTS:
             values.append(library.number(Fraction(NAMED_CONSTANTS[token])))
         else:
-            values.append(library.bound(OPERATORS[token]).value(*(values[child] for child in operands)))
+            values.append(
+                library.bound(OPERATORS[token]).value(*(values[child] for child in operands))
+            )
     return values

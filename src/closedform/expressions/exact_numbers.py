@@ -42,7 +42,11 @@ def number_text(value: Fraction) -> str:
 
     Examples
     --------
-    >>> number_text(Fraction(1, 20)), number_text(Fraction(-1, 3)), number_text(Fraction(1, 10**310))
+    >>> (
+    ...     number_text(Fraction(1, 20)),
+    ...     number_text(Fraction(-1, 3)),
+    ...     number_text(Fraction(1, 10**310)),
+    ... )
     ('0.05', '-1/3', '1e-310')
     """
     short = decimal(value)
@@ -74,7 +78,11 @@ def decimal(value: Fraction, digits_at_most: int = SHORT) -> str | None:
         return None
     exponent = len(digits) - 1 - places
     if -5 <= exponent <= 16:
-        whole, fraction = (digits[:-places] or "0", digits[-places:].rjust(places, "0")) if places else (digits, "")
+        whole, fraction = (
+            (digits[:-places] or "0", digits[-places:].rjust(places, "0"))
+            if places
+            else (digits, "")
+        )
         return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
     mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
     return f"{sign}{mantissa}e{exponent}"

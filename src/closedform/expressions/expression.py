@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Expression:
     """A closed-form function of named inputs: immutable, hashable, callable on arrays.
 
-    Make one with `closedform.parse`. ``str`` prints numbers at full precision, and `closedform.parse` reads it back.
+    Make one with `closedform.parse`. ``str`` prints numbers at full precision, and
+    `closedform.parse` reads it back.
 
     Attributes
     ----------
@@ -50,7 +51,10 @@ class Expression:
     def __post_init__(self) -> None:
         check_names(self.names)
         if self.tree.variables and max(self.tree.variables) >= len(self.names):
-            raise ExpressionError(f"Input {max(self.tree.variables)} occurs, but only {len(self.names)} inputs are named.")
+            raise ExpressionError(
+                f"Input {max(self.tree.variables)} occurs, but only {len(self.names)} inputs "
+                f"are named."
+            )
 
     def __call__(self, points: ArrayLike) -> FloatArray:
         """Values at points of shape (n_points, n_inputs)."""
@@ -65,7 +69,8 @@ class Expression:
         return complexity(self.tree, costs)
 
     def rename(self, names: Sequence[str]) -> "Expression":
-        """The same function with its inputs found by name among these, which may be more or in another order.
+        """The same function with its inputs found by name among these, which may be more or in
+        another order.
 
         Raises
         ------
@@ -74,15 +79,23 @@ class Expression:
         """
         from closedform.expressions.tree import Variable
 
-        missing = [self.names[index] for index in sorted(self.tree.variables) if self.names[index] not in names]
+        missing = [
+            self.names[index]
+            for index in sorted(self.tree.variables)
+            if self.names[index] not in names
+        ]
         if missing:
             raise ExpressionError(f"Input {missing[0]!r} is not among {list(names)}.")
         columns = {index: list(names).index(self.names[index]) for index in self.tree.variables}
-        tokens = tuple(Variable(columns[t.index]) if isinstance(t, Variable) else t for t in self.tree.tokens)
+        tokens = tuple(
+            Variable(columns[t.index]) if isinstance(t, Variable) else t for t in self.tree.tokens
+        )
         return Expression(Tree(tokens), tuple(names))
 
     def sympy(self) -> "sympy.Expr":
-        """The SymPy expression, with real symbols and exact rational numbers (long exponents are floats)."""
+        """The SymPy expression, with real symbols and exact rational numbers (long exponents are
+        floats).
+        """
         from closedform.expressions.sympy_bridge import to_sympy
 
         return to_sympy(self, exact=False)
@@ -94,7 +107,9 @@ class Expression:
         return to_latex(self)
 
     def numpy(self) -> "Callable[..., Any]":
-        """A plain function of one array per input, for code that does not want closedform's classes."""
+        """A plain function of one array per input, for code that does not want closedform's
+        classes.
+        """
         from closedform.expressions.export.numpy_function import to_numpy
 
         return to_numpy(self)

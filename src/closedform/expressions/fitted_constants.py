@@ -1,4 +1,6 @@
-"""Which numbers of an expression are fitted, and so have an error, as against the plain ones that belong to its form."""
+"""Which numbers of an expression are fitted, and so have an error, as against the plain ones that
+belong to its form.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,8 @@ SIMPLE_NUMERATOR = 12
 
 
 def belongs_to_form(value: Fraction) -> bool:
-    """Whether a number is one that people write: an integer, or a fraction with a denominator up to 4.
+    """Whether a number is one that people write: an integer, or a fraction with a denominator up to
+    4.
 
     Examples
     --------
@@ -30,7 +33,11 @@ def fitted_positions(tree: Tree) -> tuple[int, ...]:
     >>> fitted_positions(parse("0.971*x**2 + 2*v**4").tree)
     (0,)
     """
-    return tuple(i for i, token in enumerate(tree.tokens) if isinstance(token, Constant) and not belongs_to_form(token.value))
+    return tuple(
+        i
+        for i, token in enumerate(tree.tokens)
+        if isinstance(token, Constant) and not belongs_to_form(token.value)
+    )
 
 
 def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:
@@ -60,7 +67,8 @@ class _Hole:
 
 
 def skeleton(tree: Tree) -> tuple[object, ...]:
-    """The form of a tree: its tokens with every factor that could be fitted left open; exponents stay.
+    """The form of a tree: its tokens with every factor that could be fitted left open; exponents
+    stay.
 
     Examples
     --------
@@ -73,6 +81,8 @@ def skeleton(tree: Tree) -> tuple[object, ...]:
     tokens = tree.tokens
     hole = _Hole()
     return tuple(
-        hole if isinstance(token, Constant) and not (i + 1 < len(tokens) and tokens[i + 1] == "pow") else token
+        hole
+        if isinstance(token, Constant) and not (i + 1 < len(tokens) and tokens[i + 1] == "pow")
+        else token
         for i, token in enumerate(tokens)
     )

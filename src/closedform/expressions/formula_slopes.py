@@ -1,4 +1,6 @@
-"""The derivatives of a formula, as formulas: SymPy differentiates, and its result is written in the words of formulas."""
+"""The derivatives of a formula, as formulas: SymPy differentiates, and its result is written in the
+words of formulas.
+"""
 
 from typing import Any
 
@@ -39,7 +41,8 @@ def _written(operator: Operator, slope: Any) -> str:
         unknown = {"SymPy"}
     if unknown:
         raise ExpressionError(
-            f"The derivative of {operator.value!r} is {formula}, which formulas cannot write; pass slopes=... with the "
+            f"The derivative of {operator.value!r} is {formula}, which formulas cannot "
+            f"write; pass slopes=... with the "
             f"operator {operator.name!r}."
         )
     return formula

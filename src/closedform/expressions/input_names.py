@@ -22,7 +22,8 @@ _WORD = re.compile(WORD)
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that could not be told apart, shown, or read back from the text of an expression.
+    """Refuse names that could not be told apart, shown, or read back from the text of an
+    expression.
 
     A name is text of 1 to 200 visible characters without a backtick that neither begins nor ends
     with a space; it is not a number such as ``pi``, and no other input has it. Names that are not
@@ -39,12 +40,16 @@ def check_names(names: Sequence[str]) -> None:
     >>> check_names(["x", "x"])
     Traceback (most recent call last):
     ...
-    closedform.errors.ExpressionError: Input names must differ; 'x' occurs 2 times. Rename one of them.
+    closedform.errors.ExpressionError: Input names must differ; 'x' occurs 2 times. Rename one of
+    them.
     """
     labels = tuple(names)
     if not all(isinstance(name, str) for name in labels):
         other = next(name for name in labels if not isinstance(name, str))
-        raise ExpressionError(f"An input cannot be named {_quoted(other)}: a name is text, not {type(other).__name__}.")
+        raise ExpressionError(
+            f"An input cannot be named {_quoted(other)}: a name is text, not "
+            f"{type(other).__name__}."
+        )
     _check_texts(labels)
 
 
@@ -54,11 +59,15 @@ def _check_texts(names: tuple[str, ...]) -> None:
     for name in names:
         fault = name_fault(name)
         if fault is not None:
-            raise ExpressionError(f"An input cannot be named {_quoted(name)}: {fault}. Choose another name.")
+            raise ExpressionError(
+                f"An input cannot be named {_quoted(name)}: {fault}. Choose another name."
+            )
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         times = names.count(twice)
-        raise ExpressionError(f"Input names must differ; {_quoted(twice)} occurs {times} times. Rename one of them.")
+        raise ExpressionError(
+            f"Input names must differ; {_quoted(twice)} occurs {times} times. Rename one of them."
+        )
 
 
 def name_fault(name: str) -> str | None:
@@ -91,7 +100,9 @@ def quote(name: str) -> str:
     ('x_1', '`r²`', '`sin`')
     """
     is_word = _WORD.fullmatch(name) is not None and odd_character(name) is None
-    return name if is_word and not is_callable(name) and name not in CONSTANT_ALIASES else f"`{name}`"
+    return (
+        name if is_word and not is_callable(name) and name not in CONSTANT_ALIASES else f"`{name}`"
+    )
 
 
 def is_callable(word: str) -> bool:
@@ -100,7 +111,9 @@ def is_callable(word: str) -> bool:
 
 
 def odd_character(word: str) -> str | None:
-    """The first superscript, fraction or circled number of a word, which reads as a power or factor."""
+    """The first superscript, fraction or circled number of a word, which reads as a power or
+    factor.
+    """
     if word.isascii():
         return None
     return next((character for character in word if unicodedata.category(character) == "No"), None)

@@ -50,16 +50,20 @@ class JsonFormat:
             innermost = _innermost(error)
             if isinstance(innermost, UnknownFunctionError):
                 raise StorageError(
-                    f"The {self.name} holds the operator {innermost.name!r}, which is not defined here; define it with "
+                    f"The {self.name} holds the operator {innermost.name!r}, which is not "
+                    f"defined here; define it with "
                     f"closedform.Operator({innermost.name!r}, ...) before you load the file."
                 ) from error
             raise StorageError(
-                f"The {self.name} is damaged ({_first_line(innermost)}); write it again with {self.written_by}."
+                f"The {self.name} is damaged ({_first_line(innermost)}); write it again with "
+                f"{self.written_by}."
             ) from error
 
     def write(self, content: dict[str, Any], path: str | Path) -> None:
         """Write plain content; an interrupted write leaves the old file."""
-        write_text(path, json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1))
+        write_text(
+            path, json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1)
+        )
 
     def read(self, path: str | Path) -> dict[str, Any]:
         """Plain content of a file.
@@ -78,7 +82,10 @@ class JsonFormat:
             raise StorageError(f"{path} does not hold a {self.name}; {hint}.")
         schema = content.pop("schema", None)
         if not isinstance(schema, int) or schema > self.schema:
-            raise StorageError(f"{path} has schema {schema}, and this version reads up to {self.schema}; upgrade closedform.")
+            raise StorageError(
+                f"{path} has schema {schema}, and this version reads up to {self.schema}; "
+                f"upgrade closedform."
+            )
         return content
 
 
@@ -87,8 +94,12 @@ def _converter() -> Any:
     from cattrs.preconf.json import make_converter
 
     converter = make_converter()
-    converter.register_unstructure_hook(Expression, lambda e: {"text": str(e), "names": list(e.names)})
-    converter.register_structure_hook(Expression, lambda value, _: parse(value["text"], names=value["names"]))
+    converter.register_unstructure_hook(
+        Expression, lambda e: {"text": str(e), "names": list(e.names)}
+    )
+    converter.register_structure_hook(
+        Expression, lambda value, _: parse(value["text"], names=value["names"])
+    )
     return converter
 
 

@@ -1,6 +1,8 @@
-"""Values, input gradients and their change with the constants for whole batches of trees, compiled and block by block.
+"""Values, input gradients and their change with the constants for whole batches of trees, compiled
+and block by block.
 
-A block holds few enough points that every node's values stay in the processor's cache, whatever the number of points.
+A block holds few enough points that every node's values stay in the processor's cache, whatever the
+number of points.
 """
 
 from typing import Any
@@ -10,15 +12,26 @@ from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
-from closedform.expressions.sweeps import BLOCK, backward, forward, load_sweeps, tangent_backward, tangent_forward
+from closedform.expressions.sweeps import (
+    BLOCK,
+    backward,
+    forward,
+    load_sweeps,
+    tangent_backward,
+    tangent_forward,
+)
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 
 FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
-"""What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly zero."""
+"""What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly
+zero.
+"""
 
 
 def to_blocks(rows: FloatArray) -> FloatArray:
-    """Rows of shape (n_points, m) as blocks of shape (n_blocks, m, BLOCK); the last one is filled up with its last point."""
+    """Rows of shape (n_points, m) as blocks of shape (n_blocks, m, BLOCK); the last one is filled
+    up with its last point.
+    """
     n_points, width = rows.shape
     n_blocks = -(-n_points // BLOCK)
     padded = np.empty((n_blocks * BLOCK, width))
@@ -27,7 +40,9 @@ def to_blocks(rows: FloatArray) -> FloatArray:
     return np.ascontiguousarray(padded.reshape(n_blocks, BLOCK, width).swapaxes(1, 2))
 
 
-def values_and_gradients(tapes: TapeBatch, points: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
+def values_and_gradients(
+    tapes: TapeBatch, points: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
     """Every tree at every point, in one call.
 
     Parameters
@@ -48,7 +63,9 @@ def values_and_gradients(tapes: TapeBatch, points: FloatArray) -> tuple[FloatArr
     status = np.empty((tapes.n_trees, n_points), dtype=np.int8)
     if n_points:
         load_sweeps("forward", "backward")
-        _fill(*_arrays(tapes), to_blocks(points), n_points, tapes.longest, values, gradients, status)
+        _fill(
+            *_arrays(tapes), to_blocks(points), n_points, tapes.longest, values, gradients, status
+        )
     return values, gradients, status
 
 
@@ -65,7 +82,9 @@ def constant_tangents(tapes: TapeBatch, points: FloatArray) -> tuple[NDArray[np.
     tangents = np.empty((len(nodes), *points.shape))
     if len(points):
         load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
-        _fill_tangents(*_arrays(tapes), to_blocks(points), len(points), tapes.longest, nodes, tangents)
+        _fill_tangents(
+            *_arrays(tapes), to_blocks(points), len(points), tapes.longest, nodes, tangents
+        )
     return nodes, tangents
 
 
@@ -84,7 +103,20 @@ def point_status(value: float, norm: float) -> int:
 
 
 @compiled
-def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, values, gradients, status):
+def _fill(
+    codes,
+    first,
+    second,
+    inputs,
+    numbers,
+    starts,
+    blocks,
+    n_points,
+    longest,
+    values,
+    gradients,
+    status,
+):
     n_blocks, n_inputs, width = blocks.shape
     node_values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
@@ -97,7 +129,16 @@ def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longe
             start = starts[tree]
             length = starts[tree + 1] - start
             forward(*tape, start, length, blocks[block].ctypes, n, node_values.ctypes)
-            backward(*tape, start, length, n, n_inputs, node_values.ctypes, adjoints.ctypes, gradient.ctypes)
+            backward(
+                *tape,
+                start,
+                length,
+                n,
+                n_inputs,
+                node_values.ctypes,
+                adjoints.ctypes,
+                gradient.ctypes,
+            )
             for k in range(n):
                 norm = 0.0
                 for column in range(n_inputs):
@@ -108,7 +149,9 @@ def _fill(codes, first, second, inputs, numbers, starts, blocks, n_points, longe
 
 
 @compiled
-def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_points, longest, nodes, tangents):
+def _fill_tangents(
+    codes, first, second, inputs, numbers, starts, blocks, n_points, longest, nodes, tangents
+):
     n_blocks, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
@@ -128,9 +171,20 @@ def _fill_tangents(codes, first, second, inputs, numbers, starts, blocks, n_poin
                 length = starts[tree + 1] - start
                 if nodes[m] < starts[tree + 1]:
                     forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
-                    backward(*tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes, gradient.ctypes)
+                    backward(
+                        *tape,
+                        start,
+                        length,
+                        n,
+                        n_inputs,
+                        values.ctypes,
+                        adjoints.ctypes,
+                        gradient.ctypes,
+                    )
             which = nodes[m] - start
-            tangent_forward(*tape, start, length, blocks[block].ctypes, n, which, values.ctypes, changes.ctypes)
+            tangent_forward(
+                *tape, start, length, blocks[block].ctypes, n, which, values.ctypes, changes.ctypes
+            )
             tangent_backward(
                 *tape,
                 start,

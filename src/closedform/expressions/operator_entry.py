@@ -1,4 +1,5 @@
-"""What an operator is: one entry with everything about it, and the register in which every entry stands.
+"""What an operator is: one entry with everything about it, and the register in which every entry
+stands.
 
 Formulas are text in the names ``a`` and ``b`` (operands), ``v`` (the operator's value) and ``da``,
 ``db``, ``dv`` (their derivatives with respect to a constant). The functions in them (``sin``,
@@ -35,7 +36,9 @@ FIRST_CODE, MOST_CODES = 2, 63
 
 _OPERANDS = ("a", "b", "v", "da", "db", "dv")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_PIECE = re.compile(r"(?P<word>[A-Za-z_]\w*)|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|[-+*/(),<>=!&|\s]")
+_PIECE = re.compile(
+    r"(?P<word>[A-Za-z_]\w*)|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|[-+*/(),<>=!&|\s]"
+)
 
 _operators: dict[str, "Operator"] = {}
 _functions: dict[str, "Operator"] = {}
@@ -63,7 +66,8 @@ BY_CODE: Mapping[int, "Operator"] = MappingProxyType(_by_code)
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """One operator: defining it is enough to parse, evaluate, search, simplify, export and report it.
+    """One operator: defining it is enough to parse, evaluate, search, simplify, export and report
+    it.
 
     An operator is known from its definition on, under its name, in this process and in the
     workers that get a `SearchSpace` with it. Defining it again replaces it. A file holds the name
@@ -224,7 +228,9 @@ def forget(name: str) -> None:
         If it is not known, or stands in the table.
     """
     if name not in _operators or name in _built_in:
-        raise ExpressionError(f"{name!r} is not an operator that was defined here; known: {', '.join(_operators)}.")
+        raise ExpressionError(
+            f"{name!r} is not an operator that was defined here; known: {', '.join(_operators)}."
+        )
     for word in _operators[name].aliases:
         del _aliases[word]
     _by_code.pop(_codes.pop(name))
@@ -255,7 +261,9 @@ def words_in(formula: str) -> set[str]:
     while position < len(formula):
         match = _PIECE.match(formula, position)
         if match is None:
-            raise ExpressionError(f"{formula[position]!r} is not part of a formula; it stands in {formula!r}.")
+            raise ExpressionError(
+                f"{formula[position]!r} is not part of a formula; it stands in {formula!r}."
+            )
         if match["word"]:
             words.add(match["word"])
         position = match.end()
@@ -263,7 +271,8 @@ def words_in(formula: str) -> set[str]:
 
 
 def exact_numbers(formula: str) -> str:
-    """The formula with each number as a call, ``number(1, 10)`` for 0.1, for libraries that are exact.
+    """The formula with each number as a call, ``number(1, 10)`` for 0.1, for libraries that are
+    exact.
 
     Examples
     --------
@@ -283,9 +292,14 @@ def exact_numbers(formula: str) -> str:
 def _register(operator: Operator) -> None:
     name = operator.name
     if name not in _codes:
-        free = next((code for code in range(FIRST_CODE, MOST_CODES) if code not in _codes.values()), None)
+        free = next(
+            (code for code in range(FIRST_CODE, MOST_CODES) if code not in _codes.values()), None
+        )
         if free is None:
-            raise ExpressionError(f"{name!r} would be one operator too many: at most {MOST_CODES - FIRST_CODE} are known.")
+            raise ExpressionError(
+                f"{name!r} would be one operator too many: at most {MOST_CODES - FIRST_CODE} "
+                f"are known."
+            )
         _codes[name] = free
     _operators[name] = _by_code[_codes[name]] = operator
     if operator.symbol is None:
@@ -297,16 +311,24 @@ def _check(operator: Operator) -> None:
     """Refuse names that mean something else, and formulas with unknown words."""
     name = operator.name
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ExpressionError(f"An operator cannot be named {name!r}; use a word of letters, digits and underscores.")
+        raise ExpressionError(
+            f"An operator cannot be named {name!r}; use a word of letters, digits and underscores."
+        )
     taken = {*_built_in, *NAMED_CONSTANTS, *SPECIAL_WORDS, *_OPERANDS}
     for word in (name, *operator.aliases):
         if word in taken or (word in _aliases and _aliases[word] != name):
-            raise ExpressionError(f"{word!r} has a meaning already; choose another name for the operator.")
+            raise ExpressionError(
+                f"{word!r} has a meaning already; choose another name for the operator."
+            )
     if operator.arity not in (1, 2):
-        raise ExpressionError(f"An operator takes 1 or 2 operands; {name!r} has arity={operator.arity!r}.")
+        raise ExpressionError(
+            f"An operator takes 1 or 2 operands; {name!r} has arity={operator.arity!r}."
+        )
     known = _operators.get(name)
     if known is not None and known.arity != operator.arity:
-        message = f"{name!r} is known with {known.arity} operand(s), and this one has {operator.arity}"
+        message = (
+            f"{name!r} is known with {known.arity} operand(s), and this one has {operator.arity}"
+        )
         raise ExpressionError(f"{message}; choose another name.")
     if not is_table_complete():
         return
@@ -322,4 +344,6 @@ def _check_words(name: str, forms: Any, allowed: set[str]) -> None:
         unknown = sorted(words_in(form) - allowed) if isinstance(form, str) else []
         if unknown:
             hint = "The operands are called a and b"
-            raise ExpressionError(f"The formula {form!r} of {name!r} holds the unknown word {unknown[0]!r}. {hint}.")
+            raise ExpressionError(
+                f"The formula {form!r} of {name!r} holds the unknown word {unknown[0]!r}. {hint}."
+            )

@@ -1,8 +1,9 @@
-"""Operators that the compiled sweeps have no branch for: NumPy evaluates them, one block of points at a time.
+"""Operators that the compiled sweeps have no branch for: NumPy evaluates them, one block of points
+at a time.
 
 A sweep that meets one calls back into Python with the addresses of its arrays. A call takes a few
-microseconds for a whole block, about what a sine takes there, and nothing is ever compiled for it: an
-operator that was defined a moment ago is as ready as those of the table.
+microseconds for a whole block, about what a sine takes there, and nothing is ever compiled for it:
+an operator that was defined a moment ago is as ready as those of the table.
 """
 
 import ctypes
@@ -44,10 +45,13 @@ def link(symbol: str) -> Any:
 
 
 def _called(
-    kind: int, code: int, first: int, second: int, own: int, n: int, values: int, adjoints: int, changes: int,
+    kind: int, code: int, first: int, second: int, own: int, n: int, values: int, adjoints: int,
+    changes: int,
     adjoint_changes: int,
 ) -> None:  # fmt: skip
-    """Fill one operator's rows; the numbers ``first``, ``second`` and ``own`` say where rows begin."""
+    """Fill one operator's rows; the numbers ``first``, ``second`` and ``own`` say where rows
+    begin.
+    """
     operator = BY_CODE[code]
     places = (first,) if operator.arity == 1 else (first, second)
     targets: list[FloatArray] = []
@@ -75,8 +79,13 @@ def _called(
             for target, result in zip(targets, results, strict=True):
                 target[:] = result
     except Exception:
-        # Nothing can be raised through compiled code. What is not a number is seen by whoever judges.
-        _logger.exception("The operator %r failed on a block of %d points, which count as undefined.", operator.name, n)
+        # Nothing can be raised through compiled code. What is not a number is seen by whoever
+        # judges.
+        _logger.exception(
+            "The operator %r failed on a block of %d points, which count as undefined.",
+            operator.name,
+            n,
+        )
         for target in targets:
             target[:] = np.nan
 
@@ -94,14 +103,24 @@ class _Sweep:
 
     def changes(self, moved: list[FloatArray]) -> Any:
         """Of the value; no change stays no change, also where a slope is not a number."""
-        return sum(np.where(change != 0, slope * change, 0.0) for slope, change in zip(self.slopes, moved, strict=True))
+        return sum(
+            np.where(change != 0, slope * change, 0.0)
+            for slope, change in zip(self.slopes, moved, strict=True)
+        )
 
     def adjoint_changes(
-        self, moved: list[FloatArray], adjoint: FloatArray, change: FloatArray, adjoint_change: FloatArray
+        self,
+        moved: list[FloatArray],
+        adjoint: FloatArray,
+        change: FloatArray,
+        adjoint_change: FloatArray,
     ) -> list[Any]:
         """Of the operands."""
         bends = [bend(*self.operands, self.value, *moved, change) for bend in self.bound.bends]
-        return [adjoint_change * slope + adjoint * bend for slope, bend in zip(self.slopes, bends, strict=True)]
+        return [
+            adjoint_change * slope + adjoint * bend
+            for slope, bend in zip(self.slopes, bends, strict=True)
+        ]
 
 
 def _row(address: int, start: int, n: int) -> FloatArray:

@@ -1,7 +1,8 @@
-"""Operators that users define: what they leave out is derived, and what they state is tried at once.
+"""Operators that users define: what they leave out is derived, and what they state is tried at
+once.
 
-A wrong derivative would make every search fail without a word, so slopes are compared with finite differences when an
-operator is defined.
+A wrong derivative would make every search fail without a word, so slopes are compared with finite
+differences when an operator is defined.
 """
 
 from collections.abc import Callable
@@ -33,8 +34,10 @@ def completed(operator: Operator) -> None:
     if not operator.slope_forms:
         if callable(operator.value):
             raise ExpressionError(
-                f"The operator {name!r} is a function without derivatives: pass slopes=..., one function for each "
-                "operand, or define it by a formula such as 'log(1 + exp(a))', whose derivatives are derived."
+                f"The operator {name!r} is a function without derivatives: pass slopes=..., "
+                f"one function for each "
+                "operand, or define it by a formula such as 'log(1 + exp(a))', whose "
+                "derivatives are derived."
             )
         from closedform.expressions.formula_slopes import derived_slopes
 
@@ -42,7 +45,9 @@ def completed(operator: Operator) -> None:
     if len(operator.slope_forms) != count:
         raise _wrong_count(operator, "slopes", len(operator.slope_forms))
     if not operator.bend_forms:
-        object.__setattr__(operator, "bends", tuple(_Bend(operator, place) for place in range(count)))
+        object.__setattr__(
+            operator, "bends", tuple(_Bend(operator, place) for place in range(count))
+        )
     if len(operator.bend_forms) != count:
         raise _wrong_count(operator, "bends", len(operator.bend_forms))
     _try(operator)
@@ -69,7 +74,12 @@ class _Bend:
         size = np.maximum.reduce([np.abs(operand) for operand in operands])
         step = STEP * np.maximum(size, 1.0) / np.where(largest > 0, largest, 1.0)
         above, below = (
-            self._slope([operand + sign * step * change for operand, change in zip(operands, changes, strict=True)])
+            self._slope(
+                [
+                    operand + sign * step * change
+                    for operand, change in zip(operands, changes, strict=True)
+                ]
+            )
             for sign in (1, -1)
         )
         return (above - below) / (2 * step)
@@ -80,7 +90,9 @@ class _Bend:
 
 
 def _try(operator: Operator) -> None:
-    """Call the functions at points around 0, and compare the slopes with differences of the value."""
+    """Call the functions at points around 0, and compare the slopes with differences of the
+    value.
+    """
     points = np.random.default_rng(0).uniform(-2, 2, (operator.arity, _N_POINTS))
     bound = NUMPY.bound(operator)
     with np.errstate(all="ignore"):
@@ -99,10 +111,18 @@ def _try(operator: Operator) -> None:
                 _refuse(operator, place, points, slope, expected, int(np.flatnonzero(wrong)[0]))
 
 
-def _refuse(operator: Operator, place: int, points: FloatArray, slope: FloatArray, expected: FloatArray, at: int) -> None:
+def _refuse(
+    operator: Operator,
+    place: int,
+    points: FloatArray,
+    slope: FloatArray,
+    expected: FloatArray,
+    at: int,
+) -> None:
     where = ", ".join(f"{name}={x[at]:.4g}" for name, x in zip("ab", points, strict=False))
     raise ExpressionError(
-        f"The slope of {operator.name!r} by {'ab'[place]} is {slope[at]:.6g} at {where}, but its value changes by "
+        f"The slope of {operator.name!r} by {'ab'[place]} is {slope[at]:.6g} at {where}, but "
+        f"its value changes by "
         f"{expected[at]:.6g} there; correct the slope, or leave it out if the value is a formula."
     )
 
@@ -113,7 +133,9 @@ def _moved(points: FloatArray, place: int, step: float) -> FloatArray:
     return moved
 
 
-def _array(operator: Operator, what: str, function: Callable[..., Any], *arguments: FloatArray) -> FloatArray:
+def _array(
+    operator: Operator, what: str, function: Callable[..., Any], *arguments: FloatArray
+) -> FloatArray:
     try:
         found = np.asarray(function(*arguments), dtype=np.float64)
         return np.broadcast_to(found, arguments[0].shape)
@@ -122,6 +144,7 @@ def _array(operator: Operator, what: str, function: Callable[..., Any], *argumen
     except Exception as error:
         # Whatever a user's function raises is a fault of the definition, and is named with it.
         raise ExpressionError(
-            f"The {what} of the operator {operator.name!r} cannot be evaluated on NumPy arrays: {error}. It gets arrays "
+            f"The {what} of the operator {operator.name!r} cannot be evaluated on NumPy "
+            f"arrays: {error}. It gets arrays "
             "of numbers and must return one of the same shape."
         ) from error

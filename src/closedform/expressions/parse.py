@@ -1,4 +1,6 @@
-"""Text to expression: an own tokenizer and an operator-precedence parser that never evaluates and never recurses."""
+"""Text to expression: an own tokenizer and an operator-precedence parser that never evaluates and
+never recurses.
+"""
 
 import itertools
 import re
@@ -68,10 +70,12 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Parameters
     ----------
     text : str
-        Such as ``"x**2 + sin(v)"``. ``^`` and ``**`` both mean power. Names that are not words, such as ```r²```, and those
-        of functions stand in backticks. Decimal numbers are exact: 0.1 is one tenth.
+        Such as ``"x**2 + sin(v)"``. ``^`` and ``**`` both mean power. Names that are not words,
+        such as ```r²```, and those of functions stand in backticks. Decimal numbers are exact: 0.1
+        is one tenth.
     names : sequence of str, optional
-        The inputs, in the order of their columns. Without it, the names that occur, sorted (x2 before x10).
+        The inputs, in the order of their columns. Without it, the names that occur, sorted (x2
+        before x10).
 
     Returns
     -------
@@ -80,8 +84,9 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Raises
     ------
     ExpressionError
-        If the text is no expression, is nested too deeply, is too long, or holds an unknown name, a name that is not
-        taken, or a number out of range. What is read, ``str`` prints so that it is read back the same.
+        If the text is no expression, is nested too deeply, is too long, or holds an unknown name, a
+        name that is not taken, or a number out of range. What is read, ``str`` prints so that it is
+        read back the same.
 
     Examples
     --------
@@ -94,7 +99,8 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     lexemes = list(_tokenize(text))
     columns = _columns(text, lexemes, names)
     tree = _Reader(text, columns).read(lexemes)
-    # Each level of printed parentheses has a sign of its own in the text, so a short text cannot exceed the limit.
+    # Each level of printed parentheses has a sign of its own in the text, so a short text cannot
+    # exceed the limit.
     if len(text) >= MAX_NESTING:
         _check_printed(tree, columns)
     return Expression(tree, tuple(columns))
@@ -115,25 +121,41 @@ def sort_names(names: Sequence[str] | set[str]) -> list[str]:
     """Sort names as a person would: x2 before x10."""
     return sorted(
         names,
-        key=lambda name: [(not s.isdecimal(), int(s) if s.isdecimal() else 0, s) for s in re.split(r"(\d+)", name)],
+        key=lambda name: [
+            (not s.isdecimal(), int(s) if s.isdecimal() else 0, s) for s in re.split(r"(\d+)", name)
+        ],
     )
 
 
 def _tokenize(text: str) -> Iterator[_Lexeme]:
     if not isinstance(text, str):
-        raise ExpressionError(f"An expression is read from text; got {type(text).__name__}. Use an Expression as it is.")
+        raise ExpressionError(
+            f"An expression is read from text; got {type(text).__name__}. Use an Expression "
+            f"as it is."
+        )
     if len(text) > MAX_LENGTH:
-        raise ExpressionError(f"The text has {len(text)} characters; at most {MAX_LENGTH} are read.")
+        raise ExpressionError(
+            f"The text has {len(text)} characters; at most {MAX_LENGTH} are read."
+        )
     position, end = 0, len(text.rstrip())
     while position < end:
         match = _PATTERN.match(text, position)
         if match is None:
             found = text[position:].lstrip()[0]
-            raise _error(text, position, f"{found!r} is not part of an expression. Names with other signs stand in backticks")
+            raise _error(
+                text,
+                position,
+                f"{found!r} is not part of an expression. Names with other signs stand in "
+                f"backticks",
+            )
         kind = match.lastgroup or ""
         odd = odd_character(match[kind]) if kind == "name" else None
         if odd is not None:
-            raise _error(text, match.start(kind), f"{odd!r} is no power here: write x**2, or put the name in backticks")
+            raise _error(
+                text,
+                match.start(kind),
+                f"{odd!r} is no power here: write x**2, or put the name in backticks",
+            )
         yield _Lexeme(kind, match[kind], match.start(kind))
         position = match.end()
 
@@ -142,9 +164,15 @@ def _columns(text: str, lexemes: list[_Lexeme], names: Sequence[str] | None) -> 
     if names is None:
         known = FUNCTIONS.keys() | ALIASES.keys() | CONSTANT_ALIASES.keys()
         found: set[str] = set()
-        called = {a.position for a, b in itertools.pairwise(lexemes) if b.text == "(" and b.kind == "symbol"}
+        called = {
+            a.position
+            for a, b in itertools.pairwise(lexemes)
+            if b.text == "(" and b.kind == "symbol"
+        }
         for lexeme in lexemes:
-            is_bare = lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called
+            is_bare = (
+                lexeme.kind == "name" and lexeme.text not in known and lexeme.position not in called
+            )
             if (is_bare or lexeme.kind == "quoted") and lexeme.text not in found:
                 fault = name_fault(lexeme.text)
                 if fault is not None:
@@ -156,12 +184,16 @@ def _columns(text: str, lexemes: list[_Lexeme], names: Sequence[str] | None) -> 
 
 
 def _check_printed(tree: Tree, columns: dict[str, int]) -> None:
-    """Refuse what could not be read back: printing adds parentheses, and writes out numbers such as 1e16."""
+    """Refuse what could not be read back: printing adds parentheses, and writes out numbers such as
+    1e16.
+    """
     printed = to_text(tree, list(columns))
     try:
         _Reader(printed, columns).read(list(_tokenize(printed)))
     except ExpressionError as error:
-        raise ExpressionError(f"Written out, the expression could not be read back: {error} Write it flatter.") from error
+        raise ExpressionError(
+            f"Written out, the expression could not be read back: {error} Write it flatter."
+        ) from error
 
 
 class _Reader:
@@ -179,11 +211,19 @@ class _Reader:
         expects_operand = True
         for position, lexeme in enumerate(lexemes):
             following = lexemes[position + 1] if position + 1 < len(lexemes) else None
-            expects_operand = self._operand(lexeme, following) if expects_operand else self._operator(lexeme)
+            expects_operand = (
+                self._operand(lexeme, following) if expects_operand else self._operator(lexeme)
+            )
             if len(self.pending) > 3 * MAX_NESTING:
-                raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
+                raise _error(
+                    self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting"
+                )
         if expects_operand:
-            raise _error(self.text, len(self.text), "The text ends where a number, a name or '(' should follow")
+            raise _error(
+                self.text,
+                len(self.text),
+                "The text ends where a number, a name or '(' should follow",
+            )
         self._reduce(0)
         if self.pending:
             raise _error(self.text, self.pending[-1].position, "This '(' is never closed")
@@ -196,13 +236,21 @@ class _Reader:
             self.operands.append(self._number(lexeme))
             return False
         if lexeme.kind in ("name", "quoted"):
-            if called and lexeme.kind == "name" and (is_callable(lexeme.text) or lexeme.text not in self.columns):
+            if (
+                called
+                and lexeme.kind == "name"
+                and (is_callable(lexeme.text) or lexeme.text not in self.columns)
+            ):
                 self._open(self._function(lexeme), lexeme)
                 return True
             self.operands.append(self._name(lexeme))
             return False
         if lexeme.text == "(":
-            if not (self.pending and self.pending[-1].name in FUNCTIONS and self.pending[-1].arguments == 0):
+            if not (
+                self.pending
+                and self.pending[-1].name in FUNCTIONS
+                and self.pending[-1].arguments == 0
+            ):
                 self._open("(", lexeme)
             self.pending[-1].arguments = 1
             return True
@@ -211,7 +259,11 @@ class _Reader:
             return True
         if lexeme.text == "+":
             return True
-        raise _error(self.text, lexeme.position, f"{lexeme.text!r} stands where a number, a name or '(' should be")
+        raise _error(
+            self.text,
+            lexeme.position,
+            f"{lexeme.text!r} stands where a number, a name or '(' should be",
+        )
 
     def _operator(self, lexeme: _Lexeme) -> bool:
         """Take a lexeme where an operand has just ended; return whether one must follow."""
@@ -234,7 +286,11 @@ class _Reader:
         if lexeme.text == ",":
             self._reduce(0)
             if not self.pending or self.pending[-1].name == "(":
-                raise _error(self.text, lexeme.position, "A comma stands only between the arguments of a function")
+                raise _error(
+                    self.text,
+                    lexeme.position,
+                    "A comma stands only between the arguments of a function",
+                )
             self.pending[-1].arguments += 1
             self._check_count(self.pending[-1], lexeme)
             return True
@@ -256,7 +312,9 @@ class _Reader:
         self.depth += 1
 
     def _reduce(self, strength: int) -> None:
-        """Complete the waiting operators that bind at least this strongly, down to the last bracket."""
+        """Complete the waiting operators that bind at least this strongly, down to the last
+        bracket.
+        """
         while self.pending and self.pending[-1].precedence >= max(strength, 1):
             self._finish(self.pending.pop())
 
@@ -268,11 +326,18 @@ class _Reader:
 
     def _number(self, lexeme: _Lexeme) -> Tree:
         exponent = re.search(r"[eE]([+-]?[0-9]+)$", lexeme.text)
-        # Looked at before the number is made: a large exponent alone would make one of millions of digits.
-        is_long = exponent is not None and (len(exponent[1]) > 5 or abs(int(exponent[1])) > LONGEST_NUMBER)
+        # Looked at before the number is made: a large exponent alone would make one of millions of
+        # digits.
+        is_long = exponent is not None and (
+            len(exponent[1]) > 5 or abs(int(exponent[1])) > LONGEST_NUMBER
+        )
         if is_long or len(lexeme.text) > LONGEST_NUMBER:
             message = "A number is out of range: constants lie between 5e-324 and 1e300, and"
-            raise _error(self.text, lexeme.position, f"{message} are written with at most {LONGEST_NUMBER} characters")
+            raise _error(
+                self.text,
+                lexeme.position,
+                f"{message} are written with at most {LONGEST_NUMBER} characters",
+            )
         value = Fraction(lexeme.text)
         fault = number_fault(value)
         if fault is not None:
@@ -285,8 +350,14 @@ class _Reader:
             return name
         hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
         own = "An operator of your own is known once closedform.Operator has defined it"
-        message = f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
-        raise UnknownFunctionError(str(_error(self.text, lexeme.position, message)), name=lexeme.text, position=lexeme.position)
+        message = (
+            f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
+        )
+        raise UnknownFunctionError(
+            str(_error(self.text, lexeme.position, message)),
+            name=lexeme.text,
+            position=lexeme.position,
+        )
 
     def _name(self, lexeme: _Lexeme) -> Tree:
         if lexeme.text in self.columns:
@@ -294,10 +365,18 @@ class _Reader:
         if lexeme.kind == "name" and lexeme.text in CONSTANT_ALIASES:
             return named_constant(CONSTANT_ALIASES[lexeme.text])
         if lexeme.text in FUNCTIONS:
-            raise _error(self.text, lexeme.position, f"The function {lexeme.text!r} needs an argument in parentheses")
+            raise _error(
+                self.text,
+                lexeme.position,
+                f"The function {lexeme.text!r} needs an argument in parentheses",
+            )
         hint = _suggest(lexeme.text, list(self.columns))
         known = ", ".join(self.columns) or "none"
-        raise _error(self.text, lexeme.position, f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}")
+        raise _error(
+            self.text,
+            lexeme.position,
+            f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}",
+        )
 
 
 def _suggest(word: str, known: list[str]) -> str:
@@ -308,4 +387,6 @@ def _suggest(word: str, known: list[str]) -> str:
 def _error(text: str, position: int, message: str) -> ExpressionError:
     start = max(0, position - 20)
     excerpt = text[start : position + 20]
-    return ExpressionError(f"{message} (at character {position}, near {excerpt!r}).", position=position)
+    return ExpressionError(
+        f"{message} (at character {position}, near {excerpt!r}).", position=position
+    )

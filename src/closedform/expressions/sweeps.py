@@ -1,14 +1,16 @@
 """The sweeps over one tape, written from the operator table and compiled by numba.
 
-For every operator that the table puts into the kernel a sweep has one branch with the table's own formula. All others, such as
-those that users define, go through one last branch to NumPy (`outside.py`): they need no compilation. The text is compiled
-under this file's name, so that numba finds a place on disk for the machine code.
+For every operator that the table puts into the kernel a sweep has one branch with the table's own
+formula. All others, such as those that users define, go through one last branch to NumPy
+(`outside.py`): they need no compilation. The text is compiled under this file's name, so that numba
+finds a place on disk for the machine code.
 
-All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``) or input and a column for
-each of BLOCK points, of which the first ``n`` count.
+All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``)
+or input and a column for each of BLOCK points, of which the first ``n`` count.
 
-They are called by their address. A compiled function that calls another takes a copy of it and optimises that again; with six
-callers of four long sweeps this was two thirds of the time that the first search on a machine took.
+They are called by their address. A compiled function that calls another takes a copy of it and
+optimises that again; with six callers of four long sweeps this was two thirds of the time that the
+first search on a machine took.
 """
 
 import math
@@ -52,11 +54,16 @@ def _sign(number: float) -> float:
 
 
 _COMPILED = Library(
-    "compiled", math, float, {"absolute": abs, "sign": _sign, "power": _power, "choose": _choose, "times": _times}
+    "compiled",
+    math,
+    float,
+    {"absolute": abs, "sign": _sign, "power": _power, "choose": _choose, "times": _times},
 )
 
 OUTSIDE_SYMBOL = f"closedform_outside_{fingerprint()}"
-_OUTSIDE = types.ExternalFunction(OUTSIDE_SYMBOL, types.void(*(types.int64,) * 6, *(types.CPointer(types.float64),) * 4))
+_OUTSIDE = types.ExternalFunction(
+    OUTSIDE_SYMBOL, types.void(*(types.int64,) * 6, *(types.CPointer(types.float64),) * 4)
+)
 
 _FORWARD = """
 def forward(codes, first, second, inputs, numbers, start, length, points, n, values):
@@ -76,7 +83,9 @@ def forward(codes, first, second, inputs, numbers, start, length, points, n, val
 """
 
 _BACKWARD = """
-def backward(codes, first, second, inputs, numbers, start, length, n, n_inputs, values, adjoints, gradient):
+def backward(
+    codes, first, second, inputs, numbers, start, length, n, n_inputs, values, adjoints, gradient
+):
     for column in range(n_inputs):
         for k in range(n):
             gradient[column * BLOCK + k] = 0.0
@@ -96,7 +105,9 @@ def backward(codes, first, second, inputs, numbers, start, length, n, n_inputs, 
 """
 
 _TANGENT_FORWARD = """
-def tangent_forward(codes, first, second, inputs, numbers, start, length, points, n, which, values, changes):
+def tangent_forward(
+    codes, first, second, inputs, numbers, start, length, points, n, which, values, changes
+):
     for i in range(length):
         j = start + i
         code = codes[j]
@@ -114,7 +125,8 @@ def tangent_forward(codes, first, second, inputs, numbers, start, length, points
 
 _TANGENT_BACKWARD = """
 def tangent_backward(
-    codes, first, second, inputs, numbers, start, length, n, n_inputs, which, values, adjoints, changes, adjoint_changes, out
+    codes, first, second, inputs, numbers, start, length, n, n_inputs, which,
+    values, adjoints, changes, adjoint_changes, out
 ):
     for column in range(n_inputs):
         for k in range(n):
@@ -138,43 +150,73 @@ def tangent_backward(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Where a point's scalar comes from or goes to: an array, and the node whose row of it is meant."""
+    """Where a point's scalar comes from or goes to: an array, and the node whose row of it is
+    meant.
+    """
 
     array: str
     node: str
 
 
-def _written(header: str, rows: dict[str, _Row], kind: Kind, statements: Callable[[Operator], list[tuple[str, str]]]) -> str:
-    """The text of a sweep: its header, one branch for each operator of the kernel, and one for all others.
+def _written(
+    header: str,
+    rows: dict[str, _Row],
+    kind: Kind,
+    statements: Callable[[Operator], list[tuple[str, str]]],
+) -> str:
+    """The text of a sweep: its header, one branch for each operator of the kernel, and one for all
+    others.
 
-    ``rows`` says what the names in formulas mean: ``{"a": _Row("values", "first[j]")}`` makes ``a`` available. A statement is
-    the name of the place that is written to, and a formula.
+    ``rows`` says what the names in formulas mean: ``{"a": _Row("values", "first[j]")}`` makes ``a``
+    available. A statement is the name of the place that is written to, and a formula.
     """
     parts = [header]
     for operator in (operator for operator in OPERATORS.values() if operator.in_kernel):
         body = statements(operator)
         words = set(re.findall(r"[a-z_]+", " ".join(formula for _, formula in body)))
-        # What is not used is not loaded: the compiler would find out too, after seconds of looking at it.
+        # What is not used is not loaded: the compiler would find out too, after seconds of looking
+        # at it.
         loaded = {name: row for name, row in rows.items() if name in words}
         touched = loaded | {target: rows[target] for target, _ in body}
-        branch = [f"{name}_at = {row.node} * BLOCK" for name, row in touched.items() if row.node != "i"]
+        branch = [
+            f"{name}_at = {row.node} * BLOCK" for name, row in touched.items() if row.node != "i"
+        ]
         branch.append("for k in range(n):")
         branch += [f"    {name} = {row.array}[{name}_at + k]" for name, row in loaded.items()]
-        branch += [f"    {rows[target].array}[{target}_at + k] = {formula}" for target, formula in body]
-        parts.append(indent(f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    "), " " * 8) + "\n")
+        branch += [
+            f"    {rows[target].array}[{target}_at + k] = {formula}" for target, formula in body
+        ]
+        parts.append(
+            indent(
+                f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    "),
+                " " * 8,
+            )
+            + "\n"
+        )
     used = {row.array for row in rows.values()}
-    arrays = ", ".join(array if array in used else "values" for array in ("values", "adjoints", "changes", "adjoint_changes"))
-    call = f"outside({kind.value}, code, first[j] * BLOCK, second[j] * BLOCK, i * BLOCK, n, {arrays})"
+    arrays = ", ".join(
+        array if array in used else "values"
+        for array in ("values", "adjoints", "changes", "adjoint_changes")
+    )
+    call = (
+        f"outside({kind.value}, code, first[j] * BLOCK, second[j] * BLOCK, i * BLOCK, n, {arrays})"
+    )
     parts.append(indent(f"else:\n    {call}\n", " " * 8))
     return "".join(parts)
 
 
 def _adjoints(operator: Operator) -> list[tuple[str, str]]:
-    return [(target, f"s * ({slope})") for target, slope in zip("pq", operator.slope_forms, strict=False)]
+    return [
+        (target, f"s * ({slope})")
+        for target, slope in zip("pq", operator.slope_forms, strict=False)
+    ]
 
 
 def _changes(operator: Operator) -> list[tuple[str, str]]:
-    terms = [f"times({slope}, {change})" for slope, change in zip(operator.slope_forms, ("da", "db"), strict=False)]
+    terms = [
+        f"times({slope}, {change})"
+        for slope, change in zip(operator.slope_forms, ("da", "db"), strict=False)
+    ]
     return [("dv", " + ".join(terms))]
 
 
@@ -186,19 +228,37 @@ def _adjoint_changes(operator: Operator) -> list[tuple[str, str]]:
     return statements
 
 
-_VALUES = {"a": _Row("values", "first[j]"), "b": _Row("values", "second[j]"), "v": _Row("values", "i")}
-_CHANGES = {"da": _Row("changes", "first[j]"), "db": _Row("changes", "second[j]"), "dv": _Row("changes", "i")}
-_ADJOINTS = {"p": _Row("adjoints", "first[j]"), "q": _Row("adjoints", "second[j]"), "s": _Row("adjoints", "i")}
+_VALUES = {
+    "a": _Row("values", "first[j]"),
+    "b": _Row("values", "second[j]"),
+    "v": _Row("values", "i"),
+}
+_CHANGES = {
+    "da": _Row("changes", "first[j]"),
+    "db": _Row("changes", "second[j]"),
+    "dv": _Row("changes", "i"),
+}
+_ADJOINTS = {
+    "p": _Row("adjoints", "first[j]"),
+    "q": _Row("adjoints", "second[j]"),
+    "s": _Row("adjoints", "i"),
+}
 _ADJOINT_CHANGES = {
-    "p": _Row("adjoint_changes", "first[j]"), "q": _Row("adjoint_changes", "second[j]"), "ds": _Row("adjoint_changes", "i"),
+    "p": _Row("adjoint_changes", "first[j]"), "q": _Row("adjoint_changes", "second[j]"),
+    "ds": _Row("adjoint_changes", "i"),
 }  # fmt: skip
 
 _TEXTS = {
-    "forward": _written(_FORWARD, _VALUES, Kind.VALUES, lambda operator: [("v", str(operator.value))]),
+    "forward": _written(
+        _FORWARD, _VALUES, Kind.VALUES, lambda operator: [("v", str(operator.value))]
+    ),
     "backward": _written(_BACKWARD, _VALUES | _ADJOINTS, Kind.ADJOINTS, _adjoints),
     "tangent_forward": _written(_TANGENT_FORWARD, _VALUES | _CHANGES, Kind.CHANGES, _changes),
     "tangent_backward": _written(
-        _TANGENT_BACKWARD, _VALUES | _CHANGES | _ADJOINTS | _ADJOINT_CHANGES, Kind.ADJOINT_CHANGES, _adjoint_changes
+        _TANGENT_BACKWARD,
+        _VALUES | _CHANGES | _ADJOINTS | _ADJOINT_CHANGES,
+        Kind.ADJOINT_CHANGES,
+        _adjoint_changes,
     ),
 }
 
@@ -220,7 +280,10 @@ def _signature(name: str) -> Any:
 def _machine_code(name: str) -> Any:
     link(OUTSIDE_SYMBOL)
     words = set(re.findall(r"[a-z_]\w*(?=\()", _TEXTS[name])) - {name, "range", "outside"}
-    namespace = {word: _COMPILED.function(word) for word in words} | {"BLOCK": BLOCK, "__name__": __name__}
+    namespace = {word: _COMPILED.function(word) for word in words} | {
+        "BLOCK": BLOCK,
+        "__name__": __name__,
+    }
     namespace |= {"outside": _OUTSIDE, "pi": math.pi}
     exec(compile(_TEXTS[name], __file__, "exec"), namespace)
     return compiled_pointer(namespace[name], _signature(name), _symbol(name))
@@ -231,7 +294,9 @@ def _symbol(name: str) -> str:
 
 
 def load_sweeps(*names: str) -> None:
-    """Compile sweeps, or load them from disk. To be called before a compiled function that uses them."""
+    """Compile sweeps, or load them from disk. To be called before a compiled function that uses
+    them.
+    """
     for name in names:
         _machine_code(name)
 
@@ -245,5 +310,7 @@ backward = types.ExternalFunction(_symbol("backward"), _signature("backward"))
 tangent_forward = types.ExternalFunction(_symbol("tangent_forward"), _signature("tangent_forward"))
 """How every value changes with the constant (or weight) of node ``which``."""
 
-tangent_backward = types.ExternalFunction(_symbol("tangent_backward"), _signature("tangent_backward"))
+tangent_backward = types.ExternalFunction(
+    _symbol("tangent_backward"), _signature("tangent_backward")
+)
 """How the input gradient changes with that constant: ``out``, after the three other sweeps."""

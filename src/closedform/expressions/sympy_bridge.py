@@ -1,4 +1,6 @@
-"""Expressions to SymPy and back. The only door to SymPy; text from users never passes through ``sympify``."""
+"""Expressions to SymPy and back. The only door to SymPy; text from users never passes through
+``sympify``.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,7 +13,16 @@ from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import Library
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import FUNCTIONS, OPERATORS, Operator
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, named_constant, variable
+from closedform.expressions.tree import (
+    Constant,
+    Token,
+    Tree,
+    Variable,
+    apply,
+    constant,
+    named_constant,
+    variable,
+)
 
 MAX_POWER_BITS = 20_000
 """A power of numbers whose exact value needs more bits than this is not computed."""
@@ -49,9 +60,11 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
     ----------
     expression : Expression
     exact : bool
-        Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they become floats.
+        Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
+        become floats.
     named : bool
-        Whether operators that users defined by a formula keep their names; otherwise the formula stands there.
+        Whether operators that users defined by a formula keep their names; otherwise the formula
+        stands there.
 
     Raises
     ------
@@ -81,7 +94,9 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
     try:
         return _sum_aware_fold(expression.tree, leaf, node)
     except RecursionError as error:
-        raise ExpressionError("The expression is nested too deeply for SymPy; write it flatter.") from error
+        raise ExpressionError(
+            "The expression is nested too deeply for SymPy; write it flatter."
+        ) from error
     except ValueError as error:
         if isinstance(error, ExpressionError):
             raise
@@ -156,7 +171,11 @@ def _node(part: Any, operands: list[Tree]) -> Tree:
         return _power(base, exponent)
     name = _name_of(part.func)
     if name is None:
-        known = ", ".join(name for name, operator in FUNCTIONS.items() if operator.sympy or not operator.is_built_in)
+        known = ", ".join(
+            name
+            for name, operator in FUNCTIONS.items()
+            if operator.sympy or not operator.is_built_in
+        )
         raise ExpressionError(f"SymPy's function {part.func} has no counterpart; known: {known}.")
     if OPERATORS[name].is_symmetric:
         return reduce(lambda left, right: apply(name, left, right), operands)
@@ -164,7 +183,9 @@ def _node(part: Any, operands: list[Tree]) -> Tree:
 
 
 def _applied(operator: Operator, operands: Sequence[Any], named: bool) -> Any:
-    """An operator on SymPy forms; one that is known as a function of arrays only is a function with no rules."""
+    """An operator on SymPy forms; one that is known as a function of arrays only is a function with
+    no rules.
+    """
     if isinstance(operator.sympy, str):
         return SYMPY.own(operator)(*operands)
     is_opaque = callable(operator.value) and operator.sympy is None
@@ -180,7 +201,10 @@ def _opaque(name: str, typeset: str | None) -> Any:
 
     def latex(self: Any, printer: Any, exp: str | None = None) -> str:
         head = word if exp is None else f"{word}^{{{exp}}}"
-        return f"{head}{{\\left({', '.join(printer._print(operand) for operand in self.args)} \\right)}}"
+        return (
+            f"{head}{{\\left({', '.join(printer._print(operand) for operand in self.args)} "
+            f"\\right)}}"
+        )
 
     return type(name, (sympy.Function,), {"is_real": True, "_latex": latex})
 
@@ -190,7 +214,14 @@ def _name_of(function: Any) -> str | None:
     word = function.__name__
     if word in FUNCTIONS and not FUNCTIONS[word].is_built_in:
         return word
-    return next((name for name, o in FUNCTIONS.items() if o.sympy == word and getattr(sympy, word) is function), None)
+    return next(
+        (
+            name
+            for name, o in FUNCTIONS.items()
+            if o.sympy == word and getattr(sympy, word) is function
+        ),
+        None,
+    )
 
 
 def _sum(part: Any, operands: list[Tree]) -> Tree:
@@ -239,7 +270,11 @@ def _product(part: Any, operands: list[Tree]) -> Tree:
         number = Fraction(number.numerator)
     top = _times(above) if above else constant(number)
     if above and number == -1:
-        top = apply("mul", apply("neg", above[0]), _times(above[1:])) if len(above) > 1 else apply("neg", above[0])
+        top = (
+            apply("mul", apply("neg", above[0]), _times(above[1:]))
+            if len(above) > 1
+            else apply("neg", above[0])
+        )
     elif above and number != 1:
         top = _times([constant(number), *above])
     return apply("div", top, _times(below)) if below else top
@@ -265,18 +300,28 @@ def _times(factors: list[Tree]) -> Tree:
 
 
 def _exponent(base: Any, exponent: Any, exact: bool) -> Any:
-    """An exponent that SymPy can bear: it would write out 2**(0.123456789) as a root of a number of millions of digits."""
+    """An exponent that SymPy can bear: it would write out 2**(0.123456789) as a root of a number of
+    millions of digits.
+    """
     if not exponent.is_Rational or (
-        abs(exponent.p) <= MAX_EXPONENT and exponent.q <= MAX_EXPONENT and not _is_large(base, exponent)
+        abs(exponent.p) <= MAX_EXPONENT
+        and exponent.q <= MAX_EXPONENT
+        and not _is_large(base, exponent)
     ):
         return exponent
     if exact or (base.is_number and _is_large(base, exponent)):
-        raise ExpressionError(f"The power with exponent {exponent} is too large for exact algebra; write a shorter exponent.")
+        raise ExpressionError(
+            f"The power with exponent {exponent} is too large for exact algebra; write a "
+            f"shorter exponent."
+        )
     return sympy.Float(exponent, 17)
 
 
 def _is_large(base: Any, exponent: Any) -> bool:
-    return bool(base.is_Rational and max(int(base.p).bit_length(), int(base.q).bit_length()) * abs(exponent) > MAX_POWER_BITS)
+    return bool(
+        base.is_Rational
+        and max(int(base.p).bit_length(), int(base.q).bit_length()) * abs(exponent) > MAX_POWER_BITS
+    )
 
 
 def _sum_aware_fold(tree: Tree, leaf: Any, node: Any) -> Any:

@@ -23,7 +23,8 @@ class TapeBatch:
     Attributes
     ----------
     starts : ndarray of int64, shape (n_trees + 1,)
-        Where each tree's nodes begin; tree t holds the nodes ``starts[t]`` to ``starts[t + 1] - 1``.
+        Where each tree's nodes begin; tree t holds the nodes ``starts[t]`` to ``starts[t + 1] -
+        1``.
     codes : ndarray of int16, shape (n_nodes,)
         What each node is.
     first, second : ndarray of int32, shape (n_nodes,)
@@ -57,12 +58,16 @@ class TapeBatch:
 
 
 def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
-    """Write trees on tapes. Powers with the exponents 2, 3, -1 and 1/2 become the operator that they are.
+    """Write trees on tapes. Powers with the exponents 2, 3, -1 and 1/2 become the operator that
+    they are.
 
     Examples
     --------
     >>> from closedform.expressions.tree import apply, constant, variable
-    >>> compile_tapes([apply("pow", variable(0), constant(2))]).codes.tolist() == [VARIABLE_CODE, CODES["square"]]
+    >>> compile_tapes([apply("pow", variable(0), constant(2))]).codes.tolist() == [
+    ...     VARIABLE_CODE,
+    ...     CODES["square"],
+    ... ]
     True
     """
     columns: list[tuple[int, int, int, int, float]] = []
@@ -70,7 +75,9 @@ def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
     for tree in trees:
         columns += _nodes(tree)
         starts.append(len(columns))
-    codes, first, second, inputs, numbers = zip(*columns, strict=True) if columns else ((), (), (), (), ())
+    codes, first, second, inputs, numbers = (
+        zip(*columns, strict=True) if columns else ((), (), (), (), ())
+    )
     return TapeBatch(
         starts=np.array(starts, dtype=np.int64),
         codes=np.array(codes, dtype=np.int16),
@@ -82,7 +89,8 @@ def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
 
 
 def node_positions(tree: Tree) -> dict[int, int]:
-    """Where the tokens of a tree stand on its tape, by their position in the tree; some exponents have no place there.
+    """Where the tokens of a tree stand on its tape, by their position in the tree; some exponents
+    have no place there.
 
     Examples
     --------
@@ -117,7 +125,9 @@ def _nodes(tree: Tree) -> list[tuple[int, int, int, int, float]]:
 
 
 def _fixed_powers(tree: Tree, operands: list[tuple[int, ...]]) -> tuple[set[int], dict[int, str]]:
-    """The exponents that need no node of their own, and the operators that take the place of their powers."""
+    """The exponents that need no node of their own, and the operators that take the place of their
+    powers.
+    """
     dropped: set[int] = set()
     operator_at: dict[int, str] = {}
     for position, token in enumerate(tree.tokens):

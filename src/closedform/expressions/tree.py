@@ -1,7 +1,7 @@
 """The immutable expression tree, stored flat in postfix order.
 
-Flat means: equality and hashing are those of a tuple, pickling and every traversal are loops, and no depth of nesting can
-exhaust Python's stack. A subtree is a slice.
+Flat means: equality and hashing are those of a tuple, pickling and every traversal are loops, and
+no depth of nesting can exhaust Python's stack. A subtree is a slice.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,9 @@ class Tree:
         return not any(isinstance(token, Variable) for token in self.tokens)
 
     def fold(self, leaf: Callable[[Token], T], node: Callable[..., T]) -> T:
-        """Combine results from the leaves up: ``leaf(token)``, then ``node(name, *operand_results)``."""
+        """Combine results from the leaves up: ``leaf(token)``, then ``node(name,
+        *operand_results)``.
+        """
         stack: list[T] = []
         for token in self.tokens:
             count = arity(token)
@@ -108,7 +110,8 @@ def constant(value: Fraction | int | float | str) -> Tree:
     Raises
     ------
     ExpressionError
-        If the number is not finite, its size is above 1e300 or below 5e-324, or it has too many digits to be written.
+        If the number is not finite, its size is above 1e300 or below 5e-324, or it has too many
+        digits to be written.
 
     Examples
     --------
@@ -117,7 +120,9 @@ def constant(value: Fraction | int | float | str) -> Tree:
     """
     if isinstance(value, float):
         if not isfinite(value):
-            raise ExpressionError(f"{value} is not a number that an expression can hold; use a finite constant.")
+            raise ExpressionError(
+                f"{value} is not a number that an expression can hold; use a finite constant."
+            )
         value = repr(float(value))
     exact = Fraction(value)
     fault = number_fault(exact)
@@ -136,32 +141,43 @@ def variable(index: int) -> Tree:
 def named_constant(name: str) -> Tree:
     """A number with a name, such as pi."""
     if name not in NAMED_CONSTANTS:
-        raise ExpressionError(f"There is no constant named {name!r}; known: {', '.join(NAMED_CONSTANTS)}.")
+        raise ExpressionError(
+            f"There is no constant named {name!r}; known: {', '.join(NAMED_CONSTANTS)}."
+        )
     return Tree((name,))
 
 
 def apply(name: str, *operands: Tree) -> Tree:
     """An operator on its operands.
 
-    A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3`` have one spelling only. A
-    quotient that no constant can hold stays a quotient.
+    A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3``
+    have one spelling only. A quotient that no constant can hold stays a quotient.
 
     Raises
     ------
     ExpressionError
-        If the operator is unknown, the number of operands is wrong, or the tree would exceed ``MAX_SIZE`` nodes.
+        If the operator is unknown, the number of operands is wrong, or the tree would exceed
+        ``MAX_SIZE`` nodes.
     """
     operator = OPERATORS.get(name)
     if operator is None:
-        raise ExpressionError(f"There is no operator named {name!r}; known: {', '.join(OPERATORS)}.")
+        raise ExpressionError(
+            f"There is no operator named {name!r}; known: {', '.join(OPERATORS)}."
+        )
     if len(operands) != operator.arity:
         raise ExpressionError(f"{name} takes {operator.arity} operand(s); got {len(operands)}.")
     number = _number(name, operands)
     if number is not None:
         return number
-    tokens: tuple[Token, ...] = (*operands[0].tokens, *(operands[1].tokens if len(operands) == 2 else ()), name)
+    tokens: tuple[Token, ...] = (
+        *operands[0].tokens,
+        *(operands[1].tokens if len(operands) == 2 else ()),
+        name,
+    )
     if len(tokens) > MAX_SIZE:
-        raise ExpressionError(f"The expression has more than {MAX_SIZE} nodes; write a shorter one.")
+        raise ExpressionError(
+            f"The expression has more than {MAX_SIZE} nodes; write a shorter one."
+        )
     return Tree(tokens)
 
 

@@ -21,9 +21,15 @@ def checked_arrays(points: ArrayLike, gradients: ArrayLike) -> tuple[FloatArray,
     slopes = real_array(gradients, "gradients", masked=np.nan)
     if slopes.ndim == 2:
         slopes = as_points(slopes, n_inputs)[:, None, :]
-    if slopes.ndim != 3 or slopes.shape[0] != n_points or slopes.shape[2] != n_inputs or slopes.shape[1] == 0:
+    if (
+        slopes.ndim != 3
+        or slopes.shape[0] != n_points
+        or slopes.shape[2] != n_inputs
+        or slopes.shape[1] == 0
+    ):
         raise ShapeError(
-            f"Gradients have shape {np.shape(gradients)}; with points of shape {array.shape} pass ({n_points}, {n_inputs}) for "
+            f"Gradients have shape {np.shape(gradients)}; with points of shape {array.shape} "
+            f"pass ({n_points}, {n_inputs}) for "
             f"one latent or ({n_points}, n_latents, {n_inputs}) for several."
         )
     return array, np.swapaxes(_in_range(slopes), 1, 2)
@@ -32,10 +38,16 @@ def checked_arrays(points: ArrayLike, gradients: ArrayLike) -> tuple[FloatArray,
 def check_points(points: FloatArray) -> None:
     """See whether points are a table of finite numbers that formulas can be computed of."""
     if points.ndim != 2 or points.size == 0:
-        raise ShapeError(f"Points have shape {points.shape}; pass a non-empty array of shape (n_points, n_inputs).")
+        raise ShapeError(
+            f"Points have shape {points.shape}; pass a non-empty array of shape (n_points, "
+            f"n_inputs)."
+        )
     bad = int((~np.isfinite(points).all(axis=1)).sum())
     if bad:
-        raise FieldError(f"{bad} of {len(points)} points hold nan or infinite numbers; remove these rows and their gradients.")
+        raise FieldError(
+            f"{bad} of {len(points)} points hold nan or infinite numbers; remove these rows "
+            f"and their gradients."
+        )
     check_range(points, "points")
 
 
@@ -55,7 +67,9 @@ def checked_names(names: Sequence[str] | None, n_inputs: int) -> tuple[str, ...]
         return tuple(f"x{column}" for column in range(n_inputs))
     labels = tuple(str(name) for name in names)
     if isinstance(names, str) or len(labels) != n_inputs or len(set(labels)) != n_inputs:
-        raise FieldError(f"Names are {names!r}; pass {n_inputs} different ones, one for each input.")
+        raise FieldError(
+            f"Names are {names!r}; pass {n_inputs} different ones, one for each input."
+        )
     check_names(labels)
     return labels
 
@@ -74,7 +88,9 @@ def check_weights(weights: FloatArray, n_points: int) -> None:
     if weights.shape != (n_points,):
         raise ShapeError(f"Weights have shape {weights.shape}; pass ({n_points},).")
     if not np.isfinite(weights).all() or weights.min() < 0:
-        raise FieldError(f"The smallest weight is {weights.min()}; pass finite weights, 0 or larger.")
+        raise FieldError(
+            f"The smallest weight is {weights.min()}; pass finite weights, 0 or larger."
+        )
     check_range(weights, "weights")
     least = weights[weights > 0].min(initial=1.0)
     if least < 1 / LARGEST:

@@ -32,7 +32,9 @@ def check_field(field: "GradientField") -> None:
     check_range(field.scale, "scale")
     least = field.scale.min()
     if least < 1 / LARGEST:
-        raise FieldError(f"The smallest spread is {least:.3g}, and {1 / LARGEST:g} is allowed; use other units.")
+        raise FieldError(
+            f"The smallest spread is {least:.3g}, and {1 / LARGEST:g} is allowed; use other units."
+        )
     if field.latents is not None:
         check_range(field.latents[np.isfinite(field.latents)], "latents")
     counted = field.weights > 0
@@ -53,9 +55,13 @@ def _check_shapes(field: "GradientField") -> None:
     for name, shape in expected.items():
         found = np.shape(getattr(field, name))
         if found != shape:
-            raise ShapeError(f"The field's {name} have shape {found}; with these points they need {shape}.")
+            raise ShapeError(
+                f"The field's {name} have shape {found}; with these points they need {shape}."
+            )
     if not 1 <= rank <= field.tangent.rank:
-        raise ShapeError(f"The field has rank {rank} in a tangent space of rank {field.tangent.rank}.")
+        raise ShapeError(
+            f"The field has rank {rank} in a tangent space of rank {field.tangent.rank}."
+        )
     if field.latents is not None and (field.latents.ndim != 2 or len(field.latents) != n_points):
         raise ShapeError(f"Latents have shape {field.latents.shape}; pass ({n_points}, n_latents).")
     _check_tangent(field)
@@ -64,14 +70,20 @@ def _check_shapes(field: "GradientField") -> None:
 def _check_tangent(field: "GradientField") -> None:
     (n_points, n_inputs), tangent = field.points.shape, field.tangent
     if tangent.n_inputs != n_inputs:
-        raise ShapeError(f"The tangent space has {tangent.n_inputs} inputs; the field has {n_inputs}.")
+        raise ShapeError(
+            f"The tangent space has {tangent.n_inputs} inputs; the field has {n_inputs}."
+        )
     if tangent.basis is not None and tangent.basis.ndim == 3 and len(tangent.basis) != n_points:
-        raise ShapeError(f"Tangent spaces are given at {len(tangent.basis)} points; the field has {n_points}.")
+        raise ShapeError(
+            f"Tangent spaces are given at {len(tangent.basis)} points; the field has {n_points}."
+        )
     if tangent.is_defined is None:
         return
     if tangent.is_defined.shape != (n_points,):
         shape = tangent.is_defined.shape
-        raise ShapeError(f"Where tangent spaces are defined has shape {shape}; it needs ({n_points},).")
+        raise ShapeError(
+            f"Where tangent spaces are defined has shape {shape}; it needs ({n_points},)."
+        )
     lost = int((field.weights[~tangent.is_defined] > 0).sum())
     if lost:
         raise FieldError(f"{lost} points count although their tangent space is not defined.")

@@ -1,4 +1,6 @@
-"""What the numbers about a field mean: one rule for each finding, in a plain sentence with what to do."""
+"""What the numbers about a field mean: one rule for each finding, in a plain sentence with what to
+do.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,11 +55,27 @@ def find(quality: "Quality") -> tuple[Finding, ...]:
 def _zero_gradients(quality: "Quality") -> Finding | None:
     share = quality.zero_share
     if share >= DEAD_SHARE:
-        message = f"The gradient is zero at {_percent(share)} of the points: the neuron is probably dead on this data. "
-        return Finding("dead-neuron", "error", message + "Choose another neuron, or inputs that reach it.", {"share": share})
+        message = (
+            f"The gradient is zero at {_percent(share)} of the points: the neuron is probably "
+            f"dead on this data. "
+        )
+        return Finding(
+            "dead-neuron",
+            "error",
+            message + "Choose another neuron, or inputs that reach it.",
+            {"share": share},
+        )
     if share >= ZERO_SHARE:
-        message = f"The gradient is zero at {_percent(share)} of the points, which do not count. If the neuron is rectified, "
-        return Finding("zero-gradients", "warning", message + "read the value before its activation.", {"share": share})
+        message = (
+            f"The gradient is zero at {_percent(share)} of the points, which do not count. If "
+            f"the neuron is rectified, "
+        )
+        return Finding(
+            "zero-gradients",
+            "warning",
+            message + "read the value before its activation.",
+            {"share": share},
+        )
     return None
 
 
@@ -65,8 +83,10 @@ def _nonfinite_gradients(quality: "Quality") -> Finding | None:
     if quality.nonfinite_share == 0:
         return None
     message = (
-        f"The gradient is nan or infinite at {_percent(quality.nonfinite_share)} of the points, which do not count. "
-        "Look for square roots, norms or divisions at 0 in the network, or extract in double precision."
+        f"The gradient is nan or infinite at {_percent(quality.nonfinite_share)} of the "
+        f"points, which do not count. "
+        "Look for square roots, norms or divisions at 0 in the network, or extract in double "
+        "precision."
     )
     return Finding("non-finite-gradients", "warning", message, {"share": quality.nonfinite_share})
 
@@ -75,8 +95,10 @@ def _saturated(quality: "Quality") -> Finding | None:
     if quality.norm_orders < SATURATED_ORDERS:
         return None
     message = (
-        f"The gradient's norm spans {quality.norm_orders:.1f} orders of magnitude between its 5% and 95% quantiles: the neuron "
-        "saturates, and small gradients lose their digits. Read the value before its sigmoid or tanh, in double precision."
+        f"The gradient's norm spans {quality.norm_orders:.1f} orders of magnitude between "
+        f"its 5% and 95% quantiles: the neuron "
+        "saturates, and small gradients lose their digits. Read the value before its sigmoid "
+        "or tanh, in double precision."
     )
     return Finding("saturated", "warning", message, {"orders": quality.norm_orders})
 
@@ -85,29 +107,45 @@ def _rank(quality: "Quality") -> Finding | None:
     if quality.rank == quality.n_latents or quality.n_usable == 0:
         return None
     message = (
-        f"{quality.n_latents} latents have {quality.rank} independent direction(s): the singular spectrum is "
-        f"{_numbers(quality.spectrum)}. Expect {quality.rank} concept(s); if latents have different units, divide each by its "
+        f"{quality.n_latents} latents have {quality.rank} independent direction(s): the "
+        f"singular spectrum is "
+        f"{_numbers(quality.spectrum)}. Expect {quality.rank} concept(s); if latents have "
+        f"different units, divide each by its "
         "spread first."
     )
-    return Finding("rank-below-latents", "info", message, {"rank": quality.rank, "spectrum": list(quality.spectrum)})
+    return Finding(
+        "rank-below-latents",
+        "info",
+        message,
+        {"rank": quality.rank, "spectrum": list(quality.spectrum)},
+    )
 
 
 def _ambiguous_rank(quality: "Quality") -> Finding | None:
     if not quality.is_rank_ambiguous:
         return None
     message = (
-        f"The rank {quality.rank} is not clear: the largest gap of the singular spectrum {_numbers(quality.spectrum)} is "
-        f"{quality.rank_gap:.1f} times. Try fewer latents, or train longer, and compare the answers."
+        f"The rank {quality.rank} is not clear: the largest gap of the singular spectrum "
+        f"{_numbers(quality.spectrum)} is "
+        f"{quality.rank_gap:.1f} times. Try fewer latents, or train longer, and compare the "
+        f"answers."
     )
-    return Finding("ambiguous-rank", "warning", message, {"gap": quality.rank_gap, "spectrum": list(quality.spectrum)})
+    return Finding(
+        "ambiguous-rank",
+        "warning",
+        message,
+        {"gap": quality.rank_gap, "spectrum": list(quality.spectrum)},
+    )
 
 
 def _low_rank_points(quality: "Quality") -> Finding | None:
     if quality.low_rank_share < LOW_RANK_SHARE:
         return None
     message = (
-        f"At {_percent(quality.low_rank_share)} of the points the latents have fewer than {quality.rank} independent "
-        "directions; these points do not count. If the latents are rectified, read the values before their activation."
+        f"At {_percent(quality.low_rank_share)} of the points the latents have fewer than "
+        f"{quality.rank} independent "
+        "directions; these points do not count. If the latents are rectified, read the "
+        "values before their activation."
     )
     return Finding("lower-rank-points", "warning", message, {"share": quality.low_rank_share})
 
@@ -116,10 +154,17 @@ def _every_function_fits(quality: "Quality") -> Finding | None:
     if quality.tangent_rank > quality.rank:
         return None
     message = (
-        f"The data varies in {quality.tangent_rank} direction(s) and the field has {quality.rank}: every function of the "
-        "inputs fits, so that no concept can be read. Use inputs that vary in more directions, or fewer latents."
+        f"The data varies in {quality.tangent_rank} direction(s) and the field has "
+        f"{quality.rank}: every function of the "
+        "inputs fits, so that no concept can be read. Use inputs that vary in more "
+        "directions, or fewer latents."
     )
-    return Finding("every-function-fits", "error", message, {"tangent_rank": quality.tangent_rank, "rank": quality.rank})
+    return Finding(
+        "every-function-fits",
+        "error",
+        message,
+        {"tangent_rank": quality.tangent_rank, "rank": quality.rank},
+    )
 
 
 def _tangent_rank(quality: "Quality") -> Finding | None:
@@ -127,17 +172,22 @@ def _tangent_rank(quality: "Quality") -> Finding | None:
     if quality.tangent_rank == n_inputs:
         return None
     message = (
-        f"The data varies in {quality.tangent_rank} of {n_inputs} directions (tangent: {quality.tangent_kind}). Concepts are "
-        "compared inside these; expressions that differ only by what is constant on the data cannot be told apart."
+        f"The data varies in {quality.tangent_rank} of {n_inputs} directions (tangent: "
+        f"{quality.tangent_kind}). Concepts are "
+        "compared inside these; expressions that differ only by what is constant on the data "
+        "cannot be told apart."
     )
-    return Finding("tangent-rank", "info", message, {"rank": quality.tangent_rank, "n_inputs": n_inputs})
+    return Finding(
+        "tangent-rank", "info", message, {"rank": quality.tangent_rank, "n_inputs": n_inputs}
+    )
 
 
 def _curved(quality: "Quality") -> Finding | None:
     if quality.local_rank is None:
         return None
     message = (
-        f"The points seem to lie on a curved surface of dimension {quality.local_rank}, across which the network's gradient is "
+        f"The points seem to lie on a curved surface of dimension {quality.local_rank}, "
+        f"across which the network's gradient is "
         "arbitrary. Pass tangent='local', or state the constraint."
     )
     return Finding("curved-data", "warning", message, {"local_rank": quality.local_rank})
@@ -147,7 +197,8 @@ def _undefined_tangent(quality: "Quality") -> Finding | None:
     if quality.undefined_share == 0:
         return None
     message = (
-        f"The constraints have no regular gradient at {_percent(quality.undefined_share)} of the points, which do not count. "
+        f"The constraints have no regular gradient at {_percent(quality.undefined_share)} of "
+        f"the points, which do not count. "
         "Write the constraint in another form, for example squared norms instead of norms."
     )
     return Finding("undefined-tangent", "warning", message, {"share": quality.undefined_share})
@@ -156,12 +207,17 @@ def _undefined_tangent(quality: "Quality") -> Finding | None:
 def _irrelevant_inputs(quality: "Quality") -> Finding | None:
     limit = IRRELEVANT_SHARE / len(quality.names)
     shares = dict(zip(quality.names, quality.input_shares, strict=True))
-    weak = {name: share for name, share in shares.items() if share < limit and name not in quality.constant}
+    weak = {
+        name: share
+        for name, share in shares.items()
+        if share < limit and name not in quality.constant
+    }
     if not weak or quality.n_usable == 0:
         return None
     listed = ", ".join(f"{name} ({share:.1e})" for name, share in weak.items())
     message = (
-        f"The neuron hardly depends on these inputs (share of the direction's energy): {listed}. The concept should not need "
+        f"The neuron hardly depends on these inputs (share of the direction's energy): "
+        f"{listed}. The concept should not need "
         "them; leave them out to search faster."
     )
     return Finding("irrelevant-inputs", "info", message, {"shares": weak})
@@ -170,7 +226,10 @@ def _irrelevant_inputs(quality: "Quality") -> Finding | None:
 def _constant_inputs(quality: "Quality") -> Finding | None:
     if not quality.constant:
         return None
-    message = f"These inputs do not vary: {', '.join(quality.constant)}. Nothing can be learnt about them; leave them out."
+    message = (
+        f"These inputs do not vary: {', '.join(quality.constant)}. Nothing can be learnt about "
+        f"them; leave them out."
+    )
     return Finding("constant-inputs", "info", message, {"names": list(quality.constant)})
 
 
@@ -178,7 +237,8 @@ def _redundant_inputs(quality: "Quality") -> Finding | None:
     if not quality.redundant:
         return None
     parts = [
-        f"{found.name} is {'an affine combination' if found.is_affine else 'a function'} of {', '.join(found.others)}"
+        f"{found.name} is {'an affine combination' if found.is_affine else 'a function'} of "
+        f"{', '.join(found.others)}"
         for found in quality.redundant
     ]
     data = {found.name: list(found.others) for found in quality.redundant}
@@ -191,15 +251,23 @@ def _redundancy_advice(quality: "Quality") -> tuple[Severity, str]:
     if quality.tangent_kind == "local" or (quality.tangent_kind == "linear" and is_affine):
         return "info", "The tangent space accounts for it; the same concept has several spellings."
     if quality.tangent_kind == "constraints":
-        return "info", "The same concept has several spellings; make sure that the stated constraints cover it."
-    return "warning", "Pass tangent='auto' or 'local', state the constraint, or leave these inputs out."
+        return (
+            "info",
+            "The same concept has several spellings; make sure that the stated constraints "
+            "cover it.",
+        )
+    return (
+        "warning",
+        "Pass tangent='auto' or 'local', state the constraint, or leave these inputs out.",
+    )
 
 
 def _duplicated_points(quality: "Quality") -> Finding | None:
     if quality.duplicate_share < DUPLICATE_SHARE:
         return None
     message = (
-        f"{_percent(quality.duplicate_share)} of the points occur more than once. Copies on both sides of a split make errors "
+        f"{_percent(quality.duplicate_share)} of the points occur more than once. Copies on "
+        f"both sides of a split make errors "
         "look small; remove them."
     )
     return Finding("duplicated-points", "warning", message, {"share": quality.duplicate_share})
@@ -210,20 +278,32 @@ def _noise(quality: "Quality") -> Finding | None:
     if degrees is None or resolution is None or degrees < max(NOISE_DEGREES, resolution):
         return None
     message = (
-        f"Neighbouring directions disagree by about {degrees:.0f} degrees beyond their trend. Train longer, smooth the "
+        f"Neighbouring directions disagree by about {degrees:.0f} degrees beyond their "
+        f"trend. Train longer, smooth the "
         "gradient if the network is rectified, or add points if the concept varies fast."
     )
-    return Finding("noisy-directions", "warning", message, {"degrees": degrees, "resolution_degrees": resolution})
+    return Finding(
+        "noisy-directions",
+        "warning",
+        message,
+        {"degrees": degrees, "resolution_degrees": resolution},
+    )
 
 
 def _badly_scaled(quality: "Quality") -> Finding | None:
-    scales = {name: scale for name, scale in zip(quality.names, quality.scales, strict=True) if name not in quality.constant}
+    scales = {
+        name: scale
+        for name, scale in zip(quality.names, quality.scales, strict=True)
+        if name not in quality.constant
+    }
     if not scales or max(scales.values()) <= SCALE_RATIO * min(scales.values()):
         return None
     small, large = min(scales, key=scales.__getitem__), max(scales, key=scales.__getitem__)
     message = (
-        f"Spreads of inputs differ by {scales[large] / scales[small]:.1e}: {small} has {scales[small]:.2g}, {large} has "
-        f"{scales[large]:.2g}. Comparisons account for it, but constants of formulas become extreme; consider other units."
+        f"Spreads of inputs differ by {scales[large] / scales[small]:.1e}: {small} has "
+        f"{scales[small]:.2g}, {large} has "
+        f"{scales[large]:.2g}. Comparisons account for it, but constants of formulas become "
+        f"extreme; consider other units."
     )
     return Finding("badly-scaled-inputs", "info", message, {"scales": scales})
 
@@ -233,10 +313,13 @@ def _few_points(quality: "Quality") -> Finding | None:
     if quality.n_usable >= needed:
         return None
     message = (
-        f"{quality.n_usable} points are usable; {needed} or more are needed to tell a concept from chance with "
+        f"{quality.n_usable} points are usable; {needed} or more are needed to tell a "
+        f"concept from chance with "
         f"{len(quality.names)} inputs. Add points."
     )
-    return Finding("too-few-points", "warning", message, {"n_usable": quality.n_usable, "needed": needed})
+    return Finding(
+        "too-few-points", "warning", message, {"n_usable": quality.n_usable, "needed": needed}
+    )
 
 
 def _percent(share: float) -> str:

@@ -1,4 +1,6 @@
-"""GradientField: points and the directions in which latents change there, which is all that a search needs."""
+"""GradientField: points and the directions in which latents change there, which is all that a
+search needs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +12,12 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
 from closedform.expressions.expression import Expression
-from closedform.field.arguments import checked_arrays, checked_latents, checked_names, checked_weights
+from closedform.field.arguments import (
+    checked_arrays,
+    checked_latents,
+    checked_names,
+    checked_weights,
+)
 from closedform.field.checks import check_field
 from closedform.field.errors import FieldError
 from closedform.field.quality import Quality, assess
@@ -31,14 +38,15 @@ class GradientField:
     points : ndarray, shape (n_points, n_inputs)
         In the user's coordinates.
     directions : ndarray, shape (n_points, n_inputs, rank)
-        Orthonormal over inputs, in the user's coordinates, and inside the data's tangent space. For one latent the unit
-        gradient.
+        Orthonormal over inputs, in the user's coordinates, and inside the data's tangent space. For
+        one latent the unit gradient.
     frames : ndarray, shape (n_points, tangent.rank, rank)
         The same in scaled tangent coordinates, orthonormal there: what every comparison uses.
     latents : ndarray, shape (n_points, n_latents), or None
         Values of the latents.
     weights : ndarray, shape (n_points,)
-        0 where the gradient is zero, not finite or of lower rank; the direction there means nothing.
+        0 where the gradient is zero, not finite or of lower rank; the direction there means
+        nothing.
     names : tuple of str
         The inputs.
     scale : ndarray, shape (n_inputs,)
@@ -46,7 +54,8 @@ class GradientField:
     tangent : TangentSpace
         Where the data varies.
     quality : Quality
-        What was measured about the field, with its findings. A subset keeps that of the whole field.
+        What was measured about the field, with its findings. A subset keeps that of the whole
+        field.
     notes : tuple of str
         What the extraction has to say.
 
@@ -104,7 +113,8 @@ class GradientField:
         tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
             The data's tangent space; see `closedform.field.tangent.choose_tangent`.
         constraints : sequence of str, Expression or callable
-            Functions that are constant on the data, such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
+            Functions that are constant on the data, such as ``"A11 + A22"`` or ``"x**2 + y**2 =
+            1"``.
         weights : array_like, shape (n_points,), optional
             How much each point counts; 1 by default, and 0 where it is masked.
         notes : sequence of str
@@ -135,7 +145,8 @@ class GradientField:
         if isinstance(tangent, TangentSpace):
             if constraints:
                 raise FieldError(
-                    "Constraints were stated beside a ready tangent space; build it with them, or pass one of both."
+                    "Constraints were stated beside a ready tangent space; build it with "
+                    "them, or pass one of both."
                 )
             space = tangent
         else:
@@ -185,7 +196,9 @@ class GradientField:
         return self.tangent.coordinates(gradients, self.scale)
 
     def subset(self, indices: ArrayLike) -> "GradientField":
-        """The field at some of its points, by index or by a boolean mask; scale, rank and quality stay those of the whole."""
+        """The field at some of its points, by index or by a boolean mask; scale, rank and quality
+        stay those of the whole.
+        """
         chosen = np.asarray(indices)
         return GradientField(
             points=frozen(self.points[chosen]),
@@ -201,12 +214,19 @@ class GradientField:
         )
 
     def digest(self) -> str:
-        """A fingerprint of points, directions, weights and names: what was searched can be recognised by it."""
-        parts = [np.ascontiguousarray(array).tobytes() for array in (self.points, self.frames, self.weights, self.scale)]
+        """A fingerprint of points, directions, weights and names: what was searched can be
+        recognised by it.
+        """
+        parts = [
+            np.ascontiguousarray(array).tobytes()
+            for array in (self.points, self.frames, self.weights, self.scale)
+        ]
         return sha256(b"".join([*parts, "\0".join(self.names).encode()])).hexdigest()
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
-        """What the field holds beside concepts that are known; see `closedform.field.residual.field_modulo`."""
+        """What the field holds beside concepts that are known; see
+        `closedform.field.residual.field_modulo`.
+        """
         from closedform.field.residual import field_modulo
 
         return field_modulo(self, concepts)
@@ -219,20 +239,27 @@ class GradientField:
 
     def __repr__(self) -> str:
         n_points, n_inputs, rank = self.directions.shape
-        return f"GradientField({n_points} points, {n_inputs} inputs, rank {rank}, tangent {self.tangent.kind})"
+        return (
+            f"GradientField({n_points} points, {n_inputs} inputs, rank {rank}, tangent "
+            f"{self.tangent.kind})"
+        )
 
 
 def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:
     """Directions in the user's coordinates that agree with the frames on every tangent vector.
 
-    Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a covector with the coordinates F,
-    and what is left of it on the orthonormalised tangent vectors scale * T is the same covector on the data.
+    Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a covector
+    with the coordinates F, and what is left of it on the orthonormalised tangent vectors scale * T
+    is the same covector on the data.
     """
     covectors = tangent.ambient(frames) / scale[:, None]
     if tangent.basis is not None:
         vectors = np.linalg.qr(tangent.basis * scale[:, None])[0]
         covectors = vectors @ (np.swapaxes(vectors, -1, -2) @ covectors)
-    # Lengths are made alike first: with extreme units they would otherwise decide what is rounded away.
+    # Lengths are made alike first: with extreme units they would otherwise decide what is rounded
+    # away.
     covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
     orthonormal, triangle = np.linalg.qr(covectors)
-    return orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]
+    return (
+        orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]
+    )

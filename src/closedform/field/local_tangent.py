@@ -12,21 +12,29 @@ from closedform.field.tangent_space import TangentSpace
 
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods, so that memory stays bounded
 _SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
-_BENDING = 8.0  # how much a variance of the heights by curvature weighs against one by noise; from the figures below
+# how much a variance of the heights by curvature weighs against one by noise; from the figures
+# below
+_BENDING = 8.0
 
 
 def local_tangent(
-    points: FloatArray, scale: FloatArray, *, rank: int | None = None, n_neighbors: int | None = None
+    points: FloatArray,
+    scale: FloatArray,
+    *,
+    rank: int | None = None,
+    n_neighbors: int | None = None,
 ) -> TangentSpace:
     """A tangent space at each point, from its nearest neighbours in scaled inputs.
 
-    Local PCA gives a plane; its slope is then corrected by a quadratic fit of the neighbours' heights above it, because a
-    neighbourhood that is larger on one side tilts the plane of a curved surface. The rank is chosen once, at the largest gap
-    (at least 3 times) of the median local spectrum.
+    Local PCA gives a plane; its slope is then corrected by a quadratic fit of the neighbours'
+    heights above it, because a neighbourhood that is larger on one side tilts the plane of a curved
+    surface. The rank is chosen once, at the largest gap (at least 3 times) of the median local
+    spectrum.
 
-    Largest, 99% and mean angle to the true planes in degrees at noise 1e-3, the worst of three seeds, from
-    ``python bench/scripts/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000 points and with
-    5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5 with 5,000.
+    Largest, 99% and mean angle to the true planes in degrees at noise 1e-3, the worst of three
+    seeds, from ``python bench/scripts/tangent_planes.py``: unit sphere 0.4, 0.3, 0.1 with 2,000
+    points and with 5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5
+    with 5,000.
 
     Parameters
     ----------
@@ -36,7 +44,8 @@ def local_tangent(
     rank : int, optional
         Dimension of the surface, if it is known.
     n_neighbors : int, optional
-        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer for a strongly curved surface.
+        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer
+        for a strongly curved surface.
 
     Returns
     -------
@@ -53,11 +62,15 @@ def local_tangent(
     n_plane = _plane_neighbors(n_inputs)
     if len(unique) <= n_plane:
         raise FieldError(
-            f"There are {len(unique)} different points; local tangent planes in {n_inputs} inputs need more than {n_plane}. "
+            f"There are {len(unique)} different points; local tangent planes in {n_inputs} "
+            f"inputs need more than {n_plane}. "
             "Add points or state the constraints."
         )
     if rank is not None and not 1 <= rank <= n_inputs:
-        raise FieldError(f"The rank of a tangent space in {n_inputs} inputs cannot be {rank}; choose 1 to {n_inputs}.")
+        raise FieldError(
+            f"The rank of a tangent space in {n_inputs} inputs cannot be {rank}; choose 1 to "
+            f"{n_inputs}."
+        )
     tree = KDTree(unique)
     axes, values = _local_axes(scaled, tree, n_plane)
     spectrum = np.median(values, axis=0)
@@ -68,15 +81,18 @@ def local_tangent(
     if count is not None:
         axes, _ = _local_axes(scaled, tree, max(count, n_plane))
         axes = _fit(scaled, tree, axes, chosen, max(count, _n_coefficients(chosen) + 1)).axes
-    return TangentSpace("local", chosen, frozen(axes[:, :, :chosen]), frozen(spectrum / spectrum[0]))
+    return TangentSpace(
+        "local", chosen, frozen(axes[:, :, :chosen]), frozen(spectrum / spectrum[0])
+    )
 
 
 def curved_rank(scaled: FloatArray) -> int | None:
     """The dimension of the curved surface that points lie on, or None if they fill their space.
 
-    On a curved surface the share of the normal directions shrinks with the neighbourhood. A flat but thin cloud (two inputs
-    of correlation 0.999) shows the opposite. Nearest neighbours on a surface spread nearly alike in all its directions; along a
-    bundle of densely sampled trajectories they do not.
+    On a curved surface the share of the normal directions shrinks with the neighbourhood. A flat
+    but thin cloud (two inputs of correlation 0.999) shows the opposite. Nearest neighbours on a
+    surface spread nearly alike in all its directions; along a bundle of densely sampled
+    trajectories they do not.
     """
     unique = np.unique(scaled, axis=0)
     n_points, n_inputs = unique.shape
@@ -85,9 +101,12 @@ def curved_rank(scaled: FloatArray) -> int | None:
         return None
     tree = KDTree(unique)
     sample = unique[np.linspace(0, n_points - 1, min(n_points, _SAMPLE)).astype(int)]
-    near, far = (np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small))
+    near, far = (
+        np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small)
+    )
     rank = gap_rank(near).rank
-    # On surfaces of dimension 2, 3 and 4 the ratio was about 0.73, 0.62 and 0.41; on trajectories 0.43 at most.
+    # On surfaces of dimension 2, 3 and 4 the ratio was about 0.73, 0.62 and 0.41; on trajectories
+    # 0.43 at most.
     if not 2 <= rank < n_inputs or near[rank - 1] < 1.1 / rank * near[0]:
         return None
     share_near, share_far = near[rank] / near[rank - 1], far[rank] / far[rank - 1]
@@ -95,7 +114,8 @@ def curved_rank(scaled: FloatArray) -> int | None:
 
 
 def _plane_neighbors(n_inputs: int) -> int:
-    # With fewer than two neighbours per input the smallest local variances vanish by chance, which looks like a surface.
+    # With fewer than two neighbours per input the smallest local variances vanish by chance, which
+    # looks like a surface.
     return max(12, 2 * n_inputs + 2)
 
 
@@ -109,7 +129,9 @@ def _blocks(n_points: int, size: int) -> list[slice]:
 
 
 def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArray, FloatArray]:
-    """Principal axes (n, d, d) of neighbourhoods, by falling variance, and their relative lengths (n, d)."""
+    """Principal axes (n, d, d) of neighbourhoods, by falling variance, and their relative lengths
+    (n, d).
+    """
     n_points, n_inputs = scaled.shape
     axes, lengths = np.empty((n_points, n_inputs, n_inputs)), np.empty((n_points, n_inputs))
     for block in _blocks(n_points, (count + 1) * n_inputs):
@@ -132,23 +154,32 @@ class _Fit:
 
 
 def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int) -> int | None:
-    """The neighbourhood with the smallest error of the plane: noise favours large ones, curvature small ones.
+    """The neighbourhood with the smallest error of the plane: noise favours large ones, curvature
+    small ones.
 
-    None if even a small one holds more than a fifth of the points: then it is not local, and the plain plane is better.
+    None if even a small one holds more than a fifth of the points: then it is not local, and the
+    plain plane is better.
     """
     sample = np.linspace(0, len(scaled) - 1, min(len(scaled), _SAMPLE)).astype(int)
     limit = tree.n // 5
     counts = [int(multiple * _n_coefficients(rank)) for multiple in (1.5, 2, 3, 5, 8, 13)]
-    fits = [_fit(scaled[sample], tree, axes[sample], rank, count) for count in counts if count <= limit]
+    fits = [
+        _fit(scaled[sample], tree, axes[sample], rank, count) for count in counts if count <= limit
+    ]
     if len(fits) < 2:
         return None
     noise = fits[0].variance
-    errors = [noise * fit.gain + _BENDING * max(fit.variance - noise, 0.0) / fit.reach**2 for fit in fits[1:]]
+    errors = [
+        noise * fit.gain + _BENDING * max(fit.variance - noise, 0.0) / fit.reach**2
+        for fit in fits[1:]
+    ]
     return counts[1 + int(np.argmin(errors))]
 
 
 def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _Fit:
-    """Fit heights above the plane by a quadratic function of the position in it, nearer neighbours counting more."""
+    """Fit heights above the plane by a quadratic function of the position in it, nearer neighbours
+    counting more.
+    """
     first, second = np.triu_indices(rank)
     tilted, measured = np.empty_like(axes), np.empty((len(scaled), 3))
     for block in _blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):
@@ -157,13 +188,19 @@ def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: i
         turned = ((tree.data[indices] - scaled[block, None, :]) / reach[:, :, None]) @ axes[block]
         weights = np.sqrt(1.0 - (distances / reach) ** 2)[:, :, None]
         along, heights = turned[:, :, :rank], turned[:, :, rank:] * weights
-        design = np.concatenate([np.ones_like(along[:, :, :1]), along, along[:, :, first] * along[:, :, second]], axis=2)
+        design = np.concatenate(
+            [np.ones_like(along[:, :, :1]), along, along[:, :, first] * along[:, :, second]], axis=2
+        )
         inverse = np.linalg.pinv(design * weights, rcond=1e-8)
         coefficients = inverse @ heights
         slopes = coefficients[:, 1 : 1 + rank]
         plane, normal = axes[block][:, :, :rank], axes[block][:, :, rank:]
-        tilted[block] = np.linalg.svd(plane + normal @ np.swapaxes(slopes, 1, 2), full_matrices=True)[0]
-        left = ((heights - design * weights @ coefficients) ** 2).sum(axis=(1, 2)) / heights.shape[2]
+        tilted[block] = np.linalg.svd(
+            plane + normal @ np.swapaxes(slopes, 1, 2), full_matrices=True
+        )[0]
+        left = ((heights - design * weights @ coefficients) ** 2).sum(axis=(1, 2)) / heights.shape[
+            2
+        ]
         freedom = (weights**2).sum(axis=(1, 2)) * (1 - design.shape[2] / design.shape[1])
         measured[block, 0] = left / freedom * reach[:, 0] ** 2
         measured[block, 1] = (inverse[:, 1 : 1 + rank] ** 2).sum(axis=(1, 2)) / reach[:, 0] ** 2

@@ -12,7 +12,9 @@ from closedform.field.tangent_space import TangentSpace
 _SAMPLE = 400  # most points whose neighbourhoods are looked at
 _NEIGHBORS = 10_000  # neighbours in all; larger neighbourhoods need fewer points to tell the same
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods
-_RICHEST = 36  # coefficients of the largest quadratic trend (7 coordinates); larger ones take seconds
+_RICHEST = (
+    36  # coefficients of the largest quadratic trend (7 coordinates); larger ones take seconds
+)
 _MOST_COORDINATES = 64  # with more, neighbours are too far to tell noise from trend
 
 
@@ -25,20 +27,23 @@ class DirectionalNoise:
     degrees : float
         The estimate, extrapolated to neighbourhoods of size 0.
     resolution_degrees : float
-        What an exact quadratic concept would show at the same points without the extrapolation. Smaller estimates may be
-        the curvature of the field.
+        What an exact quadratic concept would show at the same points without the extrapolation.
+        Smaller estimates may be the curvature of the field.
     """
 
     degrees: float
     resolution_degrees: float
 
 
-def directional_noise(scaled: FloatArray, frames: FloatArray, tangent: TangentSpace) -> DirectionalNoise | None:
+def directional_noise(
+    scaled: FloatArray, frames: FloatArray, tangent: TangentSpace
+) -> DirectionalNoise | None:
     """Estimate the noise of directions from their nearest neighbours.
 
-    In each neighbourhood a polynomial trend (quadratic where points suffice, else linear) is fitted to the directions, turned
-    to agree with those of the central point. What is left is noise and higher derivatives; comparing two sizes of
-    neighbourhoods extrapolates the latter away. A smooth error of a network (its bias) cannot be seen this way.
+    In each neighbourhood a polynomial trend (quadratic where points suffice, else linear) is fitted
+    to the directions, turned to agree with those of the central point. What is left is noise and
+    higher derivatives; comparing two sizes of neighbourhoods extrapolates the latter away. A smooth
+    error of a network (its bias) cannot be seen this way.
 
     Measured on ten fields with 500 to 5,000 points (``python bench/scripts/directional_noise.py``).
     Up to 6 inputs, noise of 1 to 10 degrees is read within 13% where it exceeds the resolution, 30
@@ -58,7 +63,8 @@ def directional_noise(scaled: FloatArray, frames: FloatArray, tangent: TangentSp
     Returns
     -------
     DirectionalNoise or None
-        None if there are too few points, more than 64 tangent directions, or if the field fills the tangent space.
+        None if there are too few points, more than 64 tangent directions, or if the field fills the
+        tangent space.
     """
     rank = frames.shape[2]
     degree = _degree(len(scaled), tangent.rank)
@@ -66,19 +72,33 @@ def directional_noise(scaled: FloatArray, frames: FloatArray, tangent: TangentSp
         return None
     tree = KDTree(scaled)
     n_coefficients = _n_coefficients(tangent.rank, degree)
-    counts = max(int(1.5 * n_coefficients), n_coefficients + 4), max(3 * n_coefficients, n_coefficients + 8)
-    near, far = (_disagreement(scaled, tree, tangent.ambient(frames), tangent, degree, count) for count in counts)
+    counts = (
+        max(int(1.5 * n_coefficients), n_coefficients + 4),
+        max(3 * n_coefficients, n_coefficients + 8),
+    )
+    near, far = (
+        _disagreement(scaled, tree, tangent.ambient(frames), tangent, degree, count)
+        for count in counts
+    )
     growth = max((far[1] / near[1]) ** (degree + 1) - 1, 0.01) if near[1] > 0 else 1.0
     left = max(near[0] - max(far[0] - near[0], 0.0) / growth, 0.0)
-    known = _disagreement(scaled, tree, tangent.ambient(_quadratic(scaled, tangent)), tangent, degree, counts[0])
+    known = _disagreement(
+        scaled, tree, tangent.ambient(_quadratic(scaled, tangent)), tangent, degree, counts[0]
+    )
     return DirectionalNoise(_angle(left), _angle(known[0]))
 
 
 def _quadratic(scaled: FloatArray, tangent: TangentSpace) -> FloatArray:
-    """Directions (n, r, 1) of a concept without noise: the sum of the products of neighbouring inputs."""
+    """Directions (n, r, 1) of a concept without noise: the sum of the products of neighbouring
+    inputs.
+    """
     centred = scaled - scaled.mean(axis=0)
-    gradient = tangent.coordinates(np.roll(centred, 1, axis=1) + np.roll(centred, -1, axis=1), np.ones(scaled.shape[1]))
-    return (gradient / np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), np.finfo(float).tiny))[:, :, None]
+    gradient = tangent.coordinates(
+        np.roll(centred, 1, axis=1) + np.roll(centred, -1, axis=1), np.ones(scaled.shape[1])
+    )
+    return (
+        gradient / np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), np.finfo(float).tiny)
+    )[:, :, None]
 
 
 def _degree(n_points: int, n_coordinates: int) -> int | None:
@@ -96,33 +116,52 @@ def _n_coefficients(n_coordinates: int, degree: int) -> int:
 
 
 def _disagreement(
-    scaled: FloatArray, tree: KDTree, vectors: FloatArray, tangent: TangentSpace, degree: int, count: int
+    scaled: FloatArray,
+    tree: KDTree,
+    vectors: FloatArray,
+    tangent: TangentSpace,
+    degree: int,
+    count: int,
 ) -> tuple[float, float]:
-    """Typical squared residual of a direction in neighbourhoods of one size, and their typical squared extent."""
+    """Typical squared residual of a direction in neighbourhoods of one size, and their typical
+    squared extent.
+    """
     n_points, n_inputs, rank = vectors.shape
-    sample = np.unique(np.linspace(0, n_points - 1, min(n_points, _SAMPLE, max(_NEIGHBORS // count, 50))).astype(int))
+    sample = np.unique(
+        np.linspace(0, n_points - 1, min(n_points, _SAMPLE, max(_NEIGHBORS // count, 50))).astype(
+            int
+        )
+    )
     n_coefficients = _n_coefficients(tangent.rank, degree)
     residuals, extents = np.empty(len(sample)), np.empty(len(sample))
     step = max(1, _BLOCK // (count * (n_inputs * rank + n_coefficients)))
     for start in range(0, len(sample), step):
         chosen = sample[start : start + step]
         neighbors = tree.query(scaled[chosen], count)[1]
-        steps, turned = scaled[neighbors] - scaled[chosen, None, :], np.moveaxis(vectors[neighbors], 3, 2)
+        steps, turned = (
+            scaled[neighbors] - scaled[chosen, None, :],
+            np.moveaxis(vectors[neighbors], 3, 2),
+        )
         if tangent.basis is not None:
             basis = tangent.basis if tangent.is_global else tangent.basis[chosen]
             steps, turned = steps @ basis, turned @ (basis if tangent.is_global else basis[:, None])
         turned = _aligned(turned).reshape(len(chosen), count, -1)
         trend = np.linalg.qr(_design(steps, degree))[0]
         left = turned - trend @ (np.swapaxes(trend, 1, 2) @ turned)
-        residuals[start : start + step] = (left**2).sum(axis=(1, 2)) / ((count - n_coefficients) * rank)
+        residuals[start : start + step] = (left**2).sum(axis=(1, 2)) / (
+            (count - n_coefficients) * rank
+        )
         extents[start : start + step] = (steps**2).sum(axis=2).mean(axis=1)
-    # The median ignores the few places where a field turns on the spot; noise alone would put it this far below the mean.
+    # The median ignores the few places where a field turns on the spot; noise alone would put it
+    # this far below the mean.
     freedom = (count - n_coefficients) * (tangent.rank - rank) * rank
     return float(np.median(residuals) * freedom / chdtri(freedom, 0.5)), float(np.median(extents))
 
 
 def _aligned(turned: FloatArray) -> FloatArray:
-    """Bases (n, count, rank, r) of row spaces, each turned within its own span to be nearest to the central one."""
+    """Bases (n, count, rank, r) of row spaces, each turned within its own span to be nearest to the
+    central one.
+    """
     left, _, right = np.linalg.svd(turned @ np.swapaxes(turned[:, :1], 2, 3))
     return np.swapaxes(left @ right, 2, 3) @ turned
 

@@ -70,14 +70,17 @@ def check_range(values: FloatArray, what: str) -> None:
     --------
     >>> check_range(np.array([1e155]), "points")
     Traceback (most recent call last):
-    closedform.field.errors.FieldError: The points reach 1e+155, and 1e+50 is allowed; use other units.
+    closedform.field.errors.FieldError: The points reach 1e+155, and 1e+50 is allowed; use other
+    units.
     """
     largest = np.abs(values).max(initial=0.0)
     if not np.isfinite(largest):
         bad = int((~np.isfinite(values)).sum())
         raise FieldError(f"{bad} numbers of the {what} are nan or infinite; remove their rows.")
     if largest > LARGEST:
-        raise FieldError(f"The {what} reach {largest:.3g}, and {LARGEST:g} is allowed; use other units.")
+        raise FieldError(
+            f"The {what} reach {largest:.3g}, and {LARGEST:g} is allowed; use other units."
+        )
 
 
 def check_orthonormal(bases: FloatArray, what: str) -> None:
@@ -92,7 +95,8 @@ def check_orthonormal(bases: FloatArray, what: str) -> None:
     --------
     >>> check_orthonormal(np.array([[1.0], [1.0]]), "frames")
     Traceback (most recent call last):
-    closedform.field.errors.FieldError: The frames are not orthonormal: products of their columns are off by 1.
+    closedform.field.errors.FieldError: The frames are not orthonormal: products of their columns
+    are off by 1.
     """
     if not bases.size:
         return
@@ -103,4 +107,6 @@ def check_orthonormal(bases: FloatArray, what: str) -> None:
     products = np.swapaxes(bases, -1, -2) @ bases
     worst = np.abs(products - np.eye(bases.shape[-1])).max()
     if worst > ORTHONORMAL:
-        raise FieldError(f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}.")
+        raise FieldError(
+            f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}."
+        )

@@ -17,7 +17,8 @@ from closedform.shown import shown
 class Quality:
     """Numbers about a field, and the findings that follow from them.
 
-    Shares of points are between 0 and 1. ``print(field.quality)`` lists the findings in plain sentences.
+    Shares of points are between 0 and 1. ``print(field.quality)`` lists the findings in plain
+    sentences.
 
     Attributes
     ----------
@@ -34,7 +35,8 @@ class Quality:
     is_rank_ambiguous : bool
         Whether the gap is too small, or has too near a rival, to trust the rank.
     zero_share, nonfinite_share, low_rank_share, undefined_share : float
-        Points without a gradient, with one that is not finite, of lower rank, and without a tangent space.
+        Points without a gradient, with one that is not finite, of lower rank, and without a tangent
+        space.
     norm_orders : float
         Orders of magnitude between the 5% and 95% quantiles of the gradient's norm.
     tangent_kind : str
@@ -52,7 +54,8 @@ class Quality:
     duplicate_share : float
         Points that occur before.
     noise_degrees, noise_resolution_degrees : float or None
-        Estimated noise of the directions, and the least that can be told at these points; None if there are too few points.
+        Estimated noise of the directions, and the least that can be told at these points; None if
+        there are too few points.
     findings : tuple of Finding
         What deserves attention.
     """
@@ -84,7 +87,9 @@ class Quality:
 
     @property
     def noise_misalignment(self) -> float:
-        """The misalignment that independent noise causes and no formula can explain; 0 where it cannot be told."""
+        """The misalignment that independent noise causes and no formula can explain; 0 where it
+        cannot be told.
+        """
         degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
         if degrees is None or (resolution is not None and degrees < resolution):
             return 0.0
@@ -96,11 +101,17 @@ class Quality:
 
     def __str__(self) -> str:
         kind = (
-            f"{self.n_usable} of {self.n_points} points usable, {len(self.names)} inputs, tangent {self.tangent_kind} of rank "
+            f"{self.n_usable} of {self.n_points} points usable, {len(self.names)} inputs, "
+            f"tangent {self.tangent_kind} of rank "
         )
         noise = "unknown" if self.noise_degrees is None else f"{self.noise_degrees:.2g} degrees"
-        head = f"{kind}{self.tangent_rank}, rank {self.rank} of {self.n_latents} latent(s), noise {noise}"
-        return "\n".join([head, *(f"[{finding.severity}] {shown(finding.message)}" for finding in self.findings)])
+        head = (
+            f"{kind}{self.tangent_rank}, rank {self.rank} of {self.n_latents} latent(s), noise "
+            f"{noise}"
+        )
+        return "\n".join(
+            [head, *(f"[{finding.severity}] {shown(finding.message)}" for finding in self.findings)]
+        )
 
 
 def assess(
@@ -128,8 +139,16 @@ def assess(
     distinct = np.unique(scaled, axis=0, return_index=True)[1]
     chosen = np.sort(distinct[usable[distinct]])
     energies = (tangent.ambient(rows.frames) ** 2).mean(axis=2)[usable]
-    shares = np.average(energies, axis=0, weights=weights[usable]) if usable.any() else np.zeros(len(names))
-    noise = directional_noise(scaled[chosen], rows.frames[chosen], tangent.subset(chosen)) if len(chosen) else None
+    shares = (
+        np.average(energies, axis=0, weights=weights[usable])
+        if usable.any()
+        else np.zeros(len(names))
+    )
+    noise = (
+        directional_noise(scaled[chosen], rows.frames[chosen], tangent.subset(chosen))
+        if len(chosen)
+        else None
+    )
     quality = Quality(
         names=names,
         n_points=len(points),

@@ -11,7 +11,8 @@ LEAST_GAP = 3.0
 """A spectrum is cut at its largest gap, if that is at least this factor."""
 
 _AMBIGUOUS = (2.0, 6.0)
-# Networks compute in single precision: smaller singular values are rounding, and their ratios mean nothing.
+# Networks compute in single precision: smaller singular values are rounding, and their ratios mean
+# nothing.
 _ROUNDING = 1e-6
 _UPPER = 0.9
 _LOW = 1e-2
@@ -39,7 +40,8 @@ class GapRank:
 
 
 def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
-    """Cut a descending spectrum at its largest gap; without a gap of the least size every value counts.
+    """Cut a descending spectrum at its largest gap; without a gap of the least size every value
+    counts.
 
     Examples
     --------
@@ -96,18 +98,22 @@ class RowSpaces:
         return self.is_finite & ~self.is_zero & ~self.is_low
 
 
-def row_spaces(coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArray[np.bool_]) -> RowSpaces:
+def row_spaces(
+    coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArray[np.bool_]
+) -> RowSpaces:
     """Bases of the row spaces of Jacobians at one common rank.
 
-    The pooled spectrum is the upper decile over points of the singular values, each point's divided by its largest: a rank
-    that only a part of the points shows (rectified latents are flat elsewhere) is seen, and up to a tenth of bad points is not.
+    The pooled spectrum is the upper decile over points of the singular values, each point's divided
+    by its largest: a rank that only a part of the points shows (rectified latents are flat
+    elsewhere) is seen, and up to a tenth of bad points is not.
 
     Parameters
     ----------
     coordinates : ndarray, shape (n_points, n_coordinates, n_latents)
         Gradients of the latents in scaled tangent coordinates.
     ambient_norms : ndarray, shape (n_points,)
-        Norms of the Jacobians before they were restricted to the tangent space; what is left of rounding only counts as 0.
+        Norms of the Jacobians before they were restricted to the tangent space; what is left of
+        rounding only counts as 0.
     usable : ndarray of bool, shape (n_points,)
         Points that may count; the others only get a basis.
     """
@@ -122,11 +128,14 @@ def row_spaces(coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArr
     bases = np.tile(np.eye(n_coordinates, n_values), (n_points, 1, 1))
     relative = np.zeros((n_points, n_values))
     if alive.any():
-        left, values, right = np.linalg.svd(coordinates[alive] / norms[alive, None, None], full_matrices=False)
+        left, values, right = np.linalg.svd(
+            coordinates[alive] / norms[alive, None, None], full_matrices=False
+        )
         bases[alive] = left * _signs(right)[:, None, :]
         relative[alive] = values / values[:, :1]
     spectrum = np.quantile(relative[alive], _UPPER, axis=0) if alive.any() else np.zeros(n_values)
-    # A dead set of latents has no spectrum to cut; one direction is the least that a field can hold.
+    # A dead set of latents has no spectrum to cut; one direction is the least that a field can
+    # hold.
     cut = gap_rank(spectrum) if alive.any() else GapRank(1, 1.0, is_ambiguous=False)
     is_low = alive & (relative[:, cut.rank - 1] < _LOW * spectrum[cut.rank - 1])
     frames = bases[:, :, : cut.rank]
@@ -135,6 +144,8 @@ def row_spaces(coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArr
 
 
 def _signs(right: FloatArray) -> FloatArray:
-    """Signs that make each basis vector point along its main latent, so that one neuron keeps the sign of its gradient."""
+    """Signs that make each basis vector point along its main latent, so that one neuron keeps the
+    sign of its gradient.
+    """
     main = np.abs(right).argmax(axis=2)
     return np.where(np.take_along_axis(right, main[:, :, None], axis=2)[:, :, 0] < 0, -1.0, 1.0)

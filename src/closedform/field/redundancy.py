@@ -1,4 +1,6 @@
-"""Inputs that say nothing new on the data: constant ones, affine combinations, and functions of the others."""
+"""Inputs that say nothing new on the data: constant ones, affine combinations, and functions of the
+others.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +12,9 @@ from closedform.arrays import FloatArray
 from closedform.field.tangent import EXACT, affine_spectrum
 
 _SAMPLE = 100  # points at which an input is predicted from the others
-_UNEXPLAINED = 1e-3  # share of an input's variance that may be left if it is a function of the others
+_UNEXPLAINED = (
+    1e-3  # share of an input's variance that may be left if it is a function of the others
+)
 _MOST_INPUTS = 16  # with more, neighbours are too far to predict anything, and the look takes long
 
 
@@ -39,11 +43,15 @@ def constant_inputs(points: FloatArray) -> list[int]:
     return [int(column) for column in np.flatnonzero(np.ptp(points, axis=0) <= 1e-12 * largest)]
 
 
-def redundant_inputs(points: FloatArray, scale: FloatArray, names: Sequence[str]) -> tuple[Redundancy, ...]:
-    """Find inputs that are affine combinations, or other functions, of the other inputs on the data.
+def redundant_inputs(
+    points: FloatArray, scale: FloatArray, names: Sequence[str]
+) -> tuple[Redundancy, ...]:
+    """Find inputs that are affine combinations, or other functions, of the other inputs on the
+    data.
 
-    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to 16 inputs: an input counts
-    if a local linear prediction from the others leaves less than 1e-3 of its variance, at points left out of it.
+    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to
+    16 inputs: an input counts if a local linear prediction from the others leaves less than 1e-3 of
+    its variance, at points left out of it.
 
     Examples
     --------
@@ -54,7 +62,11 @@ def redundant_inputs(points: FloatArray, scale: FloatArray, names: Sequence[str]
     varying = [column for column in range(points.shape[1]) if column not in constant_inputs(points)]
     if len(points) <= len(varying) or len(varying) < 2:
         return ()
-    chosen, spread, labels = points[:, varying], scale[varying], [names[column] for column in varying]
+    chosen, spread, labels = (
+        points[:, varying],
+        scale[varying],
+        [names[column] for column in varying],
+    )
     affine = _affine(chosen, spread, labels)
     follows = {redundancy.name for redundancy in affine}
     free = [column for column, label in enumerate(labels) if label not in follows]
@@ -72,13 +84,18 @@ def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Red
     coefficients = np.linalg.lstsq(normals[solved].T, normals[kept].T, rcond=None)[0]
     found = []
     for row, column in zip(coefficients, solved, strict=True):
-        others = tuple(names[kept[index]] for index in np.flatnonzero(np.abs(row) > 1e-3 * np.abs(row).max(initial=0.0)))
+        others = tuple(
+            names[kept[index]]
+            for index in np.flatnonzero(np.abs(row) > 1e-3 * np.abs(row).max(initial=0.0))
+        )
         found.append(Redundancy(names[column], others, is_affine=True))
     return found
 
 
 def _last_independent_rows(normals: FloatArray) -> list[int]:
-    """As many rows as there are columns, the last ones that are clearly independent: people list what they vary first."""
+    """As many rows as there are columns, the last ones that are clearly independent: people list
+    what they vary first.
+    """
     chosen: list[int] = []
     basis = np.zeros((0, normals.shape[1]))
     for least in (0.05, 1e-9):
@@ -102,14 +119,26 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
     others = list(range(n_inputs))
     for column in reversed(range(n_inputs)):
         predictors = [other for other in others if other != column]
-        if predictors and _unexplained(unique, sample, column, predictors, count) < _UNEXPLAINED * variances[column]:
-            found.append(Redundancy(names[column], tuple(names[other] for other in predictors), is_affine=False))
+        if (
+            predictors
+            and _unexplained(unique, sample, column, predictors, count)
+            < _UNEXPLAINED * variances[column]
+        ):
+            found.append(
+                Redundancy(
+                    names[column], tuple(names[other] for other in predictors), is_affine=False
+                )
+            )
             others = predictors
     return found[::-1]
 
 
-def _unexplained(points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int) -> float:
-    """Mean squared error of predicting a column at sampled points from their neighbours in the predictors alone."""
+def _unexplained(
+    points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int
+) -> float:
+    """Mean squared error of predicting a column at sampled points from their neighbours in the
+    predictors alone.
+    """
     inputs = points[:, predictors]
     neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
     steps = inputs[neighbors] - inputs[sample, None, :]

@@ -1,4 +1,6 @@
-"""What is left of a field of several latents when one concept is found: concepts come one by one."""
+"""What is left of a field of several latents when one concept is found: concepts come one by
+one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +19,8 @@ _VANISHES = 1e-8
 
 
 def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
-    """What a field holds beside concepts that are known: the residual of each after the other, with its own noise.
+    """What a field holds beside concepts that are known: the residual of each after the other, with
+    its own noise.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
     Returns
     -------
     GradientField
-        Every function of the latents still fits it, but for those of the concepts alone, which have no gradient left.
+        Every function of the latents still fits it, but for those of the concepts alone, which have
+        no gradient left.
 
     Raises
     ------
@@ -53,7 +57,9 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
     counted = np.unique(left.points[left.weights > 0], axis=0, return_index=True)[1]
     chosen = np.flatnonzero(left.weights > 0)[np.sort(counted)]
     noise = (
-        directional_noise(left.points[chosen] / left.scale, left.frames[chosen], left.tangent.subset(chosen))
+        directional_noise(
+            left.points[chosen] / left.scale, left.frames[chosen], left.tangent.subset(chosen)
+        )
         if len(chosen)
         else None
     )
@@ -69,18 +75,19 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
 
 
 def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
-    """Take a found concept's gradients out of a field: out of the tangent space, and out of the network's directions.
+    """Take a found concept's gradients out of a field: out of the tangent space, and out of the
+    network's directions.
 
-    A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does not pass as a second
-    concept beside g1: what it adds is x.
+    A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does
+    not pass as a second concept beside g1: what it adds is x.
 
     Parameters
     ----------
     field : GradientField
         Of rank 2 or more.
     gradients : array_like, shape (n_points, n_inputs)
-        The found concept's, at the field's points, in the user's coordinates. Points where they vanish or are not finite get
-        weight 0.
+        The found concept's, at the field's points, in the user's coordinates. Points where they
+        vanish or are not finite get weight 0.
 
     Returns
     -------
@@ -95,7 +102,9 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     Examples
     --------
     >>> points = np.random.default_rng(0).uniform(-1, 1, (50, 3))
-    >>> field = GradientField.from_arrays(points, np.tile([[1.0, 0, 0], [0, 1.0, 0]], (50, 1, 1)), tangent="none")
+    >>> field = GradientField.from_arrays(
+    ...     points, np.tile([[1.0, 0, 0], [0, 1.0, 0]], (50, 1, 1)), tangent="none"
+    ... )
     >>> left = residual_field(field, np.tile([1.0, 0, 0], (50, 1)))
     >>> left.rank, left.tangent.rank
     (1, 2)
@@ -103,20 +112,31 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     array([0., 1., 0.])
     """
     if field.rank < 2:
-        raise ShapeError(f"The field has rank {field.rank}; nothing is left when a concept is taken out of it.")
+        raise ShapeError(
+            f"The field has rank {field.rank}; nothing is left when a concept is taken out of it."
+        )
     with np.errstate(all="ignore"):
         found = field.project(gradients)
         lengths = np.linalg.norm(found, axis=1)
         whole = np.linalg.norm(np.asarray(gradients, dtype=np.float64) * field.scale, axis=1)
         usable = np.isfinite(lengths) & (lengths > _VANISHES * whole)
-        unit = np.where(usable[:, None], found / np.where(usable, lengths, 1.0)[:, None], np.eye(field.tangent.rank)[0])
+        unit = np.where(
+            usable[:, None],
+            found / np.where(usable, lengths, 1.0)[:, None],
+            np.eye(field.tangent.rank)[0],
+        )
     complement = _complements(unit)
-    # The network's directions inside the complement: of k of them one is the found gradient, or the nearest to it.
-    inside, sizes, _ = np.linalg.svd(np.swapaxes(complement, 1, 2) @ field.frames, full_matrices=False)
+    # The network's directions inside the complement: of k of them one is the found gradient, or the
+    # nearest to it.
+    inside, sizes, _ = np.linalg.svd(
+        np.swapaxes(complement, 1, 2) @ field.frames, full_matrices=False
+    )
     frames = inside[:, :, : field.rank - 1]
     usable &= sizes[:, field.rank - 2] > _VANISHES
     basis = complement if field.tangent.basis is None else field.tangent.basis @ complement
-    tangent = TangentSpace("constraints", field.tangent.rank - 1, frozen(basis), field.tangent.spectrum, None)
+    tangent = TangentSpace(
+        "constraints", field.tangent.rank - 1, frozen(basis), field.tangent.spectrum, None
+    )
     return replace(
         field,
         frames=frozen(frames),
@@ -127,7 +147,9 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
 
 
 def _complements(unit: FloatArray) -> FloatArray:
-    """Orthonormal bases, shape (n_points, r, r - 1), of what is perpendicular to unit vectors, by Householder reflections."""
+    """Orthonormal bases, shape (n_points, r, r - 1), of what is perpendicular to unit vectors, by
+    Householder reflections.
+    """
     sign = np.where(unit[:, 0] < 0, -1.0, 1.0)
     mirror = unit.copy()
     mirror[:, 0] += sign

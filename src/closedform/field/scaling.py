@@ -7,7 +7,9 @@ from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
 
 NORMAL_IQR = 1.3489795003921634
-"""Interquartile range of a normal distribution of spread 1, so that the two measures agree on it."""
+"""Interquartile range of a normal distribution of spread 1, so that the two measures agree on
+it.
+"""
 
 _ROUNDING = 1e-12
 
@@ -15,8 +17,8 @@ _ROUNDING = 1e-12
 def robust_spread(points: ArrayLike) -> FloatArray:
     """Spread of each input, from its interquartile range; a few outliers do not move it.
 
-    Where the interquartile range vanishes (an input that is mostly 0) it is the standard deviation, and 1 for an input that
-    does not vary at all.
+    Where the interquartile range vanishes (an input that is mostly 0) it is the standard deviation,
+    and 1 for an input that does not vary at all.
 
     Parameters
     ----------
@@ -40,8 +42,12 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     """
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or array.size == 0:
-        raise ShapeError(f"Points have shape {array.shape}; pass a non-empty array of shape (n_points, n_inputs).")
-    # Divided by the largest entry first: squares of very large or very small units would overflow or vanish.
+        raise ShapeError(
+            f"Points have shape {array.shape}; pass a non-empty array of shape (n_points, "
+            f"n_inputs)."
+        )
+    # Divided by the largest entry first: squares of very large or very small units would overflow
+    # or vanish.
     largest = np.abs(array).max(axis=0)
     largest[largest == 0] = 1.0
     relative = array / largest

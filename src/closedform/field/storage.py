@@ -1,4 +1,6 @@
-"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read back."""
+"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read
+back.
+"""
 
 import json
 import struct
@@ -82,12 +84,18 @@ def save_field(field: GradientField, path: str | Path) -> None:
         "schema": SCHEMA,
         "names": field.names,
         "notes": field.notes,
-        "tangent": {"kind": field.tangent.kind, "rank": field.tangent.rank, "local_rank": field.tangent.local_rank},
+        "tangent": {
+            "kind": field.tangent.kind,
+            "rank": field.tangent.rank,
+            "local_rank": field.tangent.local_rank,
+        },
         "quality": asdict(field.quality),
     }
-    # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null characters.
+    # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null
+    # characters.
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot refuse to pickle.
+    # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot
+    # refuse to pickle.
     with replacing(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
@@ -125,8 +133,17 @@ def load_field(path: str | Path) -> GradientField:
     header, arrays = _read(Path(path))
     try:
         return _build(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ClosedformError) as error:
-        raise FieldError(f"The field in '{path}' is damaged ({error}); write it again with field.save.") from error
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        ClosedformError,
+    ) as error:
+        raise FieldError(
+            f"The field in '{path}' is damaged ({error}); write it again with field.save."
+        ) from error
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -137,14 +154,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         header = json.loads(arrays.pop("header").tobytes().decode())
         is_field = header["format"] == FORMAT
     except _UNREADABLE as error:
-        raise FieldError(f"'{path}' is no gradient field ({error}); pass a file that field.save wrote.") from error
+        raise FieldError(
+            f"'{path}' is no gradient field ({error}); pass a file that field.save wrote."
+        ) from error
     if not is_field:
-        raise FieldError(f"'{path}' holds {header['format']!r}, not a gradient field; pass a file that field.save wrote.")
+        raise FieldError(
+            f"'{path}' holds {header['format']!r}, not a gradient field; pass a file that "
+            f"field.save wrote."
+        )
     schema = header.get("schema")
     if not has_type(schema, int) or schema < 1:
-        raise FieldError(f"The field in '{path}' is damaged (its schema is {schema!r}); write it again with field.save.")
+        raise FieldError(
+            f"The field in '{path}' is damaged (its schema is {schema!r}); write it again "
+            f"with field.save."
+        )
     if schema > SCHEMA:
-        raise FieldError(f"'{path}' has schema {schema}, and this version reads up to {SCHEMA}; upgrade closedform.")
+        raise FieldError(
+            f"'{path}' has schema {schema}, and this version reads up to {SCHEMA}; upgrade "
+            f"closedform."
+        )
     return header, arrays
 
 
@@ -174,7 +202,9 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
     check_names(names)
     quality = _quality(header["quality"])
     if quality.names != names:
-        raise FieldError(f"Its quality is that of inputs {quality.names}, and its names are {names}.")
+        raise FieldError(
+            f"Its quality is that of inputs {quality.names}, and its names are {names}."
+        )
     return GradientField(
         points=array("points"),
         directions=array("directions"),
@@ -202,5 +232,7 @@ def _quality(data: dict[str, Any]) -> Quality:
 def _record(kind: type[_Record], data: dict[str, Any]) -> _Record:
     """A dataclass from what JSON made of it, each entry of the type that it was written with."""
     wanted = {entry.name: entry.type for entry in fields(kind)}
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    plain = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+    }
     return kind(**{name: typed(value, wanted[name], name) for name, value in plain.items()})

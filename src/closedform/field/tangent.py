@@ -1,4 +1,6 @@
-"""Which tangent space: exact affine constraints found in the data, or the one that the user asks for."""
+"""Which tangent space: exact affine constraints found in the data, or the one that the user asks
+for.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,29 +26,36 @@ __all__ = [
 ]
 
 EXACT = 1e-5
-"""Directions in which the data varies less than this, relative to its largest variation, are affine constraints."""
+"""Directions in which the data varies less than this, relative to its largest variation, are affine
+constraints.
+"""
 
 _FAR = 10.0
 
 
 def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Relative singular values (n_inputs,) of the centred, scaled points, and the directions (n_inputs, n_inputs) as columns.
+    """Relative singular values (n_inputs,) of the centred, scaled points, and the directions
+    (n_inputs, n_inputs) as columns.
 
     There must be more points than inputs.
 
-    Far points are drawn in along the line to the centre. That keeps every affine relation exactly, and a few outliers can then
-    not make all other variation look small.
+    Far points are drawn in along the line to the centre. That keeps every affine relation exactly,
+    and a few outliers can then not make all other variation look small.
     """
     scaled = points / scale
     distance = np.linalg.norm(scaled - np.median(scaled, axis=0), axis=1)
     reach = _FAR * max(float(np.median(distance)), np.finfo(float).tiny)
     weights = np.minimum(1.0, reach / np.maximum(distance, reach))
     centre = np.average(scaled, axis=0, weights=weights)
-    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[1:]
+    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[
+        1:
+    ]
     return values / max(float(values[0]), np.finfo(float).tiny), directions.T
 
 
-def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT) -> TangentSpace:
+def linear_tangent(
+    points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT
+) -> TangentSpace:
     """One tangent space for all points: the directions in which the data varies at all.
 
     Parameters
@@ -75,12 +84,16 @@ def linear_tangent(points: FloatArray, scale: FloatArray, *, tolerance: float = 
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
         raise FieldError(
-            f"{n_points} points in {n_inputs} inputs always satisfy affine constraints; pass more points or tangent='none'."
+            f"{n_points} points in {n_inputs} inputs always satisfy affine constraints; pass "
+            f"more points or tangent='none'."
         )
     spectrum, directions = affine_spectrum(points, scale)
     rank = int((spectrum > tolerance).sum())
     if rank == 0 or np.ptp(points, axis=0).max() == 0:
-        raise FieldError(f"All {n_points} points are the same, so that no direction can be read; pass points that vary.")
+        raise FieldError(
+            f"All {n_points} points are the same, so that no direction can be read; pass "
+            f"points that vary."
+        )
     basis = np.eye(n_inputs) if rank == n_inputs else directions[:, :rank]
     return TangentSpace("linear", rank, frozen(basis), frozen(spectrum))
 
@@ -99,7 +112,10 @@ def check_tangent(tangent: object) -> None:
     """
     if not isinstance(tangent, TangentSpace) and tangent not in KINDS:
         hint = suggestion(str(tangent), KINDS) or ";"
-        raise FieldError(f"There is no tangent {tangent!r}{hint} Use {', '.join(map(repr, KINDS))}, or a TangentSpace.")
+        raise FieldError(
+            f"There is no tangent {tangent!r}{hint} Use {', '.join(map(repr, KINDS))}, or a "
+            f"TangentSpace."
+        )
 
 
 def choose_tangent(
@@ -117,8 +133,9 @@ def choose_tangent(
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the exact affine constraints that the data satisfies, beside those that are stated. If none are stated it
-        warns when the data seems to lie on a curved surface. ``constraints`` uses the stated ones alone.
+        ``auto`` uses the exact affine constraints that the data satisfies, beside those that are
+        stated. If none are stated it warns when the data seems to lie on a curved surface.
+        ``constraints`` uses the stated ones alone.
     constraints : sequence of str, Expression or callable
         Functions that are constant on the data; see `constraint_tangent`.
     names : sequence of str, optional
@@ -143,11 +160,16 @@ def choose_tangent(
     if isinstance(constraints, str):
         constraints = (constraints,)
     if constraints and tangent not in ("auto", "constraints"):
-        raise FieldError(f"Constraints were stated, but tangent={tangent!r} does not use them; use 'constraints' or 'auto'.")
+        raise FieldError(
+            f"Constraints were stated, but tangent={tangent!r} does not use them; use "
+            f"'constraints' or 'auto'."
+        )
     if tangent == "constraints":
         return constraint_tangent(points, scale, constraints, labels)
     if tangent == "auto" and constraints:
-        return constraint_tangent(points, scale, [*constraints, *_affine_constraints(points, scale)], labels)
+        return constraint_tangent(
+            points, scale, [*constraints, *_affine_constraints(points, scale)], labels
+        )
     if tangent == "none":
         return TangentSpace("none", n_inputs)
     if tangent == "linear":
@@ -159,7 +181,9 @@ def choose_tangent(
 
 
 def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedConstraint]:
-    """Gradients of the affine functions that are constant on the data; constraints that the user also states do no harm."""
+    """Gradients of the affine functions that are constant on the data; constraints that the user
+    also states do no harm.
+    """
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
         return []
@@ -170,13 +194,21 @@ def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedCon
 
 def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
     linear = linear_tangent(points, scale)
-    flat = TangentSpace("none", linear.rank, spectrum=linear.spectrum) if linear.rank == points.shape[1] else linear
-    local_rank = curved_rank((points / scale) @ linear.basis if linear.basis is not None else points / scale)
+    flat = (
+        TangentSpace("none", linear.rank, spectrum=linear.spectrum)
+        if linear.rank == points.shape[1]
+        else linear
+    )
+    local_rank = curved_rank(
+        (points / scale) @ linear.basis if linear.basis is not None else points / scale
+    )
     if local_rank is None:
         return flat
     warn(
-        f"The points seem to lie on a curved surface of dimension {local_rank} in {linear.rank} dimensions; the network's "
+        f"The points seem to lie on a curved surface of dimension {local_rank} in "
+        f"{linear.rank} dimensions; the network's "
         "gradient is arbitrary across it. "
-        "Pass tangent='local', or better state the constraint, as in constraints=['x**2 + y**2 = 1']."
+        "Pass tangent='local', or better state the constraint, as in constraints=['x**2 + "
+        "y**2 = 1']."
     )
     return replace(flat, local_rank=local_rank)

@@ -16,7 +16,8 @@ Kind = Literal["none", "linear", "local", "constraints"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TangentSpace:
-    """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their spread).
+    """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their
+    spread).
 
     Attributes
     ----------
@@ -25,14 +26,17 @@ class TangentSpace:
     rank : int
         Dimension of the space.
     basis : ndarray or None
-        None for kind ``none``; shape (n_inputs, rank) for one space, (n_points, n_inputs, rank) for one at each point.
+        None for kind ``none``; shape (n_inputs, rank) for one space, (n_points, n_inputs, rank) for
+        one at each point.
     spectrum : ndarray
-        What the rank was read off: singular values of the data (``none``, ``linear``), pooled local ones (``local``), or those
-        of the constraints' gradients, relative to the largest.
+        What the rank was read off: singular values of the data (``none``, ``linear``), pooled local
+        ones (``local``), or those of the constraints' gradients, relative to the largest.
     is_defined : ndarray of bool, shape (n_points,), or None
-        Where the space is known: constraints may have no gradient at some points. None means everywhere.
+        Where the space is known: constraints may have no gradient at some points. None means
+        everywhere.
     local_rank : int or None
-        The rank that the local spectrum shows, if it was looked at and the data lies on a curved surface of lower dimension.
+        The rank that the local spectrum shows, if it was looked at and the data lies on a curved
+        surface of lower dimension.
     """
 
     kind: Kind
@@ -44,20 +48,38 @@ class TangentSpace:
 
     def __post_init__(self) -> None:
         if self.kind not in ("none", "linear", "local", "constraints"):
-            raise FieldError(f"There is no tangent kind {self.kind!r}; use none, linear, local or constraints.")
+            raise FieldError(
+                f"There is no tangent kind {self.kind!r}; use none, linear, local or constraints."
+            )
         if (self.basis is None) != (self.kind == "none"):
-            raise FieldError(f"A tangent space of kind {self.kind!r} {'needs a' if self.basis is None else 'has no'} basis.")
-        if self.basis is not None and (self.basis.ndim not in (2, 3) or self.basis.shape[-1] != self.rank):
-            raise ShapeError(f"The basis has shape {self.basis.shape}; its last axis must have the rank, {self.rank}.")
+            raise FieldError(
+                f"A tangent space of kind {self.kind!r} "
+                f"{'needs a' if self.basis is None else 'has no'} basis."
+            )
+        if self.basis is not None and (
+            self.basis.ndim not in (2, 3) or self.basis.shape[-1] != self.rank
+        ):
+            raise ShapeError(
+                f"The basis has shape {self.basis.shape}; its last axis must have the rank, "
+                f"{self.rank}."
+            )
         if not 1 <= self.rank <= self.n_inputs:
-            raise FieldError(f"The tangent space has rank {self.rank} in {self.n_inputs} inputs; it is between 1 and that.")
+            raise FieldError(
+                f"The tangent space has rank {self.rank} in {self.n_inputs} inputs; it is "
+                f"between 1 and that."
+            )
         defined = self.is_defined
         if defined is not None and (defined.ndim != 1 or defined.dtype != bool):
             raise ShapeError(
-                f"Where the space is defined is {defined.dtype} {defined.shape}; pass booleans, one for each point."
+                f"Where the space is defined is {defined.dtype} {defined.shape}; pass "
+                f"booleans, one for each point."
             )
         if self.basis is not None:
-            known = self.basis if self.is_global or defined is None or len(defined) != len(self.basis) else self.basis[defined]
+            known = (
+                self.basis
+                if self.is_global or defined is None or len(defined) != len(self.basis)
+                else self.basis[defined]
+            )
             check_orthonormal(known, "tangent bases")
 
     @property
@@ -98,15 +120,23 @@ class TangentSpace:
         array = np.asarray(covectors, dtype=np.float64)
         n_inputs = self.n_inputs
         if array.ndim not in (2, 3) or array.shape[1] != n_inputs:
-            raise ShapeError(f"Covectors have shape {array.shape}; pass (n_points, {n_inputs}) or (n_points, {n_inputs}, m).")
+            raise ShapeError(
+                f"Covectors have shape {array.shape}; pass (n_points, {n_inputs}) or "
+                f"(n_points, {n_inputs}, m)."
+            )
         if self.basis is not None and not self.is_global and len(self.basis) != len(array):
-            raise ShapeError(f"There are {len(array)} covectors, and tangent spaces at {len(self.basis)} points; pass as many.")
+            raise ShapeError(
+                f"There are {len(array)} covectors, and tangent spaces at {len(self.basis)} "
+                f"points; pass as many."
+            )
         scaled = array * (scale if array.ndim == 2 else scale[:, None])
         if self.basis is None:
             return scaled
         if array.ndim == 3:
             return np.swapaxes(self.basis, -1, -2) @ scaled
-        return scaled @ self.basis if self.is_global else np.einsum("ndr,nd->nr", self.basis, scaled)
+        return (
+            scaled @ self.basis if self.is_global else np.einsum("ndr,nd->nr", self.basis, scaled)
+        )
 
     def displacements(self, coordinates: ArrayLike, scale: FloatArray) -> FloatArray:
         """Steps inside the tangent space, in the user's coordinates: scale * (T c).
@@ -124,13 +154,17 @@ class TangentSpace:
         return self.ambient(array[:, :, None])[:, :, 0] * scale
 
     def ambient(self, frames: FloatArray) -> FloatArray:
-        """Vectors of the tangent space, (n_points, rank, m), as scaled vectors of shape (n_points, n_inputs, m)."""
+        """Vectors of the tangent space, (n_points, rank, m), as scaled vectors of shape (n_points,
+        n_inputs, m).
+        """
         return frames if self.basis is None else self.basis @ frames
 
     def subset(self, indices: ArrayLike) -> "TangentSpace":
         """The tangent spaces at some of the points."""
         chosen = np.asarray(indices)
-        basis = self.basis if self.basis is None or self.is_global else _readonly(self.basis[chosen])
+        basis = (
+            self.basis if self.basis is None or self.is_global else _readonly(self.basis[chosen])
+        )
         defined = None if self.is_defined is None else _readonly(self.is_defined[chosen])
         return TangentSpace(self.kind, self.rank, basis, self.spectrum, defined, self.local_rank)
 

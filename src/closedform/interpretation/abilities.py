@@ -1,7 +1,8 @@
 """What an answer can do beyond holding data: report, plots, extension.
 
-The answer is a lower layer than the rooms that draw it or go on searching, so it does not know them. They put their functions
-into this table when they are imported, and the answer's methods look there.
+The answer is a lower layer than the rooms that draw it or go on searching, so it does not know
+them. They put their functions into this table when they are imported, and the answer's methods look
+there.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,8 @@ def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
     """
     if name not in _ABILITIES:
         raise AbilityError(
-            f"Nothing that is imported can do {name!r} with an answer; import closedform.report, or get the answer "
+            f"Nothing that is imported can do {name!r} with an answer; import "
+            f"closedform.report, or get the answer "
             "by closedform.interpret or closedform.load_interpretation."
         )
     return _ABILITIES[name](*arguments, **keywords)

@@ -111,13 +111,15 @@ class Interpretation:
     names : tuple of str
         The inputs.
     concept : Expression or None
-        The chosen formula, whatever the verdict; None if the search found nothing. For several latents the simplest.
+        The chosen formula, whatever the verdict; None if the search found nothing. For several
+        latents the simplest.
     concepts : tuple of Expression
         All that were read, one after the other, where there are several latents.
     verdict : Verdict
         For several latents the joint one; that on each concept is in `parts`.
     front : tuple of FrontEntry
-        Simplest first. This and the evidence for one concept below are empty for several latents: look at `parts`.
+        Simplest first. This and the evidence for one concept below are empty for several latents:
+        look at `parts`.
     chosen, steepest_drop : int or None
         Places on the front: the concept's, and that of the paper's rule.
     choice_reason : str
@@ -133,11 +135,13 @@ class Interpretation:
     hypothesis : HypothesisResult or None
     directions : Directions or None
     structure : Decomposition or None
-        Which inputs enter through which combination, how sure that is, and as ``structure.text`` in words.
+        Which inputs enter through which combination, how sure that is, and as ``structure.text`` in
+        words.
     field_quality : Quality
     provenance : Provenance
     parts : tuple of Interpretation
-        For several latents one for each concept, modulo the others, each with its own front and evidence.
+        For several latents one for each concept, modulo the others, each with its own front and
+        evidence.
     together : JointEvidence or None
         For several latents, how the concepts explain them.
     networks : tuple of NetworkReading
@@ -212,7 +216,12 @@ class Interpretation:
         return perform("notebook", self)
 
     def __repr__(self) -> str:
-        formulas = ", ".join(map(repr, map(str, self.concepts or ((self.concept,) if self.concept is not None else ()))))
+        formulas = ", ".join(
+            map(
+                repr,
+                map(str, self.concepts or ((self.concept,) if self.concept is not None else ())),
+            )
+        )
         return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:

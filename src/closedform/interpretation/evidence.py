@@ -21,8 +21,9 @@ class Alignment:
     low, high : float
         Its 95% bootstrap interval over regions.
     trimmed, trimmed_high : float
-        The mean without the worst 5% of the points, and the upper end of its interval: a network is bad somewhere, mostly where
-        its gradient nearly vanishes, and a few such points decide the mean.
+        The mean without the worst 5% of the points, and the upper end of its interval: a network is
+        bad somewhere, mostly where its gradient nearly vanishes, and a few such points decide the
+        mean.
     chance : float
         What a random direction has.
     paper_loss : float or None
@@ -98,7 +99,8 @@ class Rival:
     difference : float
         Lower end of the interval of its misalignment less the concept's.
     where : tuple of (str, float)
-        Inputs at which the two formulas point most differently, up to half the data's range beyond it.
+        Inputs at which the two formulas point most differently, up to half the data's range beyond
+        it.
     degrees : float
         The angle there.
     degrees_on_data : float
@@ -166,7 +168,8 @@ class Faithfulness:
     Attributes
     ----------
     explained : float
-        1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's mean in its place.
+        1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's
+        mean in its place.
     change : float
         Root mean square change of the outputs, relative to their spread.
     change_by_mean : float

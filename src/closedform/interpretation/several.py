@@ -20,18 +20,20 @@ class JointEvidence:
     read : int
         How many were read.
     spectrum : tuple of float
-        What the rank was read off: pooled singular values of the Jacobians, relative to the largest.
+        What the rank was read off: pooled singular values of the Jacobians, relative to the
+        largest.
     is_rank_ambiguous : bool
         Whether that spectrum has no clear gap.
     outside : float
-        Share of the concepts' directions that lies outside those of the latents, without the worst 5% of the points.
+        Share of the concepts' directions that lies outside those of the latents, without the worst
+        5% of the points.
     missing : float
         Share of the latents' directions that no concept explains, likewise.
     chance : float
         What random directions would leave outside.
     r2 : tuple of float
-        For each latent the share of its held-out variance that a smooth function of the concepts explains; empty without
-        values of the latents.
+        For each latent the share of its held-out variance that a smooth function of the concepts
+        explains; empty without values of the latents.
     explained : float or None
         The same for all latents together.
     """
@@ -94,11 +96,15 @@ class Spread:
 
 
 def spreads(readings: Sequence[NetworkReading], concept: int = 0) -> tuple[Spread, ...]:
-    """The constants of one concept over networks: the only honest error bar against a network's own bias.
+    """The constants of one concept over networks: the only honest error bar against a network's own
+    bias.
 
     Examples
     --------
-    >>> readings = [NetworkReading(name, (), (), (), ((value,),)) for name, value in (("a", 0.9), ("b", 1.1))]
+    >>> readings = [
+    ...     NetworkReading(name, (), (), (), ((value,),))
+    ...     for name, value in (("a", 0.9), ("b", 1.1))
+    ... ]
     >>> spreads(readings)
     (Spread(mean=1.0, error=0.1, values=(0.9, 1.1)),)
     """
@@ -117,7 +123,8 @@ def agreement(readings: Sequence[NetworkReading]) -> str:
     if not readings:
         return ""
     counts = [
-        sum(reading.verdicts[place].status == "verified" for reading in readings) for place in range(len(readings[0].verdicts))
+        sum(reading.verdicts[place].status == "verified" for reading in readings)
+        for place in range(len(readings[0].verdicts))
     ]
     total = len(readings)
     if all(count == total for count in counts):

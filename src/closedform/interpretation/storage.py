@@ -11,7 +11,9 @@ from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords
 
 FORMAT = JsonFormat("closedform interpretation", schema=3, written_by="Interpretation.save")
-"""Files of the first schema have no parts and no networks; those before the third do not say which checks are required."""
+"""Files of the first schema have no parts and no networks; those before the third do not say which
+checks are required.
+"""
 
 
 def save_interpretation(interpretation: Interpretation, path: str | Path) -> None:
@@ -49,6 +51,7 @@ def _structured(content: dict[str, Any]) -> Interpretation:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.
     return replace(
-        found, parts=parts, front=(), chosen=None, steepest_drop=None, choice_reason="", floor=1.0, alignment=None, phi=None,
+        found, parts=parts, front=(), chosen=None, steepest_drop=None, choice_reason="", floor=1.0,
+        alignment=None, phi=None,
         rivals=(), stability=None, inputs=(), directions=None,
     )  # fmt: skip

@@ -22,7 +22,8 @@ class CheckResult:
     text : str
         A sentence with the figures; for a check that was not made, the reason.
     is_required : bool
-        Whether `verified` needs this check to be made and passed. A check that was made and failed always counts.
+        Whether `verified` needs this check to be made and passed. A check that was made and failed
+        always counts.
     name : str
         The check's name; the judge fills it in.
 
@@ -82,7 +83,9 @@ class Verdict:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The checks' sentences: first those that failed, then those not made, then those that passed."""
+        """The checks' sentences: first those that failed, then those not made, then those that
+        passed.
+        """
         ordered = sorted(self.checks, key=lambda check: {False: 0, None: 1, True: 2}[check.passed])
         return tuple(check.sentence for check in ordered)
 

@@ -1,4 +1,6 @@
-"""Points out of data sets, loaders and streams: by index where there is one, else by reservoir sampling in bounded memory."""
+"""Points out of data sets, loaders and streams: by index where there is one, else by reservoir
+sampling in bounded memory.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,8 +43,11 @@ def in_memory(value: Any) -> Any:
     return value if hasattr(value, "detach") else np.asarray(value)
 
 
-def read_dataset(data: Any, max_points: int | None, rng: np.random.Generator, prepare: Prepare) -> tuple[Parts, Notes]:
-    """The inputs of the network at points chosen from a data set, a loader or an iterable of batches.
+def read_dataset(
+    data: Any, max_points: int | None, rng: np.random.Generator, prepare: Prepare
+) -> tuple[Parts, Notes]:
+    """The inputs of the network at points chosen from a data set, a loader or an iterable of
+    batches.
 
     Raises
     ------
@@ -90,7 +95,10 @@ def _random_state_kept(data: Any, rng: np.random.Generator) -> AbstractContextMa
         return nullcontext()
     from closedform.networks.torch_random import random_state_kept
 
-    generators = [getattr(data, "generator", None), getattr(getattr(data, "sampler", None), "generator", None)]
+    generators = [
+        getattr(data, "generator", None),
+        getattr(getattr(data, "sampler", None), "generator", None),
+    ]
     return random_state_kept(seed, generators)
 
 
@@ -113,11 +121,17 @@ def _indexed(data: Any) -> tuple[Any, Callable[[list[Any]], Any]] | None:
 
 
 def _is_plain(loader: Any, library: Any) -> bool:
-    """Whether a loader visits each item of its data set once; a sampler of the user's own may weigh them."""
+    """Whether a loader visits each item of its data set once; a sampler of the user's own may weigh
+    them.
+    """
     if isinstance(loader.sampler, library.SequentialSampler):
         return True
     sampler = loader.sampler
-    return isinstance(sampler, library.RandomSampler) and not sampler.replacement and sampler.num_samples == len(loader.dataset)
+    return (
+        isinstance(sampler, library.RandomSampler)
+        and not sampler.replacement
+        and sampler.num_samples == len(loader.dataset)
+    )
 
 
 def _batches(data: Any) -> Iterator[Any]:
@@ -127,7 +141,8 @@ def _batches(data: Any) -> Iterator[Any]:
     if isinstance(data, Iterable):
         return iter(data)
     raise ExtractionError(
-        f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, n_inputs), a tuple or dictionary of "
+        f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, "
+        f"n_inputs), a tuple or dictionary of "
         "arrays, a data set, a loader, or an iterable of batches."
     )
 
@@ -138,7 +153,11 @@ def _stacked(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def _from_items(
-    dataset: Any, collate: Callable[[list[Any]], Any], max_points: int | None, rng: np.random.Generator, prepare: Prepare
+    dataset: Any,
+    collate: Callable[[list[Any]], Any],
+    max_points: int | None,
+    rng: np.random.Generator,
+    prepare: Prepare,
 ) -> tuple[Parts, Notes]:
     total = len(dataset)
     if total == 0:
@@ -155,14 +174,18 @@ def _from_items(
 def _from_stream(
     batches: Iterator[Any], max_points: int | None, rng: np.random.Generator, prepare: Prepare
 ) -> tuple[Parts, Notes]:
-    """Reservoir sampling: every point of the stream is kept with the same probability, and no more than those are held."""
+    """Reservoir sampling: every point of the stream is kept with the same probability, and no more
+    than those are held.
+    """
     slots: list[tuple[int, Parts]] = []
     seen = 0
     notes: Notes = ()
     for batch in batches:
         parts, notes = _parts(batch, prepare)
         count = len(next(iter(parts.values())))
-        targets = rng.integers(0, np.arange(seen, seen + count) + 1) if count else np.empty(0, dtype=int)
+        targets = (
+            rng.integers(0, np.arange(seen, seen + count) + 1) if count else np.empty(0, dtype=int)
+        )
         for row, target in enumerate(targets):
             number = seen + row
             if max_points is None or number < max_points:
@@ -179,11 +202,16 @@ def _from_stream(
 
 def _row(parts: Parts, row: int) -> Parts:
     # A copy: a view would keep its whole batch in memory.
-    return {key: value[row].clone() if hasattr(value, "detach") else np.array(value[row]) for key, value in parts.items()}
+    return {
+        key: value[row].clone() if hasattr(value, "detach") else np.array(value[row])
+        for key, value in parts.items()
+    }
 
 
 def _joined(pieces: list[Any]) -> Any:
-    return sys.modules["torch"].cat(pieces) if hasattr(pieces[0], "detach") else np.concatenate(pieces)
+    return (
+        sys.modules["torch"].cat(pieces) if hasattr(pieces[0], "detach") else np.concatenate(pieces)
+    )
 
 
 def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
@@ -193,7 +221,10 @@ def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
         batch = prepare(own_copy(batch))
     elif isinstance(batch, tuple | list):
         if len(batch) > 1:
-            notes = (f"The data set yields {len(batch)} things; the first is the input. Use prepare= to choose otherwise.",)
+            notes = (
+                f"The data set yields {len(batch)} things; the first is the input. Use "
+                f"prepare= to choose otherwise.",
+            )
         batch = next(iter(batch))
     if isinstance(batch, Mapping):
         return {str(key): in_memory(value) for key, value in batch.items()}, notes

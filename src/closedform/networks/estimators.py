@@ -47,10 +47,17 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
     """
     values = np.asarray(getattr(model, method)(inputs))
     if values.dtype.kind not in "fiu":
-        raise ExtractionError(f"{method} returns {values.dtype}, not numbers; choose one that does, such as 'predict_proba:1'.")
+        raise ExtractionError(
+            f"{method} returns {values.dtype}, not numbers; choose one that does, such as "
+            f"'predict_proba:1'."
+        )
     if method == "predict_proba" and values.ndim == 2:
         return log_odds_of(values)
-    if method == "decision_function" and values.ndim == 1 and len(getattr(model, "classes_", ())) == 2:
+    if (
+        method == "decision_function"
+        and values.ndim == 1
+        and len(getattr(model, "classes_", ())) == 2
+    ):
         # As probabilities do, the columns belong to the two classes.
         return np.stack([-values, values], axis=1)
     return values
@@ -59,9 +66,15 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
 def method_note(method: str, neuron: Neuron) -> str | None:
     """What was decided about a method."""
     if method == "predict_proba":
-        return f"{neuron}: the log-odds of the class probability were taken (the same concept, without saturation)."
+        return (
+            f"{neuron}: the log-odds of the class probability were taken (the same concept, "
+            f"without saturation)."
+        )
     if neuron.layer in ("", "output") and method == "decision_function":
-        return f"{neuron}: the decision function was taken, which orders points as the class probability does."
+        return (
+            f"{neuron}: the decision function was taken, which orders points as the class "
+            f"probability does."
+        )
     return None
 
 

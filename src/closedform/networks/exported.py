@@ -44,9 +44,7 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
             "export it again."
         )
     return LoadedModel(
-        model,
-        fixed_batch=fixed_batch,
-        make_double=lambda: _unflattened(program).double(),
+        model, fixed_batch=fixed_batch, make_double=lambda: _unflattened(program).double()
     )
 
 
@@ -97,7 +95,8 @@ def _torch_log_quiet() -> Iterator[None]:
 def training_operations(program: Any) -> list[str]:
     """Operations of an exported program that behave as in training.
 
-    Dropout counts if it drops anything, and batch normalisation if it has running statistics and does not use them.
+    Dropout counts if it drops anything, and batch normalisation if it has running statistics and
+    does not use them.
     """
     found: dict[str, None] = {}
     for module in program.graph_module.modules():
@@ -105,7 +104,9 @@ def training_operations(program: Any) -> list[str]:
             schema = getattr(node.target, "_schema", None)
             if node.op != "call_function" or schema is None:
                 continue
-            given = dict(zip((argument.name for argument in schema.arguments), node.args, strict=False)) | dict(node.kwargs)
+            given = dict(
+                zip((argument.name for argument in schema.arguments), node.args, strict=False)
+            ) | dict(node.kwargs)
             if _is_training(given):
                 found[str(schema.name).removeprefix("aten::")] = None
     return list(found)

@@ -40,13 +40,14 @@ def extract_field(
     Parameters
     ----------
     model : object
-        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of an array, or an estimator
-        in the style of scikit-learn.
+        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of
+        an array, or an estimator in the style of scikit-learn.
     inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        The data, points along the first axis. A tuple holds several positional inputs, a dictionary named ones.
+        The data, points along the first axis. A tuple holds several positional inputs, a dictionary
+        named ones.
     neuron : str, int, tuple, callable, or list of these
-        ``"layer.path:index"``, a tuple for positions or a direction in a layer, a function, or a list for several latents; see
-        `closedform.networks.neuron.parse_neuron`.
+        ``"layer.path:index"``, a tuple for positions or a direction in a layer, a function, or a
+        list for several latents; see `closedform.networks.neuron.parse_neuron`.
     names : sequence of str, optional
         The inputs; default: those that the data carry.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
@@ -56,13 +57,14 @@ def extract_field(
     max_points : int or None
         How many points are taken, chosen by `rng`; None for all.
     smoothing : float
-        For rectified networks, whose gradients are piecewise constant: average each gradient over a Gaussian ball whose
-        radius is this share of the data's spread, at most 0.05. 0, the default, takes gradients as they are.
+        For rectified networks, whose gradients are piecewise constant: average each gradient over a
+        Gaussian ball whose radius is this share of the data's spread, at most 0.05. 0, the default,
+        takes gradients as they are.
     rng : int, numpy.random.Generator or None
         Seed.
     **options
-        ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``, ``step``, ``kind``: see
-        `closedform.networks.options.Options`.
+        ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``,
+        ``step``, ``kind``: see `closedform.networks.options.Options`.
 
     Returns
     -------
@@ -79,8 +81,15 @@ def extract_field(
     Examples
     --------
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    >>> field = extract_field(lambda x: np.tanh(x[:, 0] ** 2 + x[:, 1] ** 2), points, 0, names=["x", "v"])
-    >>> bool(np.allclose(np.abs((field.directions[:, :, 0] * points).sum(axis=1)), np.linalg.norm(points, axis=1)))
+    >>> field = extract_field(
+    ...     lambda x: np.tanh(x[:, 0] ** 2 + x[:, 1] ** 2), points, 0, names=["x", "v"]
+    ... )
+    >>> bool(
+    ...     np.allclose(
+    ...         np.abs((field.directions[:, :, 0] * points).sum(axis=1)),
+    ...         np.linalg.norm(points, axis=1),
+    ...     )
+    ... )
     True
     """
     generator = as_generator(rng)
@@ -93,8 +102,13 @@ def extract_field(
     field = _field(samples, labels, tangent, constraints)
     if not smoothing:
         return field
-    smooth = smooth_samples(source, samples, radius=smoothing, rng=generator, scale=field.scale, tangent=field.tangent)
-    note = f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the tangent space."
+    smooth = smooth_samples(
+        source, samples, radius=smoothing, rng=generator, scale=field.scale, tangent=field.tangent
+    )
+    note = (
+        f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the "
+        f"tangent space."
+    )
     return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
 
 
@@ -107,16 +121,25 @@ def _telling(inputs: Any) -> Iterator[None]:
         raise
     except (RuntimeError, TypeError) as error:
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        kind = f"of shape {tuple(inputs.shape)}" if hasattr(inputs, "shape") else f"given as {type(inputs).__name__}"
+        kind = (
+            f"of shape {tuple(inputs.shape)}"
+            if hasattr(inputs, "shape")
+            else f"given as {type(inputs).__name__}"
+        )
         raise NetworkError(
-            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their order. A tuple holds "
-            "several positional inputs, a dictionary named ones; fixed= takes further arguments, and a function of tensors "
+            f"The network failed on the inputs {kind}: {said} Check the number of inputs and "
+            f"their order. A tuple holds "
+            "several positional inputs, a dictionary named ones; fixed= takes further "
+            "arguments, and a function of tensors "
             "can stand around the network."
         ) from error
 
 
 def _field(
-    samples: Samples, names: Sequence[str] | None, tangent: str | TangentSpace, constraints: Sequence[StatedConstraint]
+    samples: Samples,
+    names: Sequence[str] | None,
+    tangent: str | TangentSpace,
+    constraints: Sequence[StatedConstraint],
 ) -> GradientField:
     return GradientField.from_arrays(
         samples.points,

@@ -1,4 +1,6 @@
-"""What a network is made of, as a short text: the same weights give the same one, on every machine and every day."""
+"""What a network is made of, as a short text: the same weights give the same one, on every machine
+and every day.
+"""
 
 from hashlib import blake2b
 from typing import Any
@@ -9,7 +11,8 @@ from closedform.networks.model_files import LoadedModel
 
 
 def fingerprint(model: Any) -> str | None:
-    """A checksum of a torch module's layers and weights, or None where a network cannot be told by its parts.
+    """A checksum of a torch module's layers and weights, or None where a network cannot be told by
+    its parts.
 
     Parameters
     ----------

@@ -35,14 +35,20 @@ class FunctionSource:
 
     Examples
     --------
-    >>> source = FunctionSource(np.sum, Rows({0: np.ones((4, 2))}), (Neuron(),), Options(batched=False))
+    >>> source = FunctionSource(
+    ...     np.sum, Rows({0: np.ones((4, 2))}), (Neuron(),), Options(batched=False)
+    ... )
     >>> source.evaluate(source.points).jacobians[0].round(9)
     array([[1., 1.]])
     """
 
-    def __init__(self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options) -> None:
+    def __init__(
+        self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
+    ) -> None:
         self._model = model
-        self._rows = Rows({key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes)
+        self._rows = Rows(
+            {key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes
+        )
         self._neurons = neurons
         self._options = options
         self._blocks = make_blocks(self._rows, options.wrt)
@@ -64,8 +70,12 @@ class FunctionSource:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
         count = -(-len(points) // self._options.batch_size)
         edges = np.linspace(0, len(points), count + 1).astype(int)
-        pieces = [self._differentiate(points, np.arange(start, stop)) for start, stop in pairwise(edges)]
-        latents, jacobians, errors = (np.concatenate([piece[place] for piece in pieces]) for place in range(3))
+        pieces = [
+            self._differentiate(points, np.arange(start, stop)) for start, stop in pairwise(edges)
+        ]
+        latents, jacobians, errors = (
+            np.concatenate([piece[place] for piece in pieces]) for place in range(3)
+        )
         self._judge(jacobians, errors)
         names = column_names(self._rows, self._blocks)
         return Samples(points, jacobians, latents, tuple(self._notes), errors=errors, names=names)
@@ -75,13 +85,25 @@ class FunctionSource:
         usable = np.isfinite(size) & (size > 0)
         if not usable.any():
             return
-        share = float(np.median(np.linalg.norm(errors * self._spread, axis=2)[usable] / size[usable]))
-        self._notes[f"Gradients are finite differences; their median error is about {share:.0e} of the gradient."] = None
+        share = float(
+            np.median(np.linalg.norm(errors * self._spread, axis=2)[usable] / size[usable])
+        )
+        self._notes[
+            f"Gradients are finite differences; their median error is about {share:.0e} of "
+            f"the gradient."
+        ] = None
         if share > ROUGH:
-            self._notes[f"The function is rough at the scale of the step; try a step= larger than {self._step:.1g}."] = None
+            self._notes[
+                f"The function is rough at the scale of the step; try a step= larger than "
+                f"{self._step:.1g}."
+            ] = None
 
-    def _differentiate(self, points: FloatArray, places: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Central differences at two steps, extrapolated; the difference of the two tells the error."""
+    def _differentiate(
+        self, points: FloatArray, places: np.ndarray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Central differences at two steps, extrapolated; the difference of the two tells the
+        error.
+        """
         here = points[places]
         latents = self._values(here, places).astype(np.float64)
         shape = (len(places), latents.shape[1], here.shape[1])
@@ -99,7 +121,9 @@ class FunctionSource:
         right, left = here.copy(), here.copy()
         right[:, column] += step
         left[:, column] -= step
-        rise = self._values(right, places).astype(np.float64) - self._values(left, places).astype(np.float64)
+        rise = self._values(right, places).astype(np.float64) - self._values(left, places).astype(
+            np.float64
+        )
         return rise / (right[:, column] - left[:, column])[:, None]
 
     def _values(self, points: FloatArray, places: np.ndarray) -> np.ndarray:
@@ -107,10 +131,20 @@ class FunctionSource:
         parts = self._parts(points, places)
         if self._batched:
             return self._call(parts, len(points))
-        return np.concatenate([self._call({key: part[row] for key, part in parts.items()}, None) for row in range(len(points))])
+        return np.concatenate(
+            [
+                self._call({key: part[row] for key, part in parts.items()}, None)
+                for row in range(len(points))
+            ]
+        )
 
     def _parts(self, points: FloatArray, places: np.ndarray) -> dict[Key, Any]:
-        return fill({key: part[places] for key, part in self._rows.parts.items()}, points, self._blocks, _write)
+        return fill(
+            {key: part[places] for key, part in self._rows.parts.items()},
+            points,
+            self._blocks,
+            _write,
+        )
 
     def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
         """Values for a batch, or for one point if there is no count.
@@ -119,14 +153,19 @@ class FunctionSource:
         evaluations.
         """
         parts = _transformed(self._options.transform, own_copy(parts), count)
-        fixed = {key: value(count or 1) if callable(value) else value for key, value in (self._options.fixed or {}).items()}
+        fixed = {
+            key: value(count or 1) if callable(value) else value
+            for key, value in (self._options.fixed or {}).items()
+        }
         given = parts | fixed
         outputs: dict[str | None, Any] = {}
         columns = []
         for neuron, method in zip(self._neurons, self._methods, strict=True):
             if neuron.whole_model and neuron.function is not None:
                 positional, named = arguments(own_copy(given))
-                value = neuron.function(self._model, named or (positional[0] if len(positional) == 1 else positional))
+                value = neuron.function(
+                    self._model, named or (positional[0] if len(positional) == 1 else positional)
+                )
             else:
                 if method not in outputs:
                     outputs[method] = self._output(method, *arguments(own_copy(given)))
@@ -134,7 +173,9 @@ class FunctionSource:
             columns.append(_two_axes(neuron, value, count or 1))
         return np.concatenate(columns, axis=1)
 
-    def _output(self, method: str | None, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _output(
+        self, method: str | None, positional: tuple[Any, ...], named: dict[str, Any]
+    ) -> Any:
         if method is None:
             return self._model(*positional, **named)
         return call_method(self._model, method, positional[0])
@@ -146,7 +187,10 @@ class FunctionSource:
         array = np.asarray(array)
         array = array[None] if count is None else array
         if count is not None and array.shape[:1] != (count,):
-            raise NeuronError(f"{neuron}: the output has shape {array.shape} for {count} points; points come first.")
+            raise NeuronError(
+                f"{neuron}: the output has shape {array.shape} for {count} points; points "
+                f"come first."
+            )
         return pick(neuron, array, lambda direction, like: direction)
 
     def _method(self, neuron: Neuron) -> str | None:
@@ -159,7 +203,8 @@ class FunctionSource:
             return method
         if not callable(self._model):
             raise ExtractionError(
-                f"A {type(self._model).__name__} is neither a network, nor a function, nor an estimator with a method such as "
+                f"A {type(self._model).__name__} is neither a network, nor a function, nor "
+                f"an estimator with a method such as "
                 "predict. Pass one of these."
             )
         if neuron.layer not in ("", "output"):
@@ -167,7 +212,9 @@ class FunctionSource:
         return None
 
     def _takes_many(self) -> bool:
-        """Whether the function takes many points: tried with a number of them that is not the number of inputs."""
+        """Whether the function takes many points: tried with a number of them that is not the
+        number of inputs.
+        """
         if is_estimator(self._model):
             return True
         count = 2 if self._points.shape[1] != 2 else 3
@@ -203,7 +250,11 @@ def _transformed(transform: Any, parts: dict[Key, Any], count: int | None) -> di
         return parts
     if not callable(transform):
         key, value = next(iter(parts.items()))
-        return {key: transform.transform(value) if count is not None else transform.transform(value[None])[0]}
+        return {
+            key: transform.transform(value)
+            if count is not None
+            else transform.transform(value[None])[0]
+        }
     positional, named = arguments(parts)
     result = transform(*positional, **named)
     if isinstance(result, dict):
@@ -215,6 +266,9 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:
     array = np.asarray(value)
     array = array.reshape(1) if array.ndim == 0 and count == 1 else array
     if array.shape[:1] != (count,) or array.ndim > 2:
-        raise NeuronError(f"{neuron} gave values of shape {array.shape}; one value for each of {count} points is needed.")
+        raise NeuronError(
+            f"{neuron} gave values of shape {array.shape}; one value for each of {count} "
+            f"points is needed."
+        )
     array = array if array.dtype.kind == "f" else array.astype(np.float64)
     return array if array.ndim == 2 else array[:, None]

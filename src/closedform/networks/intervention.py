@@ -41,8 +41,8 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
     Returns
     -------
     Pass or None
-        None where this cannot be done: another kind of neuron, an output neuron, outputs that are not one tensor, or a network
-        that does not take points as they are.
+        None where this cannot be done: another kind of neuron, an output neuron, outputs that are
+        not one tensor, or a network that does not take points as they are.
 
     Examples
     --------
@@ -87,7 +87,8 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
         try:
             output = network(torch.as_tensor(np.array(points), dtype=dtype, device=device))
         except (RuntimeError, TypeError, ValueError):
-            return None  # points are flat; a network of images or of several inputs takes something else
+            # points are flat; a network of images or of several inputs takes something else
+            return None
         finally:
             handle.remove()
     if len(seen) != 1 or not isinstance(output, torch.Tensor) or len(output) != len(points):
@@ -98,5 +99,10 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
 def _is_unit(neuron: Neuron) -> bool:
     """Whether it is one unit of a named flat layer, before the output."""
     plain_index = len(neuron.index) == 1 and isinstance(neuron.index[0], int)
-    special = neuron.direction is not None or neuron.function is not None or bool(neuron.part) or neuron.call is not None
+    special = (
+        neuron.direction is not None
+        or neuron.function is not None
+        or bool(neuron.part)
+        or neuron.call is not None
+    )
     return bool(neuron.layer) and neuron.layer != "output" and plain_index and not special

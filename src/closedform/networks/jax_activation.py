@@ -1,4 +1,6 @@
-"""The value before a sigmoid, tanh or softmax in a JAX function: found in its jaxpr, where every primitive step is listed."""
+"""The value before a sigmoid, tanh or softmax in a JAX function: found in its jaxpr, where every
+primitive step is listed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +16,17 @@ else:
 SQUASHING = {"logistic": "sigmoid", "tanh": "tanh"}
 """Primitives, and what to call them."""
 
-_KEEPING = ("reshape", "broadcast_in_dim", "expand_dims", "copy", "convert_element_type", "stop_gradient")
-_RESHAPING = frozenset((*_KEEPING, "squeeze", "slice", "transpose", "dynamic_slice", "gather", "rev", "copy_p"))
+_KEEPING = (
+    "reshape",
+    "broadcast_in_dim",
+    "expand_dims",
+    "copy",
+    "convert_element_type",
+    "stop_gradient",
+)
+_RESHAPING = frozenset(
+    (*_KEEPING, "squeeze", "slice", "transpose", "dynamic_slice", "gather", "rev", "copy_p")
+)
 _INLINED = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
 _WIDENING = frozenset(_KEEPING)
 
@@ -28,8 +39,11 @@ class Before:
     value: Callable[[], Any]
 
 
-def unsquashed(function: Callable[..., list[Any]], *inputs: Any) -> tuple[list[Any], list[str | None]]:
-    """Evaluate a function that returns a list of arrays; where a squashing function is the last step, take the value before it.
+def unsquashed(
+    function: Callable[..., list[Any]], *inputs: Any
+) -> tuple[list[Any], list[str | None]]:
+    """Evaluate a function that returns a list of arrays; where a squashing function is the last
+    step, take the value before it.
 
     Returns
     -------
@@ -47,7 +61,10 @@ def unsquashed(function: Callable[..., list[Any]], *inputs: Any) -> tuple[list[A
     closed = jax.make_jaxpr(function)(*inputs)
     flat = jax.tree_util.tree_leaves(inputs)
     values, before = _run(closed.jaxpr, closed.consts, flat, [None] * len(flat))
-    taken = [value if entry is None else entry.value() for value, entry in zip(values, before, strict=True)]
+    taken = [
+        value if entry is None else entry.value()
+        for value, entry in zip(values, before, strict=True)
+    ]
     return taken, [None if entry is None else entry.name for entry in before]
 
 
@@ -62,17 +79,26 @@ def log_odds(scores: Any, axis: int) -> Any:
     """
     numpy = jax.numpy
     shares = jax.nn.log_softmax(scores, axis)
-    places = numpy.arange(scores.shape[axis]).reshape([-1 if place == axis else 1 for place in range(scores.ndim)])
+    places = numpy.arange(scores.shape[axis]).reshape(
+        [-1 if place == axis else 1 for place in range(scores.ndim)]
+    )
     top = places == numpy.argmax(scores, axis=axis, keepdims=True)
-    # As for torch: the logsumexp of the others is needed for the largest share only, and the placeholder keeps nan out.
+    # As for torch: the logsumexp of the others is needed for the largest share only, and the
+    # placeholder keeps nan out.
     small = numpy.where(top, -1.0, shares)
     others = jax.nn.logsumexp(numpy.where(top, -numpy.inf, scores), axis=axis, keepdims=True)
     return numpy.where(top, scores - others, small - numpy.log1p(-numpy.exp(small)))
 
 
-def _run(jaxpr: Any, consts: Any, inputs: list[Any], before: list[Before | None]) -> tuple[list[Any], list[Before | None]]:
-    """Evaluate step by step, going into jitted parts, and remember what stands before squashing functions."""
-    values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))
+def _run(
+    jaxpr: Any, consts: Any, inputs: list[Any], before: list[Before | None]
+) -> tuple[list[Any], list[Before | None]]:
+    """Evaluate step by step, going into jitted parts, and remember what stands before squashing
+    functions.
+    """
+    values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(
+        zip(jaxpr.invars, inputs, strict=True)
+    )
     earlier: dict[Any, Before | None] = dict(zip(jaxpr.invars, before, strict=True))
     made: dict[Any, Any] = {}
 
@@ -87,11 +113,17 @@ def _run(jaxpr: Any, consts: Any, inputs: list[Any], before: list[Before | None]
         name = equation.primitive.name
         if name in _INLINED and "jaxpr" in equation.params:
             inner = equation.params["jaxpr"]
-            body, constants = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
-            results, found = _run(body, constants, arguments, [known(atom) for atom in equation.invars])
+            body, constants = (
+                (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
+            )
+            results, found = _run(
+                body, constants, arguments, [known(atom) for atom in equation.invars]
+            )
         else:
             results = _bind(equation, arguments)
-            found = [_before(equation, arguments, known, made, values)] + [None] * (len(results) - 1)
+            found = [_before(equation, arguments, known, made, values)] + [None] * (
+                len(results) - 1
+            )
         for variable, result, entry in zip(equation.outvars, results, found, strict=True):
             values[variable], earlier[variable], made[variable] = result, entry, equation
     return [read(atom) for atom in jaxpr.outvars], [known(atom) for atom in jaxpr.outvars]
@@ -106,7 +138,11 @@ def _bind(equation: Any, arguments: list[Any]) -> list[Any]:
 
 
 def _before(
-    equation: Any, arguments: list[Any], known: Callable[[Any], Before | None], made: dict[Any, Any], values: dict[Any, Any]
+    equation: Any,
+    arguments: list[Any],
+    known: Callable[[Any], Before | None],
+    made: dict[Any, Any],
+    values: dict[Any, Any],
 ) -> Before | None:
     name = equation.primitive.name
     if name in SQUASHING:
@@ -115,7 +151,10 @@ def _before(
         inner = known(equation.invars[0])
         if inner is None:
             return None
-        return Before(inner.name, lambda: equation.primitive.bind(inner.value(), *arguments[1:], **equation.params))
+        return Before(
+            inner.name,
+            lambda: equation.primitive.bind(inner.value(), *arguments[1:], **equation.params),
+        )
     return _softmax(equation, made, values)
 
 
@@ -134,7 +173,9 @@ def _softmax(equation: Any, made: dict[Any, Any], values: dict[Any, Any]) -> Bef
         total = maker(equation.invars[1], "reduce_sum", _WIDENING)
     elif name == "sub":
         logarithm = maker(equation.invars[1], "log", _WIDENING)
-        total = maker(logarithm.invars[0], "reduce_sum", _WIDENING) if logarithm is not None else None
+        total = (
+            maker(logarithm.invars[0], "reduce_sum", _WIDENING) if logarithm is not None else None
+        )
         exponential = maker(total.invars[0], "exp") if total is not None else None
     else:
         return None
@@ -145,4 +186,6 @@ def _softmax(equation: Any, made: dict[Any, Any], values: dict[Any, Any]) -> Bef
         return None
     if len(axes) != 1 or hasattr(scores, "val") or values[scores].shape[axes[0]] < 2:
         return None
-    return Before("softmax" if name == "div" else "log-softmax", lambda: log_odds(values[scores], axes[0]))
+    return Before(
+        "softmax" if name == "div" else "log-softmax", lambda: log_odds(values[scores], axes[0])
+    )

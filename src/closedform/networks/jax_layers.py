@@ -1,4 +1,6 @@
-"""Layers of Flax and Equinox networks: a pure function that returns the output and what the wanted layers gave."""
+"""Layers of Flax and Equinox networks: a pure function that returns the output and what the wanted
+layers gave.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +22,14 @@ Listening = Callable[..., tuple[Any, Outputs]]
 
 
 def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | None]:
-    """A pure function of the network's arguments that also returns the outputs of the layers that neurons live in.
+    """A pure function of the network's arguments that also returns the outputs of the layers that
+    neurons live in.
 
     Returns
     -------
     function : callable
-        ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch normalisation as in evaluation.
+        ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch normalisation
+        as in evaluation.
     batched : bool or None
         Whether networks of this kind take many points; None if it must be found out.
 
@@ -35,7 +39,10 @@ def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | N
         If a layer does not exist.
     """
     if not isinstance(model, tuple) and not callable(model):
-        raise ExtractionError(f"A {type(model).__name__} cannot be called; pass a function, a module, or (module, variables).")
+        raise ExtractionError(
+            f"A {type(model).__name__} cannot be called; pass a function, a module, or "
+            f"(module, variables)."
+        )
     named = [neuron for neuron in neurons if neuron.layer and not neuron.whole_model]
     linen, nnx, equinox = (sys.modules.get(name) for name in ("flax.linen", "flax.nnx", "equinox"))
     candidate = model[0] if isinstance(model, tuple) else model
@@ -60,7 +67,9 @@ def _linen(model: Any, named: list[Neuron]) -> Listening:
     def run(*args: Any, **kwargs: Any) -> tuple[Any, Outputs]:
         if not wanted:
             return module.apply(variables, *args, **kwargs), {}
-        output, state = module.apply(variables, *args, capture_intermediates=_is_call, mutable=["intermediates"], **kwargs)
+        output, state = module.apply(
+            variables, *args, capture_intermediates=_is_call, mutable=["intermediates"], **kwargs
+        )
         found = dict(_captured(state.get("intermediates", {}), ""))
         for neuron in named:
             if neuron.layer not in found and neuron.layer != "output":
@@ -89,13 +98,18 @@ def _nnx(nnx: Any, model: Any, named: list[Neuron]) -> Listening:
     definition, state = nnx.split(twin)
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, Outputs]:
-        # Merged anew inside each trace, so that counters may move on and nothing of it reaches the user's network.
+        # Merged anew inside each trace, so that counters may move on and nothing of it reaches the
+        # user's network.
         fresh = nnx.merge(definition, state)
         outputs: Outputs = {}
         for neuron in named:
             layer = _walk(fresh, neuron.layer)
             if layer is not None and neuron.layer not in outputs:
-                object.__setattr__(layer, "__class__", _recording(type(layer), outputs.setdefault(neuron.layer, [])))
+                object.__setattr__(
+                    layer,
+                    "__class__",
+                    _recording(type(layer), outputs.setdefault(neuron.layer, [])),
+                )
         return fresh(*args, **kwargs), outputs
 
     return run
@@ -134,7 +148,9 @@ def _equinox(equinox: Any, model: Any, named: list[Neuron]) -> Listening:
         for layer in {neuron.layer for neuron in named if _walk(quiet, neuron.layer) is not None}:
             sink = outputs.setdefault(layer, [])
             recorder = Recorder(_walk(listening, layer), sink)
-            listening = equinox.tree_at(lambda tree, path=layer: _walk(tree, path), listening, recorder)
+            listening = equinox.tree_at(
+                lambda tree, path=layer: _walk(tree, path), listening, recorder
+            )
         return listening(*args, **kwargs), outputs
 
     return run
@@ -179,7 +195,11 @@ def _layers(value: Any, kind: type, path: str, seen: set[int]) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         children = [(str(place), child) for place, child in enumerate(value)]
     elif isinstance(value, kind):
-        children = [(str(name), child) for name, child in vars(value).items() if not str(name).startswith("_")]
+        children = [
+            (str(name), child)
+            for name, child in vars(value).items()
+            if not str(name).startswith("_")
+        ]
         children += list(_entries(value))
     else:
         return

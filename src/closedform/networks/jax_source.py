@@ -1,4 +1,6 @@
-"""Gradients of JAX functions and of Flax and Equinox networks, by automatic differentiation of one point mapped over all."""
+"""Gradients of JAX functions and of Flax and Equinox networks, by automatic differentiation of one
+point mapped over all.
+"""
 
 from contextlib import AbstractContextManager
 from itertools import pairwise
@@ -45,11 +47,15 @@ class JaxSource:
     [[2.0, 0.0]]
     """
 
-    def __init__(self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options) -> None:
+    def __init__(
+        self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
+    ) -> None:
         self._model = model
         self._neurons = neurons
         self._options = options
-        self._rows = Rows({key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes)
+        self._rows = Rows(
+            {key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes
+        )
         self._blocks = make_blocks(self._rows, options.wrt)
         self._points = points_of(self._rows, self._blocks)
         self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
@@ -72,10 +78,22 @@ class JaxSource:
             pieces = []
             for start, stop in pairwise(edges):
                 places = np.arange(start, stop)
-                gradients, values = differentiate(self._as_jax(points[places]), self._context(places))
-                pieces.append((np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64)))
-        latents, jacobians = (np.concatenate([piece[place] for piece in pieces]) for place in range(2))
-        return Samples(points, jacobians, latents, tuple(self._notes), names=column_names(self._rows, self._blocks))
+                gradients, values = differentiate(
+                    self._as_jax(points[places]), self._context(places)
+                )
+                pieces.append(
+                    (np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64))
+                )
+        latents, jacobians = (
+            np.concatenate([piece[place] for piece in pieces]) for place in range(2)
+        )
+        return Samples(
+            points,
+            jacobians,
+            latents,
+            tuple(self._notes),
+            names=column_names(self._rows, self._blocks),
+        )
 
     def _prepare(self) -> None:
         """Find out on one point how the network is called, and in which precision it runs."""
@@ -92,21 +110,30 @@ class JaxSource:
             self._double = False
             self._try_one()
             first = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            self._notes[f"Evaluated in the network's own precision: it does not run in float64 ({first})."] = None
+            self._notes[
+                f"Evaluated in the network's own precision: it does not run in float64 ({first})."
+            ] = None
 
     def _try_one(self) -> None:
         with _precision(self._double):
             row = {key: part[0] for key, part in self._context(np.arange(1)).items()}
-            # Traced and not run: shapes and types are all that is wanted, and nothing is compiled for them.
+            # Traced and not run: shapes and types are all that is wanted, and nothing is compiled
+            # for them.
             values, _ = jax.eval_shape(self._latents, self._as_jax(self._points[0]), row)
             if not jnp.issubdtype(values.dtype, jnp.floating):
-                raise ExtractionError(f"The neurons have values of type {values.dtype}, which have no gradient.")
+                raise ExtractionError(
+                    f"The neurons have values of type {values.dtype}, which have no gradient."
+                )
 
     def _takes_many(self) -> bool:
-        """Whether a plain function takes many points: tried with a number of them that is not the number of inputs."""
+        """Whether a plain function takes many points: tried with a number of them that is not the
+        number of inputs.
+        """
         count = 2 if self._points.shape[1] != 2 else 3
         places = np.arange(count) % len(self._points)
-        parts = fill(self._context(places), self._as_jax(self._points[places]), self._blocks, _write)
+        parts = fill(
+            self._context(places), self._as_jax(self._points[places]), self._blocks, _write
+        )
         try:
             output = jax.eval_shape(self._output_of_many, parts)
             first = jax.tree_util.tree_leaves(output)[0]
@@ -126,22 +153,34 @@ class JaxSource:
         """The inputs at these points; real numbers in the type in which the network runs."""
         real = jnp.float64 if self._double else jnp.float32
         parts = {key: part[places] for key, part in self._rows.parts.items()}
-        return {key: jnp.asarray(part, dtype=real if part.dtype.kind == "f" else None) for key, part in parts.items()}
+        return {
+            key: jnp.asarray(part, dtype=real if part.dtype.kind == "f" else None)
+            for key, part in parts.items()
+        }
 
     def _latents(self, point: Any, context: dict[Key, Any]) -> tuple[Any, Any]:
         """All latents at one point, twice: once to differentiate and once to keep."""
         values, names = unsquashed(self._values, point, context)
         for neuron, name in zip(self._neurons, names, strict=True):
             if name is not None:
-                taken = "its logit, z_i - logsumexp of the others," if "softmax" in name else "its value before it"
-                sentence = f"{neuron} is the output of a {name}; {taken} was taken (the same concept, without saturation)."
+                taken = (
+                    "its logit, z_i - logsumexp of the others,"
+                    if "softmax" in name
+                    else "its value before it"
+                )
+                sentence = (
+                    f"{neuron} is the output of a {name}; {taken} was taken (the same concept, "
+                    f"without saturation)."
+                )
                 self._notes[sentence] = None
         joined = jnp.concatenate([jnp.ravel(value) for value in values])
         return joined, joined
 
     def _values(self, point: Any, context: dict[Key, Any]) -> list[Any]:
         """The values of each neuron at one point."""
-        parts = fill({key: part[None] for key, part in context.items()}, point[None], self._blocks, _write)
+        parts = fill(
+            {key: part[None] for key, part in context.items()}, point[None], self._blocks, _write
+        )
         if not self._batched:
             parts = {key: part[0] for key, part in parts.items()}
         parts = self._transformed(parts)
@@ -156,18 +195,30 @@ class JaxSource:
                 given = named or (positional[0] if len(positional) == 1 else positional)
                 values.append(neuron.function(self._model, given))
             else:
-                values.append(self._taken(neuron, self._call_of(neuron, layers) if neuron.layer in layers else outputs))
+                values.append(
+                    self._taken(
+                        neuron, self._call_of(neuron, layers) if neuron.layer in layers else outputs
+                    )
+                )
         return values
 
     def _call_of(self, neuron: Neuron, layers: dict[str, list[Any]]) -> Any:
         calls = layers[neuron.layer]
         if not calls:
-            raise NeuronError(f"{neuron}: the layer did not run in this pass. Choose a layer that the network calls.")
+            raise NeuronError(
+                f"{neuron}: the layer did not run in this pass. Choose a layer that the "
+                f"network calls."
+            )
         wanted = neuron.call or 0
         if not -len(calls) <= wanted < len(calls):
-            raise NeuronError(f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call {neuron.call}.")
+            raise NeuronError(
+                f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call "
+                f"{neuron.call}."
+            )
         if len(calls) > 1 and neuron.call is None:
-            sentence = f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
+            sentence = (
+                f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
+            )
             self._notes[f"{sentence} ('{neuron.layer}@1' is next.)"] = None
         return calls[wanted]
 
@@ -175,7 +226,11 @@ class JaxSource:
         array, sentence = entry_of(neuron, output)
         if sentence:
             self._notes[sentence] = None
-        return pick(neuron, array if self._batched else array[None], lambda direction, like: jnp.asarray(direction, like.dtype))
+        return pick(
+            neuron,
+            array if self._batched else array[None],
+            lambda direction, like: jnp.asarray(direction, like.dtype),
+        )
 
     def _transformed(self, parts: dict[Key, Any]) -> dict[Key, Any]:
         if self._options.transform is None:
@@ -193,7 +248,11 @@ class JaxSource:
 
 def _precision(double: bool) -> AbstractContextManager[Any]:
     # The experimental form is the older one, and warns where the newer exists.
-    enable = jax.enable_x64 if hasattr(jax, "enable_x64") else require("jax.experimental", extra="jax").enable_x64
+    enable = (
+        jax.enable_x64
+        if hasattr(jax, "enable_x64")
+        else require("jax.experimental", extra="jax").enable_x64
+    )
     return enable(double)
 
 

@@ -28,7 +28,8 @@ class Layer:
     kind : str
         Its class.
     units : str
-        Shape of its output for one point, such as ``8`` or ``16x5``; ``?`` where it is not known without data.
+        Shape of its output for one point, such as ``8`` or ``16x5``; ``?`` where it is not known
+        without data.
     weights : int
         Its own trainable numbers, those of layers inside it included.
     """
@@ -56,7 +57,9 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
     Examples
     --------
     >>> import torch
-    >>> for layer in list_layers(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))):
+    >>> for layer in list_layers(
+    ...     torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    ... ):
     ...     print(layer.name, layer.kind, layer.units, layer.weights)
     0 Linear 8 24
     1 Tanh ? 0
@@ -66,7 +69,12 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
     batch = (model.fixed_batch if isinstance(model, LoadedModel) else None) or 2
     shapes = {} if inputs is None else _shapes(network, np.asarray(inputs)[:batch])
     return [
-        Layer(name, _kind(module), shapes.get(name) or _width(module), sum(part.numel() for part in module.parameters()))
+        Layer(
+            name,
+            _kind(module),
+            shapes.get(name) or _width(module),
+            sum(part.numel() for part in module.parameters()),
+        )
         for name, module in named_layers(network).items()
         if name
     ]
@@ -74,7 +82,11 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
 
 def _kind(module: Any) -> str:
     """Exported layers have lost their class; they remember its name."""
-    return str(module.type_name()).rsplit(".", 1)[-1] if hasattr(module, "type_name") else type(module).__name__
+    return (
+        str(module.type_name()).rsplit(".", 1)[-1]
+        if hasattr(module, "type_name")
+        else type(module).__name__
+    )
 
 
 def _width(module: Any) -> str:

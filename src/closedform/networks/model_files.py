@@ -1,4 +1,6 @@
-"""Model files and data files: what the command line opens. Nothing in a file is run without an explicit word."""
+"""Model files and data files: what the command line opens. Nothing in a file is run without an
+explicit word.
+"""
 
 import importlib
 import inspect
@@ -53,18 +55,23 @@ class LoadedModel:
     notes: tuple[str, ...] = ()
 
 
-def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allow_pickle: bool = False) -> LoadedModel:
+def load_model(
+    path: str | os.PathLike[str], *, builder: str | None = None, allow_pickle: bool = False
+) -> LoadedModel:
     """Open a model file.
 
     Parameters
     ----------
     path : path
-        A ``.pt2`` of torch.export; or weights as ``.safetensors``, or as a state dict that torch.save wrote, with a builder.
+        A ``.pt2`` of torch.export; or weights as ``.safetensors``, or as a state dict that
+        torch.save wrote, with a builder.
     builder : str, optional
-        ``"package.module:function"``; the function returns the network whose weights the file holds. It takes nothing, or the
-        path of the file, for files that say in their metadata how large the network is.
+        ``"package.module:function"``; the function returns the network whose weights the file
+        holds. It takes nothing, or the path of the file, for files that say in their metadata how
+        large the network is.
     allow_pickle : bool
-        Whether to unpickle. A pickled model runs any code that its maker put in it, so only for files of your own.
+        Whether to unpickle. A pickled model runs any code that its maker put in it, so only for
+        files of your own.
 
     Returns
     -------
@@ -91,16 +98,20 @@ def load_model(path: str | os.PathLike[str], *, builder: str | None = None, allo
         return _built(file, builder, lambda: _state_dict(file))
     if ending == ".onnx":
         raise ModelFileError(
-            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part of ONNX. Export the network "
-            "with torch.export to a .pt2, or in Python pass a function that runs the file (gradients by finite differences)."
+            f"{file.name}: ONNX files are not read, for the converters to torch cover only a "
+            f"part of ONNX. Export the network "
+            "with torch.export to a .pt2, or in Python pass a function that runs the file "
+            "(gradients by finite differences)."
         )
     raise ModelFileError(
-        f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; got {ending or 'no ending'}."
+        f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; "
+        f"got {ending or 'no ending'}."
     )
 
 
 def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Open a data file: ``.npz`` with an array `inputs`, points along the first axis, and optionally `names`.
+    """Open a data file: ``.npz`` with an array `inputs`, points along the first axis, and
+    optionally `names`.
 
     Returns
     -------
@@ -122,17 +133,24 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
         raise
     except _BROKEN_DATA as error:
         raise ModelFileError(
-            f"{file.name} is no .npz of plain arrays ({error}). Write it with numpy.savez(path, inputs=...)."
+            f"{file.name} is no .npz of plain arrays ({error}). Write it with "
+            f"numpy.savez(path, inputs=...)."
         ) from error
     if inputs.ndim < 2 or len(inputs) == 0 or inputs.dtype.kind not in "fiu":
         found = f"shape {inputs.shape} and type {inputs.dtype}"
-        raise ModelFileError(f"{file.name}: 'inputs' has {found}; real numbers of shape (n_points, n_inputs) are needed.")
+        raise ModelFileError(
+            f"{file.name}: 'inputs' has {found}; real numbers of shape (n_points, n_inputs) "
+            f"are needed."
+        )
     inputs = inputs if inputs.dtype.kind == "f" else inputs.astype(np.float64)
     if names is None:
         return inputs, None
     expected = int(np.prod(inputs.shape[1:]))
     if names.shape != (expected,) or names.dtype.kind not in "US":
-        raise ModelFileError(f"{file.name}: 'names' has shape {names.shape}; {expected} texts are needed, one for each input.")
+        raise ModelFileError(
+            f"{file.name}: 'names' has shape {names.shape}; {expected} texts are needed, one "
+            f"for each input."
+        )
     return inputs, _checked_names(file, names)
 
 
@@ -191,7 +209,8 @@ def check_expansion(file: Path) -> None:
 
 
 def build(builder: str, file: Path) -> Any:
-    """Import and call ``"package.module:function"``, looking in the current directory too; it is given the file if it asks.
+    """Import and call ``"package.module:function"``, looking in the current directory too; it is
+    given the file if it asks.
 
     Raises
     ------
@@ -200,19 +219,26 @@ def build(builder: str, file: Path) -> Any:
     """
     module_name, _, function_name = builder.partition(":")
     if not module_name or not function_name:
-        raise ModelFileError(f"The builder {builder!r} must have the form 'package.module:function'.")
+        raise ModelFileError(
+            f"The builder {builder!r} must have the form 'package.module:function'."
+        )
     torch = require("torch", extra="torch")
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
         function = getattr(importlib.import_module(module_name), function_name)
     except (ImportError, AttributeError) as error:
-        raise ModelFileError(f"The builder {builder!r} cannot be imported: {error}. Is its package installed?") from error
+        raise ModelFileError(
+            f"The builder {builder!r} cannot be imported: {error}. Is its package installed?"
+        ) from error
     finally:
         sys.path.remove(here)
     model = function(file) if _wants_argument(function) else function()
     if not isinstance(model, torch.nn.Module):
-        raise ModelFileError(f"The builder {builder!r} returned a {type(model).__name__}; it must return a torch module.")
+        raise ModelFileError(
+            f"The builder {builder!r} returned a {type(model).__name__}; it must return a "
+            f"torch module."
+        )
     return model
 
 
@@ -222,13 +248,17 @@ def _wants_argument(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):  # some builtins tell nothing about themselves
         return False
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return any(parameter.kind in places and parameter.default is inspect.Parameter.empty for parameter in parameters)
+    return any(
+        parameter.kind in places and parameter.default is inspect.Parameter.empty
+        for parameter in parameters
+    )
 
 
 def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]]) -> LoadedModel:
     if builder is None:
         raise ModelFileError(
-            f"{file.name} holds weights only. Say how to make the network: builder='package.module:function' (--builder)."
+            f"{file.name} holds weights only. Say how to make the network: "
+            f"builder='package.module:function' (--builder)."
         )
     model = build(builder, file)
     weights, notes = _fitting(dict(read()), set(model.state_dict()))
@@ -236,12 +266,16 @@ def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]
         model.load_state_dict(weights, strict=True)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
-        raise ModelFileError(f"The weights in {file.name} do not fit the network of {builder!r}: {reason}") from error
+        raise ModelFileError(
+            f"The weights in {file.name} do not fit the network of {builder!r}: {reason}"
+        ) from error
     return LoadedModel(model, notes=notes)
 
 
 def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The weights under the names that the network uses: training frameworks wrap and prefix them."""
+    """The weights under the names that the network uses: training frameworks wrap and prefix
+    them.
+    """
     for name in _WRAPPERS:
         if name in weights and isinstance(weights[name], Mapping):
             weights = dict(weights[name])
@@ -304,5 +338,8 @@ def _unpickled(file: Path) -> LoadedModel:
     except Exception as error:  # unpickling may raise anything
         raise ModelFileError(f"{file.name} cannot be unpickled: {error}") from error
     if not isinstance(model, torch.nn.Module):
-        raise ModelFileError(f"{file.name} holds a {type(model).__name__}, not a network; give a builder for a state dict.")
+        raise ModelFileError(
+            f"{file.name} holds a {type(model).__name__}, not a network; give a builder for "
+            f"a state dict."
+        )
     return LoadedModel(model)

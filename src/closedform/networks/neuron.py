@@ -1,4 +1,6 @@
-"""How a user points at a neuron: text, a tuple, a direction in a layer, a function, or a list of these."""
+"""How a user points at a neuron: text, a tuple, a direction in a layer, a function, or a list of
+these.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +22,9 @@ EVERY = "*"
 LISTED_LAYERS = 40
 """How many layers an error message lists."""
 
-_TEXT = re.compile(r"(?P<layer>[^\[\]@:]*)(?P<part>(?:\[[^\[\]]+\])*)(?:@(?P<call>-?\d+))?(?::(?P<index>.*))?")
+_TEXT = re.compile(
+    r"(?P<layer>[^\[\]@:]*)(?P<part>(?:\[[^\[\]]+\])*)(?:@(?P<call>-?\d+))?(?::(?P<index>.*))?"
+)
 
 Index = tuple[int | str, ...]
 
@@ -36,18 +40,20 @@ class Neuron:
     layer : str
         Path of the layer; empty for the network's output.
     index : tuple
-        One entry per axis of the layer's output after the points' axis: a position, or a reduction over that axis. A
-        reduction in the last place covers all axes that remain.
+        One entry per axis of the layer's output after the points' axis: a position, or a reduction
+        over that axis. A reduction in the last place covers all axes that remain.
     direction : ndarray or None
         Weights over the layer's units; the neuron is the inner product with them.
     function : callable or None
-        With a layer, ``function(activation)``; without, ``function(model, inputs)``; values of shape (n_points,).
+        With a layer, ``function(activation)``; without, ``function(model, inputs)``; values of
+        shape (n_points,).
     whole_model : bool
         Whether `function` takes the model rather than an activation.
     part : tuple
         Which entry of a layer's output, where that is a tuple or a dictionary.
     call : int or None
-        Which call, for a layer that runs several times in one pass, counted from 0; negative from the end.
+        Which call, for a layer that runs several times in one pass, counted from 0; negative from
+        the end.
 
     Examples
     --------
@@ -82,12 +88,14 @@ def parse_neuron(selector: Any) -> Neuron:
     Parameters
     ----------
     selector : str, int, tuple, callable or Neuron
-        ``"layer.path:index"``; several positions as ``"conv:3,5"`` (channel, position), a reduction as ``"conv:3,mean"``, all
-        units of a layer as ``"encoder:*"``. ``":0"``, ``"output:0"`` and ``0`` mean the network's output.
-        ``"gru[1]:0"`` takes an entry of an output that is a tuple or dictionary, ``"encoder@1:0"`` the second of several calls.
-        Tuples: ``("conv", 3)``, ``("conv", (3, 5))``, ``("conv", 3, "mean")``; ``("layer", vector)`` for a direction, with the
-        position after it where the layer has positions; ``("layer", function)`` for a function of the layer's output.
-        A callable alone is called as ``function(model, inputs)``. Functions return one value per point.
+        ``"layer.path:index"``; several positions as ``"conv:3,5"`` (channel, position), a reduction
+        as ``"conv:3,mean"``, all units of a layer as ``"encoder:*"``. ``":0"``, ``"output:0"`` and
+        ``0`` mean the network's output. ``"gru[1]:0"`` takes an entry of an output that is a tuple
+        or dictionary, ``"encoder@1:0"`` the second of several calls. Tuples: ``("conv", 3)``,
+        ``("conv", (3, 5))``, ``("conv", 3, "mean")``; ``("layer", vector)`` for a direction, with
+        the position after it where the layer has positions; ``("layer", function)`` for a function
+        of the layer's output. A callable alone is called as ``function(model, inputs)``. Functions
+        return one value per point.
 
     Returns
     -------
@@ -116,7 +124,8 @@ def parse_neuron(selector: Any) -> Neuron:
     if callable(selector):
         return Neuron(function=selector, whole_model=True)
     raise NeuronError(
-        f"{selector!r} does not point at a neuron. Use text such as 'layer.path:index', a tuple (layer, index), "
+        f"{selector!r} does not point at a neuron. Use text such as 'layer.path:index', a "
+        f"tuple (layer, index), "
         "(layer, vector) or (layer, function), a function of (model, inputs), or a list of these.",
         neuron=repr(selector),
     )
@@ -142,7 +151,9 @@ def unknown_layer(neuron: Neuron, known: Iterable[str]) -> NeuronError:
     layers = tuple(name for name in known if name)
     close = get_close_matches(neuron.layer, layers, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    shown = ", ".join(layers[:LISTED_LAYERS]) or "none (only the output and functions can be chosen)"
+    shown = (
+        ", ".join(layers[:LISTED_LAYERS]) or "none (only the output and functions can be chosen)"
+    )
     more = f" and {len(layers) - LISTED_LAYERS} more" if len(layers) > LISTED_LAYERS else ""
     message = f"There is no layer {neuron.layer!r}{hint} Layers: {shown}{more}."
     return NeuronError(message, neuron=str(neuron), known=layers)
@@ -152,7 +163,11 @@ def _from_text(text: str) -> Neuron:
     match = _TEXT.fullmatch(text.strip())
     if match is None:
         raise _malformed(text)
-    layer, part, index = match["layer"], re.findall(r"\[([^\[\]]+)\]", match["part"]), match["index"]
+    layer, part, index = (
+        match["layer"],
+        re.findall(r"\[([^\[\]]+)\]", match["part"]),
+        match["index"],
+    )
     entries = [] if index is None or not index.strip() else index.split(",")
     return Neuron(
         layer=layer,
@@ -165,18 +180,25 @@ def _from_text(text: str) -> Neuron:
 def _from_tuple(selector: tuple[Any, ...]) -> Neuron:
     place, *rest = selector
     if ":" in place:
-        raise NeuronError(f"In the tuple {selector!r} the layer must stand without an index; got {place!r}.", neuron=place)
+        raise NeuronError(
+            f"In the tuple {selector!r} the layer must stand without an index; got {place!r}.",
+            neuron=place,
+        )
     base = _from_text(place)
     if not rest:
         return base
     choice, position = rest[0], rest[1:]
     if isinstance(choice, int | str | np.integer):
         return _replace(base, index=_index([choice, *position], selector))
-    if isinstance(choice, tuple) and all(isinstance(entry, int | str | np.integer) for entry in choice):
+    if isinstance(choice, tuple) and all(
+        isinstance(entry, int | str | np.integer) for entry in choice
+    ):
         return _replace(base, index=_index([*choice, *position], selector))
     if callable(choice) and not hasattr(choice, "__array__"):
         if position:
-            raise NeuronError(f"A function of a layer takes no position; got {position!r}.", neuron=str(base))
+            raise NeuronError(
+                f"A function of a layer takes no position; got {position!r}.", neuron=str(base)
+            )
         return _replace(base, function=choice)
     return _replace(base, direction=_direction(choice, base), index=_index(position, selector))
 
@@ -190,24 +212,36 @@ def _direction(vector: Any, base: Neuron) -> FloatArray:
     try:
         direction = frozen(values)
     except (TypeError, ValueError) as error:
-        raise NeuronError(f"A direction in {str(base)!r} must be an array of numbers; got {vector!r}.") from error
+        raise NeuronError(
+            f"A direction in {str(base)!r} must be an array of numbers; got {vector!r}."
+        ) from error
     if direction.ndim == 0 or not np.isfinite(direction).all() or not direction.any():
-        raise NeuronError(f"A direction in {str(base)!r} must be a finite vector that is not zero; got {vector!r}.")
+        raise NeuronError(
+            f"A direction in {str(base)!r} must be a finite vector that is not zero; got "
+            f"{vector!r}."
+        )
     return direction
 
 
 def _index(entries: Sequence[Any], selector: Any) -> Index:
-    flat = [place for entry in entries for place in (entry if isinstance(entry, tuple) else (entry,))]
+    flat = [
+        place for entry in entries for place in (entry if isinstance(entry, tuple) else (entry,))
+    ]
     index = tuple(_number(place) for place in flat)
     for entry in index:
         if isinstance(entry, str) and entry not in (*REDUCTIONS, EVERY):
             close = get_close_matches(entry, REDUCTIONS, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
             raise NeuronError(
-                f"{entry!r} in {selector!r} is neither a number nor one of {', '.join(REDUCTIONS)}{hint}", neuron=str(selector)
+                f"{entry!r} in {selector!r} is neither a number nor one of "
+                f"{', '.join(REDUCTIONS)}{hint}",
+                neuron=str(selector),
             )
     if EVERY in index and index != (EVERY,):
-        raise NeuronError(f"'*' in {selector!r} must stand alone: it means every unit of a flat layer.", neuron=str(selector))
+        raise NeuronError(
+            f"'*' in {selector!r} must stand alone: it means every unit of a flat layer.",
+            neuron=str(selector),
+        )
     return index
 
 
@@ -219,4 +253,7 @@ def _number(entry: Any) -> int | str:
 
 
 def _malformed(text: str) -> NeuronError:
-    return NeuronError(f"{text!r} is not of the form 'layer.path:index', such as 'encoder.2:7' or 'conv:3,5'.", neuron=text)
+    return NeuronError(
+        f"{text!r} is not of the form 'layer.path:index', such as 'encoder.2:7' or 'conv:3,5'.",
+        neuron=text,
+    )

@@ -33,22 +33,24 @@ class Options:
     batch_size : int
         Points in one pass.
     precision : str
-        ``double`` evaluates a copy of the network in float64, ``native`` the network as it is. ``auto`` tries the copy and
-        says so when it falls back.
+        ``double`` evaluates a copy of the network in float64, ``native`` the network as it is.
+        ``auto`` tries the copy and says so when it falls back.
     transform : callable, module or fitted scaler, optional
-        What stands in front of the network: ``model(transform(inputs))``. Formulas come back in the coordinates before it.
-        A scikit-learn transformer is accepted if it is affine.
+        What stands in front of the network: ``model(transform(inputs))``. Formulas come back in the
+        coordinates before it. A scikit-learn transformer is accepted if it is affine.
     wrt : optional
-        What to differentiate with respect to: an input by position or name, ``(which, index)`` for a slice of it (the index
-        counts the axes of one point), or a list of these. Default: every input that holds real numbers.
+        What to differentiate with respect to: an input by position or name, ``(which, index)`` for
+        a slice of it (the index counts the axes of one point), or a list of these. Default: every
+        input that holds real numbers.
     fixed : mapping, optional
-        Further arguments of the network that stay the same: position or name to value. A callable value is called with the
-        number of points in a batch.
+        Further arguments of the network that stay the same: position or name to value. A callable
+        value is called with the number of points in a batch.
     prepare : callable, optional
-        From what a data set yields to the network's inputs: an array, a tuple of positional inputs, or a dictionary.
-        Default: the first entry of a tuple, since labels follow it.
+        From what a data set yields to the network's inputs: an array, a tuple of positional inputs,
+        or a dictionary. Default: the first entry of a tuple, since labels follow it.
     batched : bool, optional
-        Whether the network takes many points at once. Default: yes for torch, found out for JAX and functions.
+        Whether the network takes many points at once. Default: yes for torch, found out for JAX and
+        functions.
     step : float, optional
         Step of finite differences, relative to the spread of each input.
     kind : str
@@ -73,7 +75,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise ValueError(f"A batch needs at least one point; got batch_size={self.batch_size}.")
-        for name, known in (("precision", ("auto", "double", "native")), ("kind", ("auto", "torch", "jax", "function"))):
+        for name, known in (
+            ("precision", ("auto", "double", "native")),
+            ("kind", ("auto", "torch", "jax", "function")),
+        ):
             value = getattr(self, name)
             if value not in known:
                 hint = suggestion(str(value), known) or ""
@@ -96,5 +101,7 @@ def make_options(keywords: Mapping[str, Any]) -> Options:
     known = list(OptionKeywords.__annotations__)
     for name in keywords:
         if name not in known:
-            raise KeywordError(f"There is no option {name!r}{suggestion(name, known)} Options: {', '.join(known)}.")
+            raise KeywordError(
+                f"There is no option {name!r}{suggestion(name, known)} Options: {', '.join(known)}."
+            )
     return Options(**keywords)

@@ -1,4 +1,6 @@
-"""From a layer's output to one value per point, with plain array operations that torch, JAX and NumPy share."""
+"""From a layer's output to one value per point, with plain array operations that torch, JAX and
+NumPy share.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,13 +27,21 @@ def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
         if len(arrays) == 1:
             return output[arrays[0]], None
         choice = f"; choose one, such as '{_place(neuron)}[{arrays[0]}]'" if arrays else ""
-        raise NeuronError(f"{neuron}: the output is a dictionary with the arrays {arrays}{choice}.", neuron=str(neuron))
+        raise NeuronError(
+            f"{neuron}: the output is a dictionary with the arrays {arrays}{choice}.",
+            neuron=str(neuron),
+        )
     if isinstance(output, Sequence) and not isinstance(output, str) and len(output) > 0:
         first, note = entry_of(Neuron(layer=neuron.layer), output[0])
         place = _place(neuron)
-        count = f"{place!r} returns {len(output)} things; the first was taken ('{place}[1]' would be the second)."
+        count = (
+            f"{place!r} returns {len(output)} things; the first was taken ('{place}[1]' would be "
+            f"the second)."
+        )
         return first, note or (count if len(output) > 1 else None)
-    raise NeuronError(f"{neuron}: the output is a {type(output).__name__}, not an array.", neuron=str(neuron))
+    raise NeuronError(
+        f"{neuron}: the output is a {type(output).__name__}, not an array.", neuron=str(neuron)
+    )
 
 
 def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
@@ -42,7 +52,8 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
     neuron : Neuron
     activation : array of the framework, shape (n_points, ...)
     convert : callable
-        ``convert(direction, activation)`` brings a direction to the activation's framework, type and device.
+        ``convert(direction, activation)`` brings a direction to the activation's framework, type
+        and device.
 
     Raises
     ------
@@ -70,8 +81,15 @@ def _item(neuron: Neuron, output: Any, entry: int | str) -> Any:
     try:
         return output[entry]
     except (KeyError, IndexError, TypeError) as error:
-        kind = f"the keys {list(output)}" if isinstance(output, Mapping) else f"a {type(output).__name__}"
-        raise NeuronError(f"{neuron}: the layer's output has no entry {entry!r}; it is {kind}.", neuron=str(neuron)) from error
+        kind = (
+            f"the keys {list(output)}"
+            if isinstance(output, Mapping)
+            else f"a {type(output).__name__}"
+        )
+        raise NeuronError(
+            f"{neuron}: the layer's output has no entry {entry!r}; it is {kind}.",
+            neuron=str(neuron),
+        ) from error
 
 
 def _along(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
@@ -84,7 +102,8 @@ def _along(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any],
         if direction.shape != shape:
             raise _does_not_fit(neuron, activation, f"the direction has shape {direction.shape}")
         return (activation * weights).reshape(len(activation), -1).sum(axis=1)
-    # Transformers keep their units in the last axis, convolutions in the first; the length tells which it is.
+    # Transformers keep their units in the last axis, convolutions in the first; the length tells
+    # which it is.
     if shape[-1] == len(direction):
         return (activation * weights).sum(axis=-1)
     if shape[0] == len(direction):
@@ -101,7 +120,9 @@ def _at(neuron: Neuron, values: Any) -> Any:
             raise _does_not_fit(neuron, activation, "the index has too many entries")
         if isinstance(entry, int):
             if not -values.shape[1] <= entry < values.shape[1]:
-                raise _does_not_fit(neuron, activation, f"{entry} is outside an axis of length {values.shape[1]}")
+                raise _does_not_fit(
+                    neuron, activation, f"{entry} is outside an axis of length {values.shape[1]}"
+                )
             values = values[:, entry]
         else:
             last = place == len(neuron.index) - 1
@@ -109,7 +130,9 @@ def _at(neuron: Neuron, values: Any) -> Any:
     if values.ndim > 1 and any(length != 1 for length in values.shape[1:]):
         remaining = tuple(values.shape[1:])
         raise _does_not_fit(
-            neuron, activation, f"{remaining} values per point remain: add a position, or a reduction such as 'mean'"
+            neuron,
+            activation,
+            f"{remaining} values per point remain: add a position, or a reduction such as 'mean'",
         )
     return values.reshape(len(values)) if values.ndim > 1 else values
 
@@ -127,4 +150,6 @@ def _reduced(values: Any, reduction: str, axes: tuple[int, ...]) -> Any:
 
 def _does_not_fit(neuron: Neuron, activation: Any, reason: str) -> NeuronError:
     shape = tuple(activation.shape[1:])
-    return NeuronError(f"{neuron}: the output has shape {shape} for each point, and {reason}.", neuron=str(neuron))
+    return NeuronError(
+        f"{neuron}: the output has shape {shape} for each point, and {reason}.", neuron=str(neuron)
+    )

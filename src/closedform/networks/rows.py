@@ -1,4 +1,6 @@
-"""Which points of the user's data are looked at: chosen by the seed, and only those brought into memory."""
+"""Which points of the user's data are looked at: chosen by the seed, and only those brought into
+memory.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from closedform.errors import ShapeError
-from closedform.networks.datasets import Key, Notes, Parts, Prepare, choose, in_memory, read_dataset, subsampled
+from closedform.networks.datasets import (
+    Key,
+    Notes,
+    Parts,
+    Prepare,
+    choose,
+    in_memory,
+    read_dataset,
+    subsampled,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,14 +43,16 @@ class Rows:
         return len(next(iter(self.parts.values())))
 
 
-def gather_rows(inputs: Any, *, max_points: int | None, rng: np.random.Generator, prepare: Prepare = None) -> Rows:
+def gather_rows(
+    inputs: Any, *, max_points: int | None, rng: np.random.Generator, prepare: Prepare = None
+) -> Rows:
     """Choose points, and bring them and nothing else into memory.
 
     Parameters
     ----------
     inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        A tuple holds several positional inputs, a dictionary named ones. Anything with a shape and an index is an array, files
-        that are mapped into memory included.
+        A tuple holds several positional inputs, a dictionary named ones. Anything with a shape and
+        an index is an array, files that are mapped into memory included.
     max_points : int or None
         How many points; None for all.
     rng : numpy.random.Generator
@@ -55,7 +68,9 @@ def gather_rows(inputs: Any, *, max_points: int | None, rng: np.random.Generator
 
     Examples
     --------
-    >>> rows = gather_rows(np.arange(20.0).reshape(10, 2), max_points=4, rng=np.random.default_rng(0))
+    >>> rows = gather_rows(
+    ...     np.arange(20.0).reshape(10, 2), max_points=4, rng=np.random.default_rng(0)
+    ... )
     >>> rows.parts[0].shape
     (4, 2)
     """
@@ -97,12 +112,19 @@ def _array(value: Any) -> Any:
     return value if _is_array(value) else np.asarray(value, dtype=float)
 
 
-def _from_arrays(arrays: Parts, max_points: int | None, rng: np.random.Generator) -> tuple[Parts, Notes]:
+def _from_arrays(
+    arrays: Parts, max_points: int | None, rng: np.random.Generator
+) -> tuple[Parts, Notes]:
     lengths = {key: value.shape[0] if value.shape else 0 for key, value in arrays.items()}
     total = next(iter(lengths.values()), 0)
     if total == 0 or len(set(lengths.values())) != 1:
-        raise ShapeError(f"Each input needs the same number of points, at least one, along its first axis; got {lengths}.")
+        raise ShapeError(
+            f"Each input needs the same number of points, at least one, along its first "
+            f"axis; got {lengths}."
+        )
     chosen = choose(total, max_points, rng)
     if chosen is None:
         return {key: in_memory(value[:]) for key, value in arrays.items()}, ()
-    return {key: in_memory(value[chosen]) for key, value in arrays.items()}, (subsampled(len(chosen), total),)
+    return {key: in_memory(value[chosen]) for key, value in arrays.items()}, (
+        subsampled(len(chosen), total),
+    )

@@ -1,4 +1,6 @@
-"""What every source of gradients hands on: points, Jacobians, latent values, and what was decided on the way."""
+"""What every source of gradients hands on: points, Jacobians, latent values, and what was decided
+on the way.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -49,17 +51,26 @@ class Samples:
         if self.points.ndim != 2 or self.latents.ndim != 2 or len(shape) != 3:
             found = (self.points.shape, shape, self.latents.shape)
             raise ShapeError(f"Samples need shapes (n, d), (n, k, d) and (n, k); got {found}.")
-        if shape != (len(self.points), self.latents.shape[1], self.points.shape[1]) or len(self.latents) != len(self.points):
+        if shape != (len(self.points), self.latents.shape[1], self.points.shape[1]) or len(
+            self.latents
+        ) != len(self.points):
             found = (self.points.shape, shape, self.latents.shape)
-            raise ShapeError(f"Points, Jacobians and latents do not belong together: shapes {found}.")
+            raise ShapeError(
+                f"Points, Jacobians and latents do not belong together: shapes {found}."
+            )
         if self.errors is not None and self.errors.shape != shape:
             raise ShapeError(f"Errors have shape {self.errors.shape}; Jacobians have {shape}.")
         if self.names is not None and len(self.names) != self.points.shape[1]:
-            raise ShapeError(f"{len(self.names)} names for {self.points.shape[1]} inputs: give one name per input.")
+            raise ShapeError(
+                f"{len(self.names)} names for {self.points.shape[1]} inputs: give one name "
+                f"per input."
+            )
 
 
 class Source(Protocol):
-    """A network with its neuron and data chosen, ready to be evaluated at its points or near them."""
+    """A network with its neuron and data chosen, ready to be evaluated at its points or near
+    them.
+    """
 
     @property
     def points(self) -> FloatArray:

@@ -1,4 +1,6 @@
-"""Siamese networks: train a small network on triplets, so that its latents tell what anchor and positive share."""
+"""Siamese networks: train a small network on triplets, so that its latents tell what anchor and
+positive share.
+"""
 
 import json
 import os
@@ -12,7 +14,12 @@ from numpy.typing import ArrayLike
 from closedform.errors import ShapeError
 from closedform.files import check_output, write_bytes
 from closedform.networks.errors import ModelFileError
-from closedform.networks.siamese_network import SiameseOptions, build_siamese, checked_triplets, mean_triplet_loss
+from closedform.networks.siamese_network import (
+    SiameseOptions,
+    build_siamese,
+    checked_triplets,
+    mean_triplet_loss,
+)
 from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, one_thread, train
 from closedform.optional import require
 from closedform.progress import Progress, Silent
@@ -44,7 +51,8 @@ class TrainedSiamese:
     Attributes
     ----------
     module : torch.nn.Sequential
-        From inputs (n, n_inputs) to latents (n, n_latents), with the weights of the best epoch; its last layer is ``latent``.
+        From inputs (n, n_inputs) to latents (n, n_latents), with the weights of the best epoch; its
+        last layer is ``latent``.
     options : SiameseOptions
     history : tuple of Epoch
     best_epoch : int
@@ -62,12 +70,21 @@ class TrainedSiamese:
     status: Status
     seconds: float
 
-    def save(self, path: str | os.PathLike[str], *, precision: Literal["single", "half"] = "single") -> None:
-        """Write the weights as safetensors, with the options in the metadata; `load_siamese` reads it."""
+    def save(
+        self, path: str | os.PathLike[str], *, precision: Literal["single", "half"] = "single"
+    ) -> None:
+        """Write the weights as safetensors, with the options in the metadata; `load_siamese` reads
+        it.
+        """
         kind = torch.float16 if precision == "half" else torch.float32
-        weights = {name: tensor.detach().to(kind).contiguous() for name, tensor in self.module.state_dict().items()}
+        weights = {
+            name: tensor.detach().to(kind).contiguous()
+            for name, tensor in self.module.state_dict().items()
+        }
         metadata = {_METADATA: json.dumps(asdict(self.options))}
-        write_bytes(path, require("safetensors.torch", extra="torch").save(weights, metadata=metadata))
+        write_bytes(
+            path, require("safetensors.torch", extra="torch").save(weights, metadata=metadata)
+        )
 
 
 def train_siamese(
@@ -80,10 +97,11 @@ def train_siamese(
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = True,
 ) -> TrainedSiamese:
-    """Train a network whose latents agree for anchor and positive and differ for anchor and negative.
+    """Train a network whose latents agree for anchor and positive and differ for anchor and
+    negative.
 
-    The loss is the mean of ``max(0, |f(a) - f(p)|^2 - |f(a) - f(n)|^2 + margin)``, the optimiser Adam. Ctrl-C ends the training
-    and returns the best network so far.
+    The loss is the mean of ``max(0, |f(a) - f(p)|^2 - |f(a) - f(n)|^2 + margin)``, the optimiser
+    Adam. Ctrl-C ends the training and returns the best network so far.
 
     Parameters
     ----------
@@ -93,13 +111,15 @@ def train_siamese(
     validation : array_like, shape (n_validation, 3, n_inputs), optional
         Decides about the learning rate and the best epoch; without it the training loss does.
     rng : int, numpy.random.Generator or None
-        Seed of the first weights and of the order of the triplets. The same seed gives the same network on the same machine.
+        Seed of the first weights and of the order of the triplets. The same seed gives the same
+        network on the same machine.
     progress : Progress, optional
         Whom to tell; nobody by default.
     checkpoint : path, optional
         Where the state is kept while training, at the ends of epochs and at most every few seconds.
     resume : bool
-        Go on from the checkpoint if there is one; the result is the same, bit for bit, as without a break.
+        Go on from the checkpoint if there is one; the result is the same, bit for bit, as without a
+        break.
 
     Returns
     -------
@@ -110,7 +130,8 @@ def train_siamese(
     ShapeError
         If triplets are no array of that shape.
     TrainingError
-        If a number is not finite, the loss becomes so, or the checkpoint belongs to another training.
+        If a number is not finite, the loss becomes so, or the checkpoint belongs to another
+        training.
     SaveError
         If the checkpoint cannot be written, before the training.
 
@@ -122,7 +143,10 @@ def train_siamese(
     Examples
     --------
     >>> generator = np.random.default_rng(0)
-    >>> angle, radius = generator.uniform(0, 6.28, (3, 500)), generator.uniform(0.5, 1.5, (2, 500))[[0, 0, 1]]
+    >>> angle, radius = (
+    ...     generator.uniform(0, 6.28, (3, 500)),
+    ...     generator.uniform(0.5, 1.5, (2, 500))[[0, 0, 1]],
+    ... )
     >>> circles = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2).swapaxes(0, 1)
     >>> trained = train_siamese(circles, SiameseOptions(hidden=(16,), epochs=3), rng=0)
     >>> len(trained.history), trained.status
@@ -133,7 +157,10 @@ def train_siamese(
         [] if validation is None else [checked_triplets(validation, "validation")]
     )
     if len({array.shape[2] for array in arrays}) > 1:
-        raise ShapeError(f"Triplets have {arrays[0].shape[2]} inputs, validation {arrays[1].shape[2]}; pass the same inputs.")
+        raise ShapeError(
+            f"Triplets have {arrays[0].shape[2]} inputs, validation {arrays[1].shape[2]}; "
+            f"pass the same inputs."
+        )
     seed = int(as_generator(rng).integers(2**62))
     shift, spread = _standards(arrays[0], options)
     data = [torch.tensor((array - shift) / spread, dtype=torch.float32) for array in arrays]
@@ -160,7 +187,8 @@ def train_siamese(
 
 
 def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
-    """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for ``closedform extract``.
+    """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for
+    ``closedform extract``.
 
     Raises
     ------
@@ -176,7 +204,8 @@ def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
         return build_siamese(SiameseOptions(**stored), n_inputs)
     except (OSError, KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
         raise ModelFileError(
-            f"{Path(path).name} is no file that TrainedSiamese.save wrote ({error}); write your own builder for it."
+            f"{Path(path).name} is no file that TrainedSiamese.save wrote ({error}); write "
+            f"your own builder for it."
         ) from error
 
 
@@ -195,7 +224,9 @@ def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
 
 
 def _standards(triplets: np.ndarray, options: SiameseOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and spread of each input; 0 and 1 if they are to stay as they are, and spread 1 for a constant one."""
+    """Shift and spread of each input; 0 and 1 if they are to stay as they are, and spread 1 for a
+    constant one.
+    """
     n_inputs = triplets.shape[2]
     if not options.standardize:
         return np.zeros(n_inputs), np.ones(n_inputs)

@@ -29,7 +29,8 @@ class SiameseOptions:
     hidden : tuple of int
         Widths of the hidden layers.
     activation : {'relu', 'elu', 'silu'}
-        Of the hidden layers. ELU networks have continuous gradients, SiLU networks smooth ones, which are easier to read.
+        Of the hidden layers. ELU networks have continuous gradients, SiLU networks smooth ones,
+        which are easier to read.
     latents : int
         Number of latent neurons, the output.
     learning_rate : float
@@ -38,25 +39,28 @@ class SiameseOptions:
     batch_size : int
     epochs : int
     schedule : {'plateau', 'cycle'}
-        'plateau' multiplies the learning rate by `factor` after `patience` epochs without a better loss; 'cycle' raises it and
-        then lowers it to nothing over the given epochs, which suits short training.
+        'plateau' multiplies the learning rate by `factor` after `patience` epochs without a better
+        loss; 'cycle' raises it and then lowers it to nothing over the given epochs, which suits
+        short training.
     patience : int
     factor : float
     margin : float
         By how much negatives should be farther off than positives, in squared distance.
     loss : {'triplet', 'contrast'}
-        'triplet' is satisfied as soon as one latent tells anchor and negative apart; 'contrast' compares each anchor with the
-        negatives of the whole batch, which spreads the latents out over all that pairs share: several latents need it.
+        'triplet' is satisfied as soon as one latent tells anchor and negative apart; 'contrast'
+        compares each anchor with the negatives of the whole batch, which spreads the latents out
+        over all that pairs share: several latents need it.
     resolution : float
         For 'contrast', the distance at which latents count as different, in units of their spread.
     final_resolution : float or None
-        The resolution goes there from epoch to epoch by equal factors: a coarse one makes all latents useful, a fine one exact.
-        The network of the last epoch is kept then, for losses of different resolutions say nothing about each other, and
-        `stop_after` ends nothing.
+        The resolution goes there from epoch to epoch by equal factors: a coarse one makes all
+        latents useful, a fine one exact. The network of the last epoch is kept then, for losses of
+        different resolutions say nothing about each other, and `stop_after` ends nothing.
     stop_after : int or None
         End after this many epochs without a better loss.
     standardize : bool
-        Train on inputs of mean 0 and standard deviation 1. The network that comes out takes the inputs as they are.
+        Train on inputs of mean 0 and standard deviation 1. The network that comes out takes the
+        inputs as they are.
 
     Examples
     --------
@@ -83,12 +87,26 @@ class SiameseOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
-        choices = {"activation": ("relu", "elu", "silu"), "schedule": ("plateau", "cycle"), "loss": ("triplet", "contrast")}
+        choices = {
+            "activation": ("relu", "elu", "silu"),
+            "schedule": ("plateau", "cycle"),
+            "loss": ("triplet", "contrast"),
+        }
         for name, known in choices.items():
             if getattr(self, name) not in known:
-                raise TrainingError(f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}.")
-        counts = {"latents": self.latents, "batch_size": self.batch_size, "epochs": self.epochs, "patience": self.patience}
-        for name, value in {**counts, **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)}}.items():
+                raise TrainingError(
+                    f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}."
+                )
+        counts = {
+            "latents": self.latents,
+            "batch_size": self.batch_size,
+            "epochs": self.epochs,
+            "patience": self.patience,
+        }
+        for name, value in {
+            **counts,
+            **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)},
+        }.items():
             if value < 1:
                 raise TrainingError(f"{name} is {value}; it must be at least 1.")
         for name in ("learning_rate", "margin", "resolution", "final_resolution"):
@@ -111,7 +129,9 @@ class SiameseOptions:
         """
         if self.final_resolution is None or self.epochs == 1:
             return self.resolution
-        return self.resolution * (self.final_resolution / self.resolution) ** (epoch / (self.epochs - 1))
+        return self.resolution * (self.final_resolution / self.resolution) ** (
+            epoch / (self.epochs - 1)
+        )
 
 
 def build_siamese(options: SiameseOptions, n_inputs: int) -> "torch.nn.Sequential":
@@ -141,11 +161,13 @@ def triplet_loss(latents: "torch.Tensor", margin: float = 1.0) -> "torch.Tensor"
 
 
 def contrast_loss(latents: "torch.Tensor", resolution: float = 0.2) -> "torch.Tensor":
-    """How hard it is to tell a positive from all negatives of a batch, latents of shape (n_triplets, 3, n_latents).
+    """How hard it is to tell a positive from all negatives of a batch, latents of shape
+    (n_triplets, 3, n_latents).
 
-    The mean of -log(exp(-D(a, p)) / (exp(-D(a, p)) + sum exp(-D(a, n)))), the sum over all negatives of the batch, where D is
-    half the squared distance with each latent divided by its spread over the batch times `resolution`. One latent alone,
-    however exact, leaves negatives within the resolution: so every independent thing that pairs share is worth a latent.
+    The mean of -log(exp(-D(a, p)) / (exp(-D(a, p)) + sum exp(-D(a, n)))), the sum over all
+    negatives of the batch, where D is half the squared distance with each latent divided by its
+    spread over the batch times `resolution`. One latent alone, however exact, leaves negatives
+    within the resolution: so every independent thing that pairs share is worth a latent.
     """
     spread = latents[:, ::2].flatten(0, 1).std(0) * resolution + 1e-6
     anchor, positive, negative = (latents / spread).unbind(1)
@@ -162,7 +184,9 @@ def loss_of(latents: "torch.Tensor", options: SiameseOptions, epoch: int) -> "to
 
 
 def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
-    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs), such as those of a test."""
+    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs), such as those of a
+    test.
+    """
     array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
     with torch.no_grad():
         return float(triplet_loss(latents_of(module, array), margin))
@@ -177,8 +201,14 @@ def checked_triplets(triplets: ArrayLike, name: str) -> np.ndarray:
     """Triplets as an array, if they are some."""
     array = np.asarray(triplets, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != 3 or 0 in array.shape:
-        raise ShapeError(f"{name} has shape {array.shape}; pass (n_triplets, 3, n_inputs): anchors, positives, negatives.")
+        raise ShapeError(
+            f"{name} has shape {array.shape}; pass (n_triplets, 3, n_inputs): anchors, "
+            f"positives, negatives."
+        )
     bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
     if len(bad):
-        raise TrainingError(f"{name} holds {len(bad)} triplets that are not finite, the first at {bad[0]}; leave them out.")
+        raise TrainingError(
+            f"{name} holds {len(bad)} triplets that are not finite, the first at {bad[0]}; "
+            f"leave them out."
+        )
     return array

@@ -77,22 +77,31 @@ class Run:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             self.module = build_siamese(options, self.data.shape[2])
-        self.optimizer = torch.optim.Adam(self.module.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+        self.optimizer = torch.optim.Adam(
+            self.module.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
+        )
         if options.schedule == "plateau":
             self.schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
                 self.optimizer, factor=options.factor, patience=options.patience
             )
         else:
             steps = options.epochs * -(-len(self.data) // options.batch_size)
-            self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, options.learning_rate, total_steps=steps)
+            self.schedule = torch.optim.lr_scheduler.OneCycleLR(
+                self.optimizer, options.learning_rate, total_steps=steps
+            )
 
     def epoch(self) -> None:
         """Pass over all triplets once."""
-        # The order depends on the seed and the epoch alone, so that a resumed training sees the same one.
-        order = torch.from_numpy(np.random.default_rng([self.seed, len(self.history)]).permutation(len(self.data)))
+        # The order depends on the seed and the epoch alone, so that a resumed training sees the
+        # same one.
+        order = torch.from_numpy(
+            np.random.default_rng([self.seed, len(self.history)]).permutation(len(self.data))
+        )
         total = 0.0
         for rows in order.split(self.options.batch_size):
-            loss = loss_of(latents_of(self.module, self.data[rows]), self.options, len(self.history))
+            loss = loss_of(
+                latents_of(self.module, self.data[rows]), self.options, len(self.history)
+            )
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
@@ -106,19 +115,29 @@ class Run:
         record = Epoch(total / len(self.data), validation, self.optimizer.param_groups[0]["lr"])
         if not np.isfinite(record.loss):
             raise TrainingError(
-                f"The loss is {record.loss} after epoch {len(self.history) + 1}; lower the learning rate, or standardize."
+                f"The loss is {record.loss} after epoch {len(self.history) + 1}; lower the "
+                f"learning rate, or standardize."
             )
         if self.options.schedule == "plateau":
             self.schedule.step(record.loss)
-        if self.options.anneals or self.best_epoch < 0 or record.loss < self.history[self.best_epoch].loss:
+        if (
+            self.options.anneals
+            or self.best_epoch < 0
+            or record.loss < self.history[self.best_epoch].loss
+        ):
             self.best_epoch = len(self.history)
             self.best = {name: tensor.clone() for name, tensor in self.module.state_dict().items()}
         self.history.append(record)
 
     def _validation_loss(self, triplets: "torch.Tensor") -> float:
-        """Mean over batches as large as those of the training: with more negatives contrast is another number."""
+        """Mean over batches as large as those of the training: with more negatives contrast is
+        another number.
+        """
         parts = triplets.split(self.options.batch_size)
-        losses = [float(loss_of(latents_of(self.module, part), self.options, len(self.history))) for part in parts]
+        losses = [
+            float(loss_of(latents_of(self.module, part), self.options, len(self.history)))
+            for part in parts
+        ]
         return float(np.average(losses, weights=[len(part) for part in parts]))
 
     def best_module(self) -> "torch.nn.Sequential":
@@ -142,7 +161,10 @@ class Run:
             "schedule": self.schedule.state_dict(),
             "best": self.best,
             "best_epoch": self.best_epoch,
-            "history": [[epoch.training_loss, epoch.validation_loss, epoch.learning_rate] for epoch in self.history],
+            "history": [
+                [epoch.training_loss, epoch.validation_loss, epoch.learning_rate]
+                for epoch in self.history
+            ],
             "seconds": self.seconds,
         }
         # Into memory first: torch reports a full disk in its own way, and may leave the file open.
@@ -156,16 +178,23 @@ class Run:
             state = torch.load(file, map_location="cpu", weights_only=True)
             fits = state["fingerprint"] == self.fingerprint()
         except Exception as error:  # torch raises many kinds for a file that it refuses
-            raise TrainingError(f"{file} is no checkpoint of a training ({error}); delete it, or name another.") from error
+            raise TrainingError(
+                f"{file} is no checkpoint of a training ({error}); delete it, or name another."
+            ) from error
         if not fits:
             raise TrainingError(
-                f"The checkpoint {file} is of a training with other options, triplets or seed. Delete it, name another, or "
+                f"The checkpoint {file} is of a training with other options, triplets or "
+                f"seed. Delete it, name another, or "
                 "pass resume=False to overwrite it."
             )
         self.module.load_state_dict(state["module"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
-        self.best, self.best_epoch, self.seconds = state["best"], state["best_epoch"], state["seconds"]
+        self.best, self.best_epoch, self.seconds = (
+            state["best"],
+            state["best_epoch"],
+            state["seconds"],
+        )
         self.history = [Epoch(*record) for record in state["history"]]
 
 
@@ -177,7 +206,10 @@ def train(run: Run, progress: Progress, file: Path | None) -> Status:
     status: Status = "finished"
     try:
         while len(run.history) < options.epochs:
-            if options.stop_after is not None and len(run.history) - 1 - run.best_epoch >= options.stop_after:
+            if (
+                options.stop_after is not None
+                and len(run.history) - 1 - run.best_epoch >= options.stop_after
+            ):
                 status = "stopped"
                 break
             run.epoch()
@@ -216,9 +248,13 @@ def _snapshot(run: Run, seconds_per_epoch: float) -> Snapshot:
 
 @contextmanager
 def denormals_flushed() -> Iterator[None]:
-    """Numbers too small to be normal count as 0: weight decay makes them, and they slow training up to nine times."""
+    """Numbers too small to be normal count as 0: weight decay makes them, and they slow training up
+    to nine times.
+    """
     # torch tells nobody the present setting; half of the smallest normal number shows it.
-    before = bool((torch.full((1,), torch.finfo(torch.float64).tiny, dtype=torch.float64) * 0.5 == 0).item())
+    before = bool(
+        (torch.full((1,), torch.finfo(torch.float64).tiny, dtype=torch.float64) * 0.5 == 0).item()
+    )
     torch.set_flush_denormal(True)
     try:
         yield
@@ -228,7 +264,9 @@ def denormals_flushed() -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Layers of a few hundred neurons gain little from threads, and waiting for each other costs much on a busy machine."""
+    """Layers of a few hundred neurons gain little from threads, and waiting for each other costs
+    much on a busy machine.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

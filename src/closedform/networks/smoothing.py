@@ -1,7 +1,9 @@
-"""Gaussian smoothing of gradients: rectified networks have piecewise constant ones, and a mean over a small ball has not.
+"""Gaussian smoothing of gradients: rectified networks have piecewise constant ones, and a mean over
+a small ball has not.
 
-The mean of the gradient over a ball is the gradient of the network smoothed by that ball. It is biased where the concept is
-curved, by an amount that grows with the square of the radius, so the radius stays small and is chosen by who judges the gain.
+The mean of the gradient over a ball is the gradient of the network smoothed by that ball. It is
+biased where the concept is curved, by an amount that grows with the square of the radius, so the
+radius stays small and is chosen by who judges the gain.
 """
 
 import numpy as np
@@ -37,7 +39,8 @@ def smooth_samples(
     radius : float
         Standard deviation of the ball as a share of the spread, above 0 and at most `MAX_RADIUS`.
     draws : int
-        Evaluations for each point, in pairs on opposite sides, which cancels the first order of the noise.
+        Evaluations for each point, in pairs on opposite sides, which cancels the first order of the
+        noise.
     rng : int, numpy.random.Generator or None
         Seed.
     scale : ndarray, shape (n_inputs,), optional
@@ -60,15 +63,22 @@ def smooth_samples(
     Examples
     --------
     >>> from closedform.networks.sources import open_source
-    >>> source = open_source(lambda x: np.abs(x[:, 0]) + x[:, 1], np.array([[3.0, 0.0], [-1.0, 1.0], [2.0, 2.0]]), 0)
+    >>> source = open_source(
+    ...     lambda x: np.abs(x[:, 0]) + x[:, 1], np.array([[3.0, 0.0], [-1.0, 1.0], [2.0, 2.0]]), 0
+    ... )
     >>> smooth = smooth_samples(source, source.evaluate(source.points), radius=0.01, rng=0)
     >>> smooth.jacobians[1].round(6)
     array([[-1.,  1.]])
     """
     if not 0 < radius <= MAX_RADIUS:
-        raise ValueError(f"radius={radius} is out of range: it is a share of the spread, above 0 and at most {MAX_RADIUS}.")
+        raise ValueError(
+            f"radius={radius} is out of range: it is a share of the spread, above 0 and at "
+            f"most {MAX_RADIUS}."
+        )
     if draws < 2 or draws % 2:
-        raise ValueError(f"draws={draws}: draws come in pairs, so an even number of at least 2 is needed.")
+        raise ValueError(
+            f"draws={draws}: draws come in pairs, so an even number of at least 2 is needed."
+        )
     points = samples.points
     scale = robust_spread(points) if scale is None else scale
     space = TangentSpace("none", points.shape[1]) if tangent is None else tangent
@@ -78,12 +88,19 @@ def smooth_samples(
     squares = np.zeros(samples.jacobians.shape)
     for pair in range(1, pairs + 1):
         step = radius * space.displacements(generator.normal(size=(len(points), space.rank)), scale)
-        both = (source.evaluate(points + step).jacobians + source.evaluate(points - step).jacobians) / 2
+        both = (
+            source.evaluate(points + step).jacobians + source.evaluate(points - step).jacobians
+        ) / 2
         # Welford's update: the variance of close numbers, without cancellation.
         change = both - mean
         mean += change / pair
         squares += change * (both - mean)
     errors = np.sqrt(squares / max(pairs - 1, 1) / pairs)
     inside = " inside the tangent space" if space.kind != "none" else ""
-    note = f"Gradients are means over {draws} draws{inside}, of radius {radius:g} of the spread of each input."
-    return Samples(points, mean, samples.latents, (*samples.notes, note), errors=errors, names=samples.names)
+    note = (
+        f"Gradients are means over {draws} draws{inside}, of radius {radius:g} of the spread of "
+        f"each input."
+    )
+    return Samples(
+        points, mean, samples.latents, (*samples.notes, note), errors=errors, names=samples.names
+    )

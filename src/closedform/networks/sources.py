@@ -32,10 +32,11 @@ def extract_samples(
     Parameters
     ----------
     model : object
-        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of an array, or an estimator
-        in the style of scikit-learn.
+        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of
+        an array, or an estimator in the style of scikit-learn.
     inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        The data, points along the first axis. A tuple holds several positional inputs, a dictionary named ones.
+        The data, points along the first axis. A tuple holds several positional inputs, a dictionary
+        named ones.
     neuron : str, int, tuple, callable, or list of these
         Where to look: see `closedform.networks.neuron.parse_neuron`. A list gives several latents.
     max_points : int or None
@@ -58,7 +59,9 @@ def extract_samples(
 
     Examples
     --------
-    >>> samples = extract_samples(lambda x: x[:, 0] ** 2 + x[:, 1], np.array([[1.0, 0.0], [2.0, 1.0]]), 0)
+    >>> samples = extract_samples(
+    ...     lambda x: x[:, 0] ** 2 + x[:, 1], np.array([[1.0, 0.0], [2.0, 1.0]]), 0
+    ... )
     >>> samples.jacobians[:, 0].round(6)
     array([[2., 1.],
            [4., 1.]])
@@ -76,7 +79,8 @@ def open_source(
     rng: int | np.random.Generator | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Source:
-    """A network with its neuron and points chosen, which can be evaluated at its points and near them.
+    """A network with its neuron and points chosen, which can be evaluated at its points and near
+    them.
 
     Takes what `extract_samples` takes; smoothing needs it.
 
@@ -108,7 +112,9 @@ def open_source(
 
 
 def _obvious_kind(model: Any, inputs: Any) -> Kind | None:
-    """The framework, where the types tell; a framework that is not loaded cannot have made the model."""
+    """The framework, where the types tell; a framework that is not loaded cannot have made the
+    model.
+    """
     if isinstance(model, LoadedModel) or _is_instance(model, "torch.nn", "Module"):
         return "torch"
     candidate = model[0] if isinstance(model, tuple) and model else model
@@ -134,11 +140,16 @@ def _is_instance(value: Any, module: str, name: str) -> bool:
 
 def _probed_kind(model: Any, rows: Rows) -> Kind:
     """The framework of a plain function, told by what it returns."""
-    few = {key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2]) for key, part in rows.parts.items()}
+    few = {
+        key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2])
+        for key, part in rows.parts.items()
+    }
     positional, named = arguments(own_copy(few))
     try:
         result = model(*positional, **named)
-    except Exception:  # a function of tensors, or of one point, may raise anything on an array of points
+    except (
+        Exception
+    ):  # a function of tensors, or of one point, may raise anything on an array of points
         result = _tried_on_tensors(model, few)
     if _is_instance(result, "torch", "Tensor"):
         return "torch"
@@ -149,7 +160,9 @@ def _tried_on_tensors(model: Any, few: dict[int | str, Any]) -> Any:
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    positional, named = arguments({key: torch.as_tensor(own_copy(part)) for key, part in few.items()})
+    positional, named = arguments(
+        {key: torch.as_tensor(own_copy(part)) for key, part in few.items()}
+    )
     try:
         return model(*positional, **named)
     except Exception:  # the source reports what is wrong, with the whole story

@@ -1,7 +1,8 @@
 """The value before a sigmoid, tanh or softmax: the same concept, without the saturation.
 
-Every call of torch inside the block is seen. What comes out of a squashing function is remembered with what went in; where
-such an output is only indexed, reshaped or copied, the steps are remembered too, so that they can be repeated on the input.
+Every call of torch inside the block is seen. What comes out of a squashing function is remembered
+with what went in; where such an output is only indexed, reshaped or copied, the steps are
+remembered too, so that they can be repeated on the input.
 """
 
 from collections.abc import Callable
@@ -37,9 +38,12 @@ SQUASHING = {
 # fmt: off
 _RESHAPING = frozenset(
     (
-        "__getitem__", "select", "squeeze", "unsqueeze", "view", "view_as", "reshape", "reshape_as", "flatten",
-        "unflatten", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t", "clone",
-        "contiguous", "narrow", "slice", "alias", "index_select", "take_along_dim", "gather", "split", "chunk",
+        "__getitem__", "select", "squeeze", "unsqueeze", "view", "view_as", "reshape", "reshape_as",
+        "flatten",
+        "unflatten", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t",
+        "clone",
+        "contiguous", "narrow", "slice", "alias", "index_select", "take_along_dim", "gather",
+        "split", "chunk",
         "unbind", "to", "float", "double", "_to_copy", "_unsafe_view", "flip", "ravel",
     )
 )
@@ -74,7 +78,9 @@ class Before:
     steps: tuple[Callable[[Any], Any], ...] = ()
 
     def value(self) -> Any:
-        """The value before the function, with the same steps taken, or None if it was overwritten."""
+        """The value before the function, with the same steps taken, or None if it was
+        overwritten.
+        """
         if self.source._version != self.version:
             return None
         value = self.source if self.axis is None else log_odds(self.source, self.axis)
@@ -113,7 +119,11 @@ class SquashingWatch(TorchFunctionMode):
         if name in SQUASHING:
             return self._squash(SQUASHING[name], func, args, kwargs, in_place=name.endswith("_"))
         result = func(*args, **kwargs)
-        if (name in _RESHAPING or func in _TRANSPOSED) and args and isinstance(args[0], torch.Tensor):
+        if (
+            (name in _RESHAPING or func in _TRANSPOSED)
+            and args
+            and isinstance(args[0], torch.Tensor)
+        ):
             self._follow(func, args, kwargs, result)
         return result
 
@@ -122,8 +132,11 @@ class SquashingWatch(TorchFunctionMode):
         axis = _axis(args, kwargs) if "softmax" in name else None
         kept = source.clone() if in_place and isinstance(source, torch.Tensor) else source
         result = func(*args, **kwargs)
-        # A softmax over one entry is constant, and one without an axis is a call that torch itself warns of.
-        usable = isinstance(result, torch.Tensor) and ("softmax" not in name or (axis is not None and result.shape[axis] > 1))
+        # A softmax over one entry is constant, and one without an axis is a call that torch itself
+        # warns of.
+        usable = isinstance(result, torch.Tensor) and (
+            "softmax" not in name or (axis is not None and result.shape[axis] > 1)
+        )
         if usable:
             self._remember(result, Before(name, kept, axis, kept._version))
         return result
@@ -141,7 +154,9 @@ class SquashingWatch(TorchFunctionMode):
                 return repeated[place] if isinstance(repeated, tuple | list) else repeated
 
             steps = (*before.steps, step)
-            self._remember(piece, Before(before.name, before.source, before.axis, before.version, steps))
+            self._remember(
+                piece, Before(before.name, before.source, before.axis, before.version, steps)
+            )
 
     def _remember(self, result: Any, before: Before) -> None:
         # The tensor itself is kept beside its id, so that the id cannot be given to another one.
@@ -157,9 +172,12 @@ def log_odds(scores: Any, axis: int) -> Any:
     tensor([ 2., -2.])
     """
     log_shares = torch.log_softmax(scores, axis)
-    top = torch.zeros_like(scores, dtype=torch.bool).scatter(axis, scores.argmax(axis, keepdim=True), True)
-    # 1 - p cancels only for the largest share, and only there the logsumexp of the others is taken directly. The placeholder
-    # keeps its unused branch finite, for otherwise the gradient would be nan.
+    top = torch.zeros_like(scores, dtype=torch.bool).scatter(
+        axis, scores.argmax(axis, keepdim=True), True
+    )
+    # 1 - p cancels only for the largest share, and only there the logsumexp of the others is taken
+    # directly. The placeholder keeps its unused branch finite, for otherwise the gradient would be
+    # nan.
     small = torch.where(top, torch.full_like(log_shares, -1.0), log_shares)
     others = scores.masked_fill(top, -torch.inf).logsumexp(axis, keepdim=True)
     return torch.where(top, scores - others, small - torch.log1p(-small.exp()))

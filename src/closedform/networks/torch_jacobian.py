@@ -17,7 +17,9 @@ VECTORISED = 8
 """From this many latents on, backward passes are taken together."""
 
 BY_INPUTS = 4
-"""With this many times more latents than inputs, Jacobians are taken input by input: each pass serves all latents."""
+"""With this many times more latents than inputs, Jacobians are taken input by input: each pass
+serves all latents.
+"""
 
 
 def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:
@@ -37,7 +39,11 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
     ExtractionError
         If a neuron does not depend on the inputs.
     """
-    columns = [(column, neuron) for value, neuron in zip(values, neurons, strict=True) for column in value.unbind(dim=1)]
+    columns = [
+        (column, neuron)
+        for value, neuron in zip(values, neurons, strict=True)
+        for column in value.unbind(dim=1)
+    ]
     together = None
     if len(columns) >= max(VECTORISED, BY_INPUTS * leaf.shape[1]):
         together = _by_inputs(values, leaf)
@@ -49,7 +55,10 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
     for column, neuron in columns:
         (gradient,) = torch.autograd.grad(column.sum(), leaf, retain_graph=True, allow_unused=True)
         if gradient is None:
-            raise ExtractionError(f"{neuron} does not depend on the inputs. Choose another neuron, or another input with wrt=.")
+            raise ExtractionError(
+                f"{neuron} does not depend on the inputs. Choose another neuron, or another "
+                f"input with wrt=."
+            )
         gradients.append(gradient.double().cpu())
     return torch.stack(gradients, dim=1).numpy()
 
@@ -62,9 +71,11 @@ def _joined(values: list[Any]) -> Any:
 
 
 def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
-    """All gradients by differentiating twice, or None where an operation of the network does not support it.
+    """All gradients by differentiating twice, or None where an operation of the network does not
+    support it.
 
-    The backward pass J^T u is linear in u, whatever u is; its derivative along an input is that input's column of J.
+    The backward pass J^T u is linear in u, whatever u is; its derivative along an input is that
+    input's column of J.
     """
     joined = _joined(values)
     if joined is None:
@@ -73,22 +84,32 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
     try:
         (pulled,) = torch.autograd.grad(joined, leaf, seeds, create_graph=True)
         columns = [
-            torch.autograd.grad(column.sum(), seeds, retain_graph=True)[0].double().cpu() for column in pulled.unbind(dim=1)
+            torch.autograd.grad(column.sum(), seeds, retain_graph=True)[0].double().cpu()
+            for column in pulled.unbind(dim=1)
         ]
     except RuntimeError:
         return None
     jacobians = torch.stack(columns, dim=2)
-    # A network with a backward pass of its own may cut the graph somewhere: a plain pass with other seeds tells.
-    probe = torch.linspace(-1.0, 1.0, joined.shape[1], dtype=joined.dtype, device=joined.device).expand_as(joined)
+    # A network with a backward pass of its own may cut the graph somewhere: a plain pass with other
+    # seeds tells.
+    probe = torch.linspace(
+        -1.0, 1.0, joined.shape[1], dtype=joined.dtype, device=joined.device
+    ).expand_as(joined)
     (plain,) = torch.autograd.grad(joined, leaf, probe, retain_graph=True)
     same = torch.einsum("nkd,nk->nd", jacobians, probe.double().cpu())
     tolerance = 1e-8 if joined.dtype == torch.float64 else 1e-2
     size = jacobians.abs().sum(dim=1)
-    return jacobians.numpy() if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all()) else None
+    return (
+        jacobians.numpy()
+        if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all())
+        else None
+    )
 
 
 def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
-    """All gradients in one backward pass, or None where an operation of the network does not support it."""
+    """All gradients in one backward pass, or None where an operation of the network does not
+    support it.
+    """
     joined = _joined(values)
     if joined is None:
         return None
@@ -97,9 +118,12 @@ def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
     seeds = eye[:, None, :].expand(latents, count, latents)
     try:
         with warnings.catch_warnings():
-            # Operations without a batching rule are run one by one by torch, with a warning about speed.
+            # Operations without a batching rule are run one by one by torch, with a warning about
+            # speed.
             warnings.simplefilter("ignore")
-            (gradients,) = torch.autograd.grad(joined, leaf, seeds, is_grads_batched=True, retain_graph=True)
+            (gradients,) = torch.autograd.grad(
+                joined, leaf, seeds, is_grads_batched=True, retain_graph=True
+            )
     except RuntimeError:
         return None
     return gradients.double().cpu().movedim(0, 1).numpy()

@@ -38,12 +38,18 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
 
 
 def named_layers(model: Any) -> dict[str, Any]:
-    """The modules of a network by name, the network itself under the empty one; empty if it is none of torch's."""
+    """The modules of a network by name, the network itself under the empty one; empty if it is none
+    of torch's.
+    """
     if not isinstance(model, torch.nn.Module):
         return {}
-    # Shared layers keep each of their names, and compiled ones lose the part that torch.compile adds.
+    # Shared layers keep each of their names, and compiled ones lose the part that torch.compile
+    # adds.
     named = model.named_modules(remove_duplicate=False)
-    return {".".join(part for part in name.split(".") if part != "_orig_mod"): module for name, module in named}
+    return {
+        ".".join(part for part in name.split(".") if part != "_orig_mod"): module
+        for name, module in named
+    }
 
 
 class Capture:
@@ -54,11 +60,16 @@ class Capture:
     model : torch.nn.Module or callable
     neurons : tuple of Neuron
     take : callable
-        ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a later layer can overwrite it.
+        ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
+        later layer can overwrite it.
     """
 
-    def __init__(self, model: Any, neurons: tuple[Neuron, ...], take: Callable[[Neuron, Any], Any]) -> None:
-        self._layers = [None if neuron.whole_model else find_layer(model, neuron) for neuron in neurons]
+    def __init__(
+        self, model: Any, neurons: tuple[Neuron, ...], take: Callable[[Neuron, Any], Any]
+    ) -> None:
+        self._layers = [
+            None if neuron.whole_model else find_layer(model, neuron) for neuron in neurons
+        ]
         self._neurons = neurons
         self._take = take
         self._values: list[dict[int, Any]] = [{} for _ in neurons]
@@ -84,16 +95,23 @@ class Capture:
         neuron, values, calls = self._neurons[place], self._values[place], self._calls[place]
         if calls == 0:
             raise NeuronError(
-                f"{neuron}: the layer did not run in this pass. Choose a layer that the network's forward calls as a module.",
+                f"{neuron}: the layer did not run in this pass. Choose a layer that the "
+                f"network's forward calls as a module.",
                 neuron=str(neuron),
             )
-        wanted = 0 if neuron.call is None else neuron.call if neuron.call >= 0 else calls + neuron.call
+        wanted = (
+            0 if neuron.call is None else neuron.call if neuron.call >= 0 else calls + neuron.call
+        )
         if wanted not in values:
-            raise NeuronError(f"{neuron}: the layer runs {calls} times in one pass; there is no call {neuron.call}.")
+            raise NeuronError(
+                f"{neuron}: the layer runs {calls} times in one pass; there is no call "
+                f"{neuron.call}."
+            )
         note = None
         if calls > 1 and neuron.call is None:
             note = (
-                f"Layer {neuron.layer!r} runs {calls} times in one pass; the first was taken ('{neuron.layer}@1' is the next)."
+                f"Layer {neuron.layer!r} runs {calls} times in one pass; the first was taken "
+                f"('{neuron.layer}@1' is the next)."
             )
         return values[wanted], note
 

@@ -29,7 +29,11 @@ def random_state_kept(seed: int, generators: Iterable[Any] = ()) -> Iterator[Non
     kept = [(generator, generator.get_state()) for generator in generators if generator is not None]
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the user's, and is given back
     cpu = torch.get_rng_state()
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    cuda = (
+        torch.cuda.get_rng_state_all()
+        if torch.cuda.is_available() and torch.cuda.is_initialized()
+        else None
+    )
     mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     try:
         random.seed(seed)
@@ -70,7 +74,11 @@ def _seed_torch(seed: int, cuda: bool, mps: bool) -> None:
 
 def _fingerprint() -> tuple[bytes, ...]:
     numpy = np.random.get_state(legacy=False)  # noqa: NPY002
-    states = [torch.get_rng_state().numpy().tobytes(), repr(numpy).encode(), repr(random.getstate()).encode()]
+    states = [
+        torch.get_rng_state().numpy().tobytes(),
+        repr(numpy).encode(),
+        repr(random.getstate()).encode(),
+    ]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         states += [state.numpy().tobytes() for state in torch.cuda.get_rng_state_all()]
     return tuple(states)

@@ -1,4 +1,6 @@
-"""Gradients of torch networks by automatic differentiation, in batches, with the network left as it was."""
+"""Gradients of torch networks by automatic differentiation, in batches, with the network left as it
+was.
+"""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -49,7 +51,15 @@ class TorchSource:
         Seed of what the network itself draws.
     """
 
-    def __init__(self, loaded: LoadedModel, rows: Rows, neurons: tuple[Neuron, ...], options: Options, *, seed: int) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        rows: Rows,
+        neurons: tuple[Neuron, ...],
+        options: Options,
+        *,
+        seed: int,
+    ) -> None:
         self._model = plain(loaded.model)
         self._make_double = loaded.make_double
         self._rows = rows
@@ -60,9 +70,14 @@ class TorchSource:
         self._blocks = make_blocks(rows, options.wrt)
         self._points = points_of(rows, self._blocks)
         # A dictionary keeps the notes in order and each of them once.
-        self._notes: dict[str, None] = dict.fromkeys((*loaded.notes, *rows.notes, *held_note(rows, self._blocks)))
+        self._notes: dict[str, None] = dict.fromkeys(
+            (*loaded.notes, *rows.notes, *held_note(rows, self._blocks))
+        )
         if self._model is not loaded.model:
-            self._note("The network is compiled; its uncompiled form was evaluated, which has the same weights.")
+            self._note(
+                "The network is compiled; its uncompiled form was evaluated, which has the "
+                "same weights."
+            )
         for neuron in neurons:
             if not neuron.whole_model:
                 find_layer(self._model, neuron)
@@ -77,10 +92,18 @@ class TorchSource:
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
         with self._untouched():
-            pieces = [self._differentiate(self._run, points, chunk) for chunk in self._chunks(len(points))]
+            pieces = [
+                self._differentiate(self._run, points, chunk) for chunk in self._chunks(len(points))
+            ]
         latents = np.concatenate([piece[0] for piece in pieces])
         jacobians = np.concatenate([piece[1] for piece in pieces])
-        return Samples(points, jacobians, latents, tuple(self._notes), names=column_names(self._rows, self._blocks))
+        return Samples(
+            points,
+            jacobians,
+            latents,
+            tuple(self._notes),
+            names=column_names(self._rows, self._blocks),
+        )
 
     def _untouched(self) -> AbstractContextManager[None]:
         functions = [neuron.function for neuron in self._neurons]
@@ -91,13 +114,17 @@ class TorchSource:
             self._notes[sentence] = None
 
     def _chunks(self, count: int) -> Iterator[slice]:
-        size = 1 if self._run.one_by_one else min(self._fixed_batch or self._options.batch_size, count)
+        size = (
+            1 if self._run.one_by_one else min(self._fixed_batch or self._options.batch_size, count)
+        )
         # Even batches: a last batch of one point would meet networks that squeeze.
         edges = np.linspace(0, count, -(-count // size) + 1).astype(int)
         return (slice(start, stop) for start, stop in pairwise(edges))
 
     def _prepared(self) -> Run:
-        """Find out on a few points in which type the network runs, and whether it treats points one by one."""
+        """Find out on a few points in which type the network runs, and whether it treats points one
+        by one.
+        """
         *first, last = self._candidates()
         for make in first:
             try:
@@ -105,15 +132,25 @@ class TorchSource:
             except NeuronError:
                 raise
             except Exception as error:  # the user's network may raise anything
-                self._note(f"Evaluated in the network's own precision: it does not run in float64 ({_first_line(error)}).")
+                self._note(
+                    f"Evaluated in the network's own precision: it does not run in float64 "
+                    f"({_first_line(error)})."
+                )
         return self._checked(last())
 
     def _candidates(self) -> list[Callable[[], Run]]:
-        tensors = [*self._model.parameters(), *self._model.buffers()] if isinstance(self._model, torch.nn.Module) else []
+        tensors = (
+            [*self._model.parameters(), *self._model.buffers()]
+            if isinstance(self._model, torch.nn.Module)
+            else []
+        )
         real = [tensor for tensor in tensors if tensor.is_floating_point()]
         inputs = [part for part in self._rows.parts.values() if isinstance(part, torch.Tensor)]
         device = next((tensor.device for tensor in (*tensors, *inputs)), torch.device("cpu"))
-        native = next((tensor.dtype for tensor in (*real, *inputs) if tensor.is_floating_point()), torch.float32)
+        native = next(
+            (tensor.dtype for tensor in (*real, *inputs) if tensor.is_floating_point()),
+            torch.float32,
+        )
         transform, precision = self._options.transform, self._options.precision
 
         def run_native() -> Run:
@@ -122,7 +159,9 @@ class TorchSource:
         def run_double() -> Run:
             make = self._make_double or (lambda: copy.deepcopy(self._model).double())
             model = make() if real else self._model
-            return Run(model, transform_for(transform, torch.float64, device), torch.float64, device)
+            return Run(
+                model, transform_for(transform, torch.float64, device), torch.float64, device
+            )
 
         if precision == "native" or {tensor.dtype for tensor in real} == {torch.float64}:
             return [run_native]
@@ -142,7 +181,8 @@ class TorchSource:
         _, together = self._differentiate(run, self._points, slice(0, count))
         if draws.any():
             self._note(
-                "The network draws random numbers even in evaluation mode; each gradient is that of one seeded draw. Choose a "
+                "The network draws random numbers even in evaluation mode; each gradient is "
+                "that of one seeded draw. Choose a "
                 "neuron in front of the random step if you can."
             )
             return run
@@ -152,11 +192,15 @@ class TorchSource:
         size = np.linalg.norm(together[:2]) + np.linalg.norm(alone)
         tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
         if np.isfinite(size) and np.linalg.norm(together[:2] - alone) > tolerance * size:
-            self._note("The network mixes the points of a batch, so each point was evaluated alone.")
+            self._note(
+                "The network mixes the points of a batch, so each point was evaluated alone."
+            )
             return replace(run, one_by_one=True)
         return run
 
-    def _differentiate(self, run: Run, points: FloatArray, chunk: slice) -> tuple[FloatArray, FloatArray]:
+    def _differentiate(
+        self, run: Run, points: FloatArray, chunk: slice
+    ) -> tuple[FloatArray, FloatArray]:
         """Latents (n, k) and Jacobians (n, k, d) of one batch."""
         count = chunk.stop - chunk.start
         total = max(self._fixed_batch or count, count)

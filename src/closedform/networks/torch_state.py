@@ -23,10 +23,12 @@ _CONTAINERS = (dict, OrderedDict, list, set)
 
 @contextmanager
 def untouched(*modules: Any, seed: int) -> Iterator[None]:
-    """Run a block in evaluation mode, with gradients on, and restore everything afterwards, also after an error.
+    """Run a block in evaluation mode, with gradients on, and restore everything afterwards, also
+    after an error.
 
-    Restored are the training flags, hooks, attributes, buffers and weights of the modules, `requires_grad` and `.grad`, and the
-    random states. Compiled networks run uncompiled inside, since compiled ones do not see new hooks.
+    Restored are the training flags, hooks, attributes, buffers and weights of the modules,
+    `requires_grad` and `.grad`, and the random states. Compiled networks run uncompiled inside,
+    since compiled ones do not see new hooks.
 
     Parameters
     ----------
@@ -81,24 +83,39 @@ def _refuse_lazy(roots: list[Any]) -> None:
     for root in roots:
         for name, tensor in (*root.named_parameters(), *root.named_buffers()):
             if torch.nn.parameter.is_lazy(tensor):
-                raise ExtractionError(f"The weights {name!r} have no shape yet; run the network once on data, then extract.")
+                raise ExtractionError(
+                    f"The weights {name!r} have no shape yet; run the network once on data, "
+                    f"then extract."
+                )
 
 
 def _record(module: Any) -> _Record:
     if isinstance(module, torch.jit.ScriptModule):
         return _Record(module, {}, {}, module.training)
     attributes = dict(module.__dict__)
-    contents = {key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS}
+    contents = {
+        key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS
+    }
     return _Record(module, attributes, contents, module.training)
 
 
 def _record_tensors(roots: list[Any]) -> _Tensors:
     parameters = {id(p): p for root in roots for p in root.parameters()}
     buffers = {id(b): b for root in roots for b in root.buffers()}
-    copied = buffers if sum(p.numel() for p in parameters.values()) > COPIED_NUMBERS else parameters | buffers
+    copied = (
+        buffers
+        if sum(p.numel() for p in parameters.values()) > COPIED_NUMBERS
+        else parameters | buffers
+    )
     return _Tensors(
-        flags=[(tensor, tensor.requires_grad) for tensor in (parameters | buffers).values() if tensor.is_leaf],
-        grads=[(parameter, parameter.grad) for parameter in parameters.values() if parameter.is_leaf],
+        flags=[
+            (tensor, tensor.requires_grad)
+            for tensor in (parameters | buffers).values()
+            if tensor.is_leaf
+        ],
+        grads=[
+            (parameter, parameter.grad) for parameter in parameters.values() if parameter.is_leaf
+        ],
         values=[(tensor, tensor.data, tensor.detach().clone()) for tensor in copied.values()],
     )
 

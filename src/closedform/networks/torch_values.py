@@ -75,13 +75,18 @@ def values_of(
         if neuron.function is not None:
             array = array.clone()  # it may work in place, and the network goes on with the array
         # A copy, since the next layer may overwrite its input.
-        return pick(neuron, array, lambda direction, like: as_tensor(direction, like.dtype, like.device)).clone()
+        return pick(
+            neuron, array, lambda direction, like: as_tensor(direction, like.dtype, like.device)
+        ).clone()
 
     parts = transformed(run.transform, parts)
     if not batched:
         parts = {key: part[0] for key, part in parts.items()}
     if clash := [key for key in fixed if key in parts]:
-        raise ExtractionError(f"fixed= and the inputs both set the argument {clash[0]!r}; name the inputs by a dictionary.")
+        raise ExtractionError(
+            f"fixed= and the inputs both set the argument {clash[0]!r}; name the inputs by a "
+            f"dictionary."
+        )
     positional, named = arguments(parts | fixed)
     values = []
     with SquashingWatch() as watch, Capture(run.model, neurons, take) as capture:
@@ -107,37 +112,58 @@ def _inputs(parts: dict[Key, Any]) -> Any:
     return positional[0] if len(positional) == 1 else positional
 
 
-def _unsquashed(watch: SquashingWatch, neuron: Neuron, value: Any, note: Callable[[str | None], None]) -> Any:
+def _unsquashed(
+    watch: SquashingWatch, neuron: Neuron, value: Any, note: Callable[[str | None], None]
+) -> Any:
     before = watch.before(value) if isinstance(value, torch.Tensor) else None
     earlier = before.value() if before is not None else None
     if before is None or earlier is None:
         return value
-    taken = "its logit, z_i - logsumexp of the others," if before.axis is not None else "its value before it"
-    note(f"{neuron} is the output of a {before.name}; {taken} was taken (the same concept, without saturation).")
+    taken = (
+        "its logit, z_i - logsumexp of the others,"
+        if before.axis is not None
+        else "its value before it"
+    )
+    note(
+        f"{neuron} is the output of a {before.name}; {taken} was taken (the same concept, "
+        f"without saturation)."
+    )
     return earlier
 
 
-def _points_first(neuron: Neuron, array: Any, count: int, note: Callable[[str | None], None]) -> Any:
+def _points_first(
+    neuron: Neuron, array: Any, count: int, note: Callable[[str | None], None]
+) -> Any:
     if array.ndim and array.shape[0] == count:
         return array
     axes = [axis for axis, length in enumerate(array.shape) if length == count]
     if len(axes) != 1:
         raise NeuronError(
-            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and no axis counts the points. Use a "
-            "function of the layer's output that returns one value per point, or batched=False for a network of one point.",
+            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and no "
+            f"axis counts the points. Use a "
+            "function of the layer's output that returns one value per point, or "
+            "batched=False for a network of one point.",
             neuron=str(neuron),
         )
-    note(f"{neuron}: axis {axes[0]} of the output counts the points; the index applies to the other axes.")
+    note(
+        f"{neuron}: axis {axes[0]} of the output counts the points; the index applies to the "
+        f"other axes."
+    )
     return array.movedim(axes[0], 0)
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
     shape = tuple(getattr(value, "shape", ()))
     if not isinstance(value, torch.Tensor) or shape[:1] != (count,) or len(shape) > 2:
-        raise NeuronError(f"{neuron} gave values of shape {shape}; one value for each of {count} points is needed.")
+        raise NeuronError(
+            f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
+            f"needed."
+        )
     if not value.requires_grad:
         raise ExtractionError(
-            f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or the network runs under "
-            "torch.no_grad or detaches on the way. Choose another neuron, or another input with wrt=."
+            f"{neuron} has no gradient with respect to the inputs: it does not depend on "
+            f"them, or the network runs under "
+            "torch.no_grad or detaches on the way. Choose another neuron, or another input "
+            "with wrt=."
         )
     return value if value.ndim == 2 else value[:, None]

@@ -1,4 +1,6 @@
-"""Which numbers of the inputs become the coordinates of a point: everything, one input, or a slice of one."""
+"""Which numbers of the inputs become the coordinates of a point: everything, one input, or a slice
+of one.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,12 +57,19 @@ def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
         part = rows.parts[key]
         if not _is_real(part):
             raise ExtractionError(
-                f"Input {key!r} holds {part.dtype}, which has no gradient. Pass real numbers, or choose another input with wrt="
+                f"Input {key!r} holds {part.dtype}, which has no gradient. Pass real "
+                f"numbers, or choose another input with wrt="
             )
         try:
-            shape = tuple(part.shape[1:]) if index is None else np.empty(part.shape[1:], dtype=bool)[index].shape
+            shape = (
+                tuple(part.shape[1:])
+                if index is None
+                else np.empty(part.shape[1:], dtype=bool)[index].shape
+            )
         except (IndexError, TypeError) as error:
-            raise ExtractionError(f"wrt={choice!r} does not fit input {key!r} of shape {tuple(part.shape[1:])}.") from error
+            raise ExtractionError(
+                f"wrt={choice!r} does not fit input {key!r} of shape {tuple(part.shape[1:])}."
+            ) from error
         size = int(np.prod(shape))
         blocks.append(Block(key, index, shape, slice(start, start + size)))
         start += size
@@ -98,7 +107,10 @@ def column_names(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...] | Non
 
 
 def fill(
-    parts: dict[Key, Any], points: Any, blocks: tuple[Block, ...], write: Callable[[Any, tuple[Any, ...], Any], Any]
+    parts: dict[Key, Any],
+    points: Any,
+    blocks: tuple[Block, ...],
+    write: Callable[[Any, tuple[Any, ...], Any], Any],
 ) -> dict[Key, Any]:
     """The inputs with the coordinates of points put in their places.
 
@@ -128,14 +140,17 @@ def held_note(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...]:
     if not held:
         return ()
     return (
-        "Inputs that are not differentiated keep the values of each point: a concept of them too would look different there.",
+        "Inputs that are not differentiated keep the values of each point: a concept of them "
+        "too would look different there.",
     )
 
 
 def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and named arguments for a call."""
     places = sorted(key for key in parts if isinstance(key, int))
-    return tuple(parts[place] for place in places), {key: value for key, value in parts.items() if isinstance(key, str)}
+    return tuple(parts[place] for place in places), {
+        key: value for key, value in parts.items() if isinstance(key, str)
+    }
 
 
 def _real(rows: Rows) -> list[Key]:
@@ -143,8 +158,10 @@ def _real(rows: Rows) -> list[Key]:
     if not found:
         kinds = {key: str(part.dtype) for key, part in rows.parts.items()}
         raise ExtractionError(
-            f"No input holds real numbers ({kinds}), so there is nothing to differentiate. Numbers that happen to be "
-            "whole are passed as floats: inputs.astype(float). For token or class numbers, pass the embedded vectors to the "
+            f"No input holds real numbers ({kinds}), so there is nothing to differentiate. "
+            f"Numbers that happen to be "
+            "whole are passed as floats: inputs.astype(float). For token or class numbers, "
+            "pass the embedded vectors to the "
             "part of the network behind the embedding."
         )
     return found
@@ -158,7 +175,9 @@ def _is_real(part: Any) -> bool:
 def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
     key, index = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
     if not isinstance(key, int | str) or key not in rows.parts:
-        raise ExtractionError(f"wrt={choice!r}: there is no input {key!r}; inputs: {list(rows.parts)}.")
+        raise ExtractionError(
+            f"wrt={choice!r}: there is no input {key!r}; inputs: {list(rows.parts)}."
+        )
     if index is None:
         return key, None
     return key, tuple(index) if isinstance(index, tuple) else (index,)

@@ -1,4 +1,6 @@
-"""From a network to an answer: extract its field, read it, and put the formula back to see what that costs."""
+"""From a network to an answer: extract its field, read it, and put the formula back to see what
+that costs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,11 +63,11 @@ def interpret(
     Parameters
     ----------
     model
-        As in `closedform.extract_field`, or a list of networks that were trained for the same thing: what they have in common
-        is read, and judged on each of them.
+        As in `closedform.extract_field`, or a list of networks that were trained for the same
+        thing: what they have in common is read, and judged on each of them.
     neuron
-        As in `closedform.extract_field`: a list is several latents of one network. For several networks it holds for each, or
-        is a list of such lists, one for each network.
+        As in `closedform.extract_field`: a list is several latents of one network. For several
+        networks it holds for each, or is a list of such lists, one for each network.
     inputs, names, tangent, constraints, max_points, smoothing, **options
         As in `closedform.extract_field`.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
@@ -80,7 +82,11 @@ def interpret(
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     >>> network = lambda x: np.tanh(x[:, 0] ** 2 + 2 * x[:, 1])
-    >>> print(cf.interpret(network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0).concept)
+    >>> print(
+    ...     cf.interpret(
+    ...         network, points, 0, names=["x", "v"], budget=cf.Budget(evaluations=20000), rng=0
+    ...     ).concept
+    ... )
     2*v + x**2
     """
     # Everything is looked at before the network is: an extraction can take minutes.
@@ -90,7 +96,9 @@ def interpret(
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
     networks = list(model) if isinstance(model, list | tuple) else [model]
-    neurons = _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]
+    neurons = (
+        _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]
+    )
     fields = [
         extract_field(
             network,
@@ -123,7 +131,10 @@ def interpret(
         command=command,
     )
     # With any of these the field's points are not what the network takes.
-    if found.networks or any(options.get(name) is not None for name in ("transform", "wrt", "fixed", "prepare", "batched")):
+    if found.networks or any(
+        options.get(name) is not None
+        for name in ("transform", "wrt", "fixed", "prepare", "batched")
+    ):
         return found
     return _with_faithfulness(found, model, neuron, fields[0])
 
@@ -133,16 +144,22 @@ def _read_first(fields: Sequence[GradientField], **asked: Any) -> Interpretation
     return interpret_field(fields[0], **asked)
 
 
-def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: GradientField) -> Interpretation:
+def _with_faithfulness(
+    found: Interpretation, model: Any, neuron: Any, field: GradientField
+) -> Interpretation:
     """Put phi(concept) in the neuron's place, where the network is at hand.
 
-    The field may hold the value before a squashing function, so phi is fitted to the neuron's own values on every second point,
-    and the outputs are compared on the others.
+    The field may hold the value before a squashing function, so phi is fitted to the neuron's own
+    values on every second point, and the outputs are compared on the others.
     """
     points = field.points[field.weights > 0][:MOST_HELD_OUT]
     fitted, others = points[::2], points[1::2]
     own = None if found.concept is None or field.rank > 1 else run_with(model, fitted, neuron, None)
-    phi = None if found.concept is None or own is None else phi_between(found.concept(fitted), own.values)
+    phi = (
+        None
+        if found.concept is None or own is None
+        else phi_between(found.concept(fitted), own.values)
+    )
     if found.concept is None or own is None or phi is None:
         return found
     replacements = (None, phi(found.concept(others)), np.full(len(others), own.values.mean()))
@@ -155,6 +172,10 @@ def _with_faithfulness(found: Interpretation, model: Any, neuron: Any, field: Gr
 
 def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
     """The neurons to read in each network."""
-    if isinstance(neuron, list) and len(neuron) == count and all(isinstance(one, list) for one in neuron):
+    if (
+        isinstance(neuron, list)
+        and len(neuron) == count
+        and all(isinstance(one, list) for one in neuron)
+    ):
         return neuron
     return [neuron] * count

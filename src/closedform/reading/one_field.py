@@ -50,10 +50,11 @@ def interpret_field(
     title: str = "",
     command: str = "",
 ) -> Interpretation:
-    """Read the closed-form concept of a gradient field, or one after another those of a field of several latents.
+    """Read the closed-form concept of a gradient field, or one after another those of a field of
+    several latents.
 
-    It is `closedform.search`, `closedform.select` and `closedform.verify` in a row. The search gets 36% of the budget, and the
-    verdict what is left.
+    It is `closedform.search`, `closedform.select` and `closedform.verify` in a row. The search gets
+    36% of the budget, and the verdict what is left.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ def interpret_field(
     engine : str or Engine
         'auto', 'terms', 'evolution', or another.
     budget : float or Budget
-        Seconds for the whole call after compilation, or a `closedform.Budget`; one of evaluations gives the same answer for
-        the same seed, bit for bit.
+        Seconds for the whole call after compilation, or a `closedform.Budget`; one of evaluations
+        gives the same answer for the same seed, bit for bit.
     rng : int, Generator or None
         Seed; it is recorded in the answer.
     space : SearchSpace, optional
@@ -82,7 +83,12 @@ def interpret_field(
     -------
     Interpretation
     """
-    required_kind(field, GradientField, "field", "pass what closedform.extract_field or GradientField.from_arrays returned")
+    required_kind(
+        field,
+        GradientField,
+        "field",
+        "pass what closedform.extract_field or GradientField.from_arrays returned",
+    )
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
     settings.space.check_inputs(field.names)
     limits, seed = as_budget(budget), as_seed(rng)
@@ -93,7 +99,14 @@ def interpret_field(
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
         found = _read_one(field, settings, limits, clock, guess, generator)
-    told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits), title=title, command=command)
+    told = replace(
+        found.provenance,
+        seed=seed,
+        seconds=clock.seconds,
+        budget=str(limits),
+        title=title,
+        command=command,
+    )
     return replace(found, provenance=told)
 
 

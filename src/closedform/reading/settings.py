@@ -14,7 +14,9 @@ from closedform.verification.checks import Check, all_checks
 from closedform.verification.thresholds import Thresholds, as_thresholds
 
 SEARCH_SHARE = 0.36
-"""Of the budget, for the search. The verdict gets the rest, which its two searches of half the data share."""
+"""Of the budget, for the search. The verdict gets the rest, which its two searches of half the data
+share.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +64,7 @@ class Settings:
 
 
 def rest_of(limits: Budget, clock: Clock) -> Budget:
-    """What the verdict may use: the evaluations that are not the search's, and the seconds that are left now."""
+    """What the verdict may use: the evaluations that are not the search's, and the seconds that are
+    left now.
+    """
     return replace(limits.share(1 - SEARCH_SHARE), seconds=clock.remaining().seconds)

@@ -1,10 +1,11 @@
 """The reading of several concepts: one after another, each on what those before it leave over.
 
-Three passes. The first searches: the field, then the field modulo the concept found, and so on. The second puts all that
-was found into one pool and takes the simplest that fits, then the simplest that fits modulo that one, and so on. Independence
-of functions is a matroid, so that this greedy choice has the lowest total complexity: E1 and E2 rather than E1 + E2 and E1*E2.
-The third gives the evidence for each concept modulo all others, where it stands alone: there nothing independent of it fits,
-and what differs from it by a function of the others is the same.
+Three passes. The first searches: the field, then the field modulo the concept found, and so on. The
+second puts all that was found into one pool and takes the simplest that fits, then the simplest
+that fits modulo that one, and so on. Independence of functions is a matroid, so that this greedy
+choice has the lowest total complexity: E1 and E2 rather than E1 + E2 and E1*E2. The third gives the
+evidence for each concept modulo all others, where it stands alone: there nothing independent of it
+fits, and what differs from it by a function of the others is the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +43,9 @@ from closedform.verification.verify_stage import verify
 
 @dataclass(frozen=True, slots=True)
 class LatentsReader:
-    """The field of several latents, what it is read with, and the points that search and choice see."""
+    """The field of several latents, what it is read with, and the points that search and choice
+    see.
+    """
 
     field: GradientField
     settings: Settings
@@ -56,7 +59,9 @@ class LatentsReader:
         return self.settings.space.costs
 
     def search_all(self, budget: Budget) -> list[Selection]:
-        """Search and choose on the field, on what the first concept leaves over, and so on; the last may find nothing."""
+        """Search and choose on the field, on what the first concept leaves over, and so on; the
+        last may find nothing.
+        """
         rank, clock = self.field.rank, budget.start()
         selections: list[Selection] = []
         found: list[Expression] = []
@@ -79,30 +84,42 @@ class LatentsReader:
             )
             clock.evaluations += result.evaluations
             known = [*_pool(selections), *_exchanged(selections)]
-            both = replace(result, front=result.front.merge(rescored(known, inner.subset(seen), self.costs)))
+            both = replace(
+                result, front=result.front.merge(rescored(known, inner.subset(seen), self.costs))
+            )
             selections.append(select(both, inner, rule=self.settings.rule, rng=child))
             chosen = selections[-1].chosen
-            if chosen is None or result.status == "interrupted" or not self._promising(chosen, inner):
+            if (
+                chosen is None
+                or result.status == "interrupted"
+                or not self._promising(chosen, inner)
+            ):
                 break
             found.append(chosen.expression)
         return selections
 
     def fitting(self, selections: Sequence[Selection]) -> list[Contender]:
-        """What was chosen, as long as it follows the field on held-out points, modulo what was chosen before it."""
+        """What was chosen, as long as it follows the field on held-out points, modulo what was
+        chosen before it.
+        """
         fitting: list[Contender] = []
         for selection in selections:
             inner = self.field.modulo([contender.expression for contender in fitting])
             held = inner.subset(_usable(inner, self.held))
             if selection.chosen is None or not held.n_points:
                 break
-            alignment = measure_alignment(selection.chosen.expression, held, divide(held, self.rng), self.rng)
+            alignment = measure_alignment(
+                selection.chosen.expression, held, divide(held, self.rng), self.rng
+            )
             if alignment.bound > self.settings.thresholds.approximate:
                 break
             fitting.append(selection.chosen)
         return fitting
 
     def simplest_generators(self, pool: Sequence[Candidate], count: int) -> list[Contender]:
-        """Choose the simplest of all that was found, then the simplest modulo that one, and so on."""
+        """Choose the simplest of all that was found, then the simplest modulo that one, and so
+        on.
+        """
         chosen: list[Contender] = []
         for _ in range(count):
             best = self.choose(pool, [contender.expression for contender in chosen]).chosen
@@ -111,17 +128,26 @@ class LatentsReader:
             chosen.append(best)
         return chosen
 
-    def choose(self, pool: Sequence[Candidate], others: Sequence[Expression], status: Status = "finished") -> Selection:
+    def choose(
+        self, pool: Sequence[Candidate], others: Sequence[Expression], status: Status = "finished"
+    ) -> Selection:
         """Choose from what is known already, modulo other concepts, without a search."""
         inner = self.field.modulo(others)
         seen = _usable(inner, self.seen)
         front = rescored(pool, inner.subset(seen), self.costs) if len(seen) else Front()
         result = SearchResult(
-            front, status, engine=self.settings.engine.name, digest=inner.digest(), seen=tuple(seen.tolist()), costs=self.costs
+            front,
+            status,
+            engine=self.settings.engine.name,
+            digest=inner.digest(),
+            seen=tuple(seen.tolist()),
+            costs=self.costs,
         )
         return select(result, inner, rule=self.settings.rule, rng=self.rng.spawn(1)[0])
 
-    def judge(self, selection: Selection, others: Sequence[Expression], budget: Budget) -> Interpretation:
+    def judge(
+        self, selection: Selection, others: Sequence[Expression], budget: Budget
+    ) -> Interpretation:
         """The evidence for one concept modulo the others."""
         further = [FollowsLatents(self.field)] if others else []
         return verify(
@@ -138,7 +164,9 @@ class LatentsReader:
         )
 
     def _promising(self, chosen: Contender, inner: GradientField) -> bool:
-        return chosen.misalignment <= self.settings.thresholds.approximate * chance_level(inner.rank, inner.tangent.rank)
+        return chosen.misalignment <= self.settings.thresholds.approximate * chance_level(
+            inner.rank, inner.tangent.rank
+        )
 
 
 def read_latents(
@@ -163,7 +191,9 @@ def read_latents(
     rng : Generator
     """
     seen = choose_points(field, rng)
-    held = np.sort(rng.permutation(np.setdiff1d(np.flatnonzero(field.weights > 0), seen))[:MOST_HELD_OUT])
+    held = np.sort(
+        rng.permutation(np.setdiff1d(np.flatnonzero(field.weights > 0), seen))[:MOST_HELD_OUT]
+    )
     reader = LatentsReader(field, settings, rng, seen, held)
     selections = reader.search_all(limits.share(SEARCH_SHARE))
     chosen = reader.fitting(selections)
@@ -196,7 +226,9 @@ def _joined(
     parts: Sequence[Interpretation],
     hypothesis: Expression | None,
 ) -> Interpretation:
-    """One answer of all: the joint verdict and the parts. It has no front and no alignment of its own."""
+    """One answer of all: the joint verdict and the parts. It has no front and no alignment of its
+    own.
+    """
     ordered = sorted(parts, key=lambda part: 0 if part.entry is None else part.entry.complexity)
     concepts = tuple(part.concept for part in ordered if part.concept is not None)
     seen, held = reader.field.subset(reader.seen), reader.field.subset(reader.held)
@@ -220,14 +252,18 @@ def _joined(
     )
 
 
-def _closest(concepts: Sequence[Expression], guess: Expression, held: GradientField) -> HypothesisResult:
+def _closest(
+    concepts: Sequence[Expression], guess: Expression, held: GradientField
+) -> HypothesisResult:
     """The comparison with the concept that is the guess, or with the first."""
     results = [compare_hypothesis(concept, guess, held) for concept in concepts]
     return next((result for result in results if result.status != "different"), results[0])
 
 
 def _nothing_read(reader: LatentsReader, first: Selection, budget: Budget) -> Interpretation:
-    """The joint verdict that nothing was read, with the first search's choice and its evidence as the only part."""
+    """The joint verdict that nothing was read, with the first search's choice and its evidence as
+    the only part.
+    """
     found = reader.judge(first, (), budget)
     joint = measure_together((), reader.field.subset(reader.seen), reader.field.subset(reader.held))
     verdict = judge_together(joint, [found.verdict], reader.settings.thresholds)
@@ -249,18 +285,28 @@ def _pool(selections: Iterable[Selection]) -> list[Candidate]:
         for candidate in selection.result.front:
             found.setdefault(candidate.expression, candidate)
         for one in selection.contenders:
-            found.setdefault(one.expression, Candidate(one.expression, 1.0, one.complexity, one.engine))
+            found.setdefault(
+                one.expression, Candidate(one.expression, 1.0, one.complexity, one.engine)
+            )
     return list(found.values())
 
 
 def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
-    """What was chosen, with its inputs exchanged: where one component of a vector is conserved the others often are."""
+    """What was chosen, with its inputs exchanged: where one component of a vector is conserved the
+    others often are.
+    """
     chosen = [selection.chosen for selection in selections if selection.chosen is not None]
-    return [Candidate(image, 1.0, one.complexity, one.engine) for one in chosen for image in exchanged(one.expression)]
+    return [
+        Candidate(image, 1.0, one.complexity, one.engine)
+        for one in chosen
+        for image in exchanged(one.expression)
+    ]
 
 
 def _partial(selections: Iterable[Selection], costs: Costs) -> list[Candidate]:
-    """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is left over beside it."""
+    """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is
+    left over beside it.
+    """
     chosen = [selection.chosen for selection in selections if selection.chosen is not None]
     parts = [(part, one.engine) for one in chosen for part in partial_sums(one.expression)]
     return [Candidate(part, 1.0, part.complexity(costs), engine) for part, engine in parts]
@@ -273,7 +319,9 @@ def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs
     trees = [candidate.expression.rename(field.names).tree for candidate in candidates]
     values, _ = comparison_of(field).misalignments(compile_tapes(trees))
     return Front.of(
-        Candidate(candidate.expression, value, candidate.expression.complexity(costs), candidate.engine)
+        Candidate(
+            candidate.expression, value, candidate.expression.complexity(costs), candidate.engine
+        )
         for candidate, value in zip(candidates, values.tolist(), strict=True)
         if value < 1
     )

@@ -1,8 +1,10 @@
-"""Several networks that hold one concept: their fields joined for the search, and the concept judged on each of them.
+"""Several networks that hold one concept: their fields joined for the search, and the concept
+judged on each of them.
 
-Networks of other seeds or kinds share g and differ in phi, noise and bias. At common points the agreed directions are those of
-the mean projector on the networks' directions, whose errors are smaller than those of one network. Points at which the networks
-disagree count less: there each of them is wrong, also in what they agree on.
+Networks of other seeds or kinds share g and differ in phi, noise and bias. At common points the
+agreed directions are those of the mean projector on the networks' directions, whose errors are
+smaller than those of one network. Points at which the networks disagree count less: there each of
+them is wrong, also in what they agree on.
 """
 
 from collections.abc import Sequence
@@ -60,7 +62,8 @@ def interpret_fields(
     Parameters
     ----------
     fields : sequence of GradientField
-        Of the same inputs. At points that all share the directions are averaged, which lowers noise and bias.
+        Of the same inputs. At points that all share the directions are averaged, which lowers noise
+        and bias.
     network_names : sequence of str, optional
         For tables; 'network 1' and so on by default.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
@@ -69,25 +72,36 @@ def interpret_fields(
     Returns
     -------
     Interpretation
-        `networks` has the verdict and the constants of each network, and `agreement` says what they agree on.
+        `networks` has the verdict and the constants of each network, and `agreement` says what they
+        agree on.
 
     Examples
     --------
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     >>> fields = [
-    ...     cf.GradientField.from_arrays(points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"])
+    ...     cf.GradientField.from_arrays(
+    ...         points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"]
+    ...     )
     ...     for error in (-0.1, 0.1)
     ... ]
-    >>> found = cf.interpret_fields(fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0)
+    >>> found = cf.interpret_fields(
+    ...     fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0
+    ... )
     >>> print(found.concept)
     2*v**2 + x**2
     """
-    labels = [f"network {number}" for number in range(1, len(fields) + 1)] if network_names is None else list(network_names)
+    labels = (
+        [f"network {number}" for number in range(1, len(fields) + 1)]
+        if network_names is None
+        else list(network_names)
+    )
     if not fields:
         raise ShapeError("There is no field; pass at least one.")
     if len(labels) != len(fields):
-        raise ShapeError(f"There are {len(labels)} names for {len(fields)} networks; pass one for each.")
+        raise ShapeError(
+            f"There are {len(labels)} names for {len(fields)} networks; pass one for each."
+        )
     seed = as_seed(rng)
     found = interpret_field(
         common_field(fields),
@@ -108,12 +122,14 @@ def interpret_fields(
 
 
 def common_field(fields: Sequence[GradientField]) -> GradientField:
-    """One field of several: the mean of their directions where they share points, else all points together.
+    """One field of several: the mean of their directions where they share points, else all points
+    together.
 
     Parameters
     ----------
     fields : sequence of GradientField
-        Of the same inputs, and of one rank; those of another rank than most count with their rank cut or left out.
+        Of the same inputs, and of one rank; those of another rank than most count with their rank
+        cut or left out.
 
     Returns
     -------
@@ -127,10 +143,14 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     Examples
     --------
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    >>> one, two = (GradientField.from_arrays(points, points + [e, 0], tangent="none") for e in (0.1, -0.1))
+    >>> one, two = (
+    ...     GradientField.from_arrays(points, points + [e, 0], tangent="none") for e in (0.1, -0.1)
+    ... )
     >>> both = common_field([one, two])
     >>> exact = points / np.linalg.norm(points, axis=1, keepdims=True)
-    >>> error = [np.median(1 - np.abs((f.directions[:, :, 0] * exact).sum(axis=1))) for f in (one, both)]
+    >>> error = [
+    ...     np.median(1 - np.abs((f.directions[:, :, 0] * exact).sum(axis=1))) for f in (one, both)
+    ... ]
     >>> bool(error[1] < error[0] / 5)
     True
     """
@@ -138,11 +158,15 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
         return fields[0]
     if len({field.names for field in fields}) != 1:
         raise ShapeError(
-            f"The networks have other inputs: {[field.names for field in fields]}; pass fields of the same inputs."
+            f"The networks have other inputs: {[field.names for field in fields]}; pass "
+            f"fields of the same inputs."
         )
     if len({field.tangent.rank for field in fields}) != 1:
         ranks = [field.tangent.rank for field in fields]
-        raise ShapeError(f"The data's tangent spaces have ranks {ranks}; pass the same kind of inputs and one tangent for all.")
+        raise ShapeError(
+            f"The data's tangent spaces have ranks {ranks}; pass the same kind of inputs and "
+            f"one tangent for all."
+        )
     rank = int(np.median([field.rank for field in fields]))
     usable = [field for field in fields if field.rank >= rank]
     same = all(np.array_equal(field.points, usable[0].points) for field in usable)
@@ -156,11 +180,15 @@ def judge_networks(
     rng: np.random.Generator,
     thresholds: Thresholds | None = None,
 ) -> tuple[NetworkReading, ...]:
-    """Fit the constants of the common concepts to each network, and verify them there on points that were not fitted.
+    """Fit the constants of the common concepts to each network, and verify them there on points
+    that were not fitted.
 
     For several concepts each is taken modulo the others, as they are in common.
     """
-    return tuple(_judged(found, field, name, rng, thresholds) for field, name in zip(fields, names, strict=True))
+    return tuple(
+        _judged(found, field, name, rng, thresholds)
+        for field, name in zip(fields, names, strict=True)
+    )
 
 
 def _judged(
@@ -179,8 +207,13 @@ def _judged(
         free = with_coefficients(concept)
         positions = [constant.position for constant in free_constants(free)]
         part = found.parts[place] if found.parts else found
-        # More complex ones fit one network's bias better, and several networks are read because of that.
-        rivals = [entry.expression for entry in part.front if part.entry and entry.complexity < part.entry.complexity]
+        # More complex ones fit one network's bias better, and several networks are read because of
+        # that.
+        rivals = [
+            entry.expression
+            for entry in part.front
+            if part.entry and entry.complexity < part.entry.complexity
+        ]
         places = [positions, *(fitted_positions(rival.tree) for rival in rivals)]
         (fitted, *others), _ = refit([free, *rivals], left.subset(seen), positions=places)
         answer = verify(fitted, held, rivals=others, thresholds=thresholds, rng=rng, progress=False)
@@ -202,9 +235,15 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     values, vectors = np.linalg.eigh(mean)
     frames = vectors[:, :, ::-1][:, :, :rank]
     if rank == 1:  # an eigenvector has any sign, a gradient has one
-        frames = frames * np.where(np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1]) < 0, -1.0, 1.0)[:, None, None]
+        frames = (
+            frames
+            * np.where(np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1]) < 0, -1.0, 1.0)[
+                :, None, None
+            ]
+        )
     alive = (weights > 0).sum(axis=0) * 2 > len(fields)
-    # The share of the networks' directions outside the agreed ones; as a weight, against what is typical.
+    # The share of the networks' directions outside the agreed ones; as a weight, against what is
+    # typical.
     apart = np.clip(1 - values[:, ::-1][:, :rank].mean(axis=1), 0.0, 1.0)
     typical = float(np.median(apart[alive])) if alive.any() else 0.0
     trust = (typical + _ROUNDING) / (typical + _ROUNDING + apart)
@@ -220,14 +259,18 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
 
 
 def _latents(fields: Sequence[GradientField], rank: int) -> FloatArray | None:
-    """For one concept the mean rank of the latents' values, signs made alike, which is monotone in it; else all of them."""
+    """For one concept the mean rank of the latents' values, signs made alike, which is monotone in
+    it; else all of them.
+    """
     arrays = [field.latents for field in fields if field.latents is not None]
     if len(arrays) < len(fields):
         return None
     if rank > 1 or any(array.shape[1] > 1 for array in arrays):
         return frozen(np.hstack(arrays))
     ranks = [np.argsort(np.argsort(array[:, 0])) / len(array) - 0.5 for array in arrays]
-    return frozen(np.mean([values * np.sign(values @ ranks[0]) for values in ranks], axis=0)[:, None])
+    return frozen(
+        np.mean([values * np.sign(values @ ranks[0]) for values in ranks], axis=0)[:, None]
+    )
 
 
 def _stacked(fields: Sequence[GradientField], rank: int) -> GradientField:
@@ -255,7 +298,9 @@ def _stacked_tangent(fields: Sequence[GradientField], scale: FloatArray) -> Tang
     bases = []
     for field in fields:
         identity = np.eye(len(field.names))
-        basis = np.broadcast_to(identity if field.tangent.basis is None else field.tangent.basis, _shape(field))
+        basis = np.broadcast_to(
+            identity if field.tangent.basis is None else field.tangent.basis, _shape(field)
+        )
         bases.append(np.linalg.qr(basis * (field.scale / scale)[:, None])[0])
     kind = "constraints" if first.kind == "none" else first.kind
     return TangentSpace(kind, first.rank, frozen(np.vstack(bases)), first.spectrum)

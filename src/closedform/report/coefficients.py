@@ -35,8 +35,7 @@ def coefficients(interpretation: Interpretation) -> tuple[Coefficient, ...]:
 
 
 def fitted_coefficients(
-    expression: Expression,
-    errors: tuple[float, ...],
+    expression: Expression, errors: tuple[float, ...]
 ) -> tuple[Coefficient, ...]:
     """The fitted constants of an expression, each named by the term in which it stands.
 

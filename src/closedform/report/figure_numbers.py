@@ -16,7 +16,9 @@ from closedform.report.errors import ReportError
 SMALLEST = 1e-10
 """Misalignments below this are drawn as this: they differ by rounding alone."""
 
-_LONG_TAIL = 8.0  # a range this many times that of its inner 98% would squeeze everything else into a line
+_LONG_TAIL = (
+    8.0  # a range this many times that of its inner 98% would squeeze everything else into a line
+)
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -109,7 +111,8 @@ class AngleHistogram:
 
 
 def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram | None:
-    """Count angles in equal bins up to where all but the last hundredth lie; None if there are none.
+    """Count angles in equal bins up to where all but the last hundredth lie; None if there are
+    none.
 
     Examples
     --------
@@ -194,7 +197,10 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
         return [low]
     rough = span / count
     power = 10.0 ** floor(log10(rough))
-    step = min((factor * power for factor in (1.0, 2.0, 5.0, 10.0)), key=lambda step: abs(log10(step / rough)))
+    step = min(
+        (factor * power for factor in (1.0, 2.0, 5.0, 10.0)),
+        key=lambda step: abs(log10(step / rough)),
+    )
     first = ceil(low / step - 1e-9)
     values = [index * step for index in range(first, floor(high / step + 1e-9) + 1)]
     digits = -floor(log10(step) + 1e-9)
@@ -213,7 +219,9 @@ def tick_labels(values: list[float]) -> list[str]:
     if not 1e-3 <= largest < 1e6:
         return [short_number(value, 3) for value in values]
     step = min((b - a for a, b in pairwise(values)), default=largest)
-    digits = next((digits for digits in range(12) if abs(step - round(step, digits)) < 1e-6 * step), 12)
+    digits = next(
+        (digits for digits in range(12) if abs(step - round(step, digits)) < 1e-6 * step), 12
+    )
     return [f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}") for value in values]
 
 
@@ -234,7 +242,11 @@ def short_number(value: float, digits: int = 2) -> str:
 
 def thinned(count: int, limit: int) -> NDArray[np.int64]:
     """At most `limit` row numbers, evenly spaced."""
-    return np.arange(count) if count <= limit else np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+    return (
+        np.arange(count)
+        if count <= limit
+        else np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+    )
 
 
 def _pair(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
@@ -260,7 +272,9 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _spread(points: FloatArray, limit: int) -> NDArray[np.int64]:
-    """One point for each cell of a grid, the nearest to its centre, so that arrows do not lie on each other."""
+    """One point for each cell of a grid, the nearest to its centre, so that arrows do not lie on
+    each other.
+    """
     side = max(int(np.sqrt(limit)), 1)
     low, high = points.min(axis=0), points.max(axis=0)
     place = (points - low) / np.where(high > low, high - low, 1.0) * side

@@ -49,7 +49,10 @@ def _structure(interpretation: Interpretation) -> str:
         return ""
     text = escape("\n".join(shown(line) for line in interpretation.structure.text.splitlines()))
     heading = "<summary>How it is built</summary>"
-    return f'<details style="font-size:.9em">{heading}<pre style="white-space:pre-wrap">{text}</pre></details>'
+    return (
+        f'<details style="font-size:.9em">{heading}<pre '
+        f'style="white-space:pre-wrap">{text}</pre></details>'
+    )
 
 
 def _status(verdict: Verdict) -> str:

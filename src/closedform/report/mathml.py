@@ -1,7 +1,8 @@
 """Expressions as presentation MathML, which browsers typeset without any script or font of ours.
 
-The tree is folded into parts: a sum keeps its terms and a product its factors until something else needs them as one piece, so
-that signs, fractions and parentheses fall where a person would write them.
+The tree is folded into parts: a sum keeps its terms and a product its factors until something else
+needs them as one piece, so that signs, fractions and parentheses fall where a person would write
+them.
 """
 
 from dataclasses import dataclass, replace
@@ -12,10 +13,18 @@ from itertools import pairwise
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tree import Constant, Token, Variable
-from closedform.report.symbols import GREEK, is_one_letter, is_small_fraction, name_mathml, number_mathml
+from closedform.report.symbols import (
+    GREEK,
+    is_one_letter,
+    is_small_fraction,
+    name_mathml,
+    number_mathml,
+)
 
 MAX_NODES = 400
-"""Expressions with more nodes are shown as text: nobody reads them typeset, and browsers limit nesting."""
+"""Expressions with more nodes are shown as text: nobody reads them typeset, and browsers limit
+nesting.
+"""
 
 _MINUS = "\N{MINUS SIGN}"
 _TIMES = '<mo lspace="0.08em" rspace="0.08em">&#x2062;</mo>'
@@ -73,7 +82,8 @@ def to_mathml(expression: Expression, *, digits: int = 4) -> str:
 
 
 def mathml_terms(expression: Expression, *, digits: int = 4) -> tuple[str, ...]:
-    """One ``math`` element for each term of a sum, with its sign, so that a long formula can break into lines.
+    """One ``math`` element for each term of a sum, with its sign, so that a long formula can break
+    into lines.
 
     Examples
     --------
@@ -82,7 +92,9 @@ def mathml_terms(expression: Expression, *, digits: int = 4) -> tuple[str, ...]:
     2
     """
     terms = _terms(expression, digits)
-    pieces = [_signed(term, first=position == 0, lspace="0em") for position, term in enumerate(terms)]
+    pieces = [
+        _signed(term, first=position == 0, lspace="0em") for position, term in enumerate(terms)
+    ]
     return tuple(f'<math displaystyle="true">{_row(piece)}</math>' for piece in pieces)
 
 
@@ -101,7 +113,10 @@ def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _Term:
         text = number_mathml(token.value, digits)
         split = is_small_fraction(token.value)
         is_long = "<mo>" in text or split
-        return _Term(token.value < 0, (_Factor(text, abs(token.value), is_fraction=split, needs_parentheses=is_long),))
+        return _Term(
+            token.value < 0,
+            (_Factor(text, abs(token.value), is_fraction=split, needs_parentheses=is_long),),
+        )
     if isinstance(token, Variable):
         name = names[token.index]
         return _Term(False, (_Factor(name_mathml(name), is_word=not is_one_letter(name)),))
@@ -111,7 +126,14 @@ def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _Term:
 def _node(name: str, *operands: _Sum) -> _Sum:
     if name in ("add", "sub"):
         left, right = operands
-        return (*left, *(right if name == "add" else tuple(replace(term, negative=not term.negative) for term in right)))
+        return (
+            *left,
+            *(
+                right
+                if name == "add"
+                else tuple(replace(term, negative=not term.negative) for term in right)
+            ),
+        )
     if name == "neg":
         term = _as_term(operands[0])
         return (replace(term, negative=not term.negative),)
@@ -133,11 +155,22 @@ def _quotient(above: _Sum, below: _Sum) -> _Sum:
             parts.append(_row(_joined(tuple(_flat(factor) for factor in part[0].factors))))
         else:
             parts.append(_row(_whole(part)))
-    return (_Term(negative, (_Factor(f"<mfrac>{parts[0]}{parts[1]}</mfrac>", is_fraction=True, needs_parentheses=True),)),)
+    return (
+        _Term(
+            negative,
+            (
+                _Factor(
+                    f"<mfrac>{parts[0]}{parts[1]}</mfrac>", is_fraction=True, needs_parentheses=True
+                ),
+            ),
+        ),
+    )
 
 
 def _flat(factor: _Factor) -> _Factor:
-    """A number that is a fraction as a decimal: fractions of numbers inside fractions are hard to read."""
+    """A number that is a fraction as a decimal: fractions of numbers inside fractions are hard to
+    read.
+    """
     if factor.number is None or not factor.is_fraction:
         return factor
     return replace(factor, text=f"<mn>{float(factor.number):.4g}</mn>", is_fraction=False)
@@ -153,13 +186,24 @@ def _function(name: str, *operands: _Sum) -> _Sum:
     whole = _row("<mo>,</mo>".join(_whole(operand) for operand in operands))
     if operator.typeset == "|a|":
         bar = '<mo stretchy="true" form="{}">|</mo>'
-        return _single(_Factor(f"<mrow>{bar.format('prefix')}{whole}{bar.format('postfix')}</mrow>"))
+        return _single(
+            _Factor(f"<mrow>{bar.format('prefix')}{whole}{bar.format('postfix')}</mrow>")
+        )
     if operator.typeset == "e^a" and "<mfrac>" not in whole:
-        return _single(_Factor(f'<msup><mi mathvariant="normal">e</mi>{whole}</msup>', needs_parentheses=True))
+        return _single(
+            _Factor(f'<msup><mi mathvariant="normal">e</mi>{whole}</msup>', needs_parentheses=True)
+        )
     is_word = operator.typeset is not None and operator.typeset.isidentifier()
     word = f"<mi>{operator.typeset if is_word else name}</mi>"
     argument = _parentheses(whole)
-    return _single(_Factor(f"{word}{_APPLY}{argument}", needs_parentheses=True, is_function=True, head=(word, argument)))
+    return _single(
+        _Factor(
+            f"{word}{_APPLY}{argument}",
+            needs_parentheses=True,
+            is_function=True,
+            head=(word, argument),
+        )
+    )
 
 
 def _fixed_power(base: _Sum, exponent: Fraction) -> _Sum:
@@ -181,13 +225,29 @@ def _power(base: _Sum, exponent: _Sum) -> _Sum:
 
 
 def _raised(base: _Sum, exponent: str) -> _Sum:
-    single = base[0].factors[0] if len(base) == 1 and not base[0].negative and len(base[0].factors) == 1 else None
+    single = (
+        base[0].factors[0]
+        if len(base) == 1 and not base[0].negative and len(base[0].factors) == 1
+        else None
+    )
     if single is None:
-        return _single(_Factor(f"<msup>{_parentheses(_whole(base))}{exponent}</msup>", needs_parentheses=True))
+        return _single(
+            _Factor(f"<msup>{_parentheses(_whole(base))}{exponent}</msup>", needs_parentheses=True)
+        )
     if single.head is not None and exponent in ("<mn>2</mn>", "<mn>3</mn>"):
         word, argument = single.head
-        return _single(_Factor(f"<msup>{word}{exponent}</msup>{_APPLY}{argument}", needs_parentheses=True, is_function=True))
-    return _single(_Factor(f"<msup>{single.base}{exponent}</msup>", is_word=single.is_word, needs_parentheses=True))
+        return _single(
+            _Factor(
+                f"<msup>{word}{exponent}</msup>{_APPLY}{argument}",
+                needs_parentheses=True,
+                is_function=True,
+            )
+        )
+    return _single(
+        _Factor(
+            f"<msup>{single.base}{exponent}</msup>", is_word=single.is_word, needs_parentheses=True
+        )
+    )
 
 
 def _product(left: tuple[_Factor, ...], right: tuple[_Factor, ...]) -> tuple[_Factor, ...]:

@@ -1,7 +1,8 @@
 """Pictures for notebooks and papers: Axes in, Axes out.
 
-Every function draws on the given Axes, or on those of a new figure as wide as a column of a two-column paper, and changes no
-global setting. Colours are those of Okabe and Ito, which the colour-blind can tell apart, and none carries its meaning alone.
+Every function draws on the given Axes, or on those of a new figure as wide as a column of a
+two-column paper, and changes no global setting. Colours are those of Okabe and Ito, which the
+colour-blind can tell apart, and none carries its meaning alone.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +28,14 @@ from closedform.shown import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = "#0072B2", "#E69F00", "#009E73", "#8C96A0", "#C3CAD1", "#1D2125"
+BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#8C96A0",
+    "#C3CAD1",
+    "#1D2125",
+)
 COLUMN = (3.4, 2.5)
 """Inches: a column of a two-column paper."""
 
@@ -152,7 +160,9 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
         raise ConceptError(f"Directions are drawn for two inputs and one latent, not for {names}.")
     data = arrows(interpretation.directions, limit=200)
     if data is None:
-        raise ReportError("No point has a direction of both network and concept; there is nothing to draw.")
+        raise ReportError(
+            "No point has a direction of both network and concept; there is nothing to draw."
+        )
     ax = new_axes(ax, (3.4, 3.1))
     (x, y), network, concept = data[0].T, *data[1:]
     layers = ((network, LIGHT, 0.013, "network"), (concept, BLUE, 0.0045, "concept"))
@@ -201,7 +211,9 @@ def new_axes(ax: "Axes | None", size: tuple[float, float] = COLUMN) -> "Axes":
     """The given Axes, or those of a new figure."""
     if ax is not None:
         return ax
-    return require("matplotlib.pyplot", extra="report").subplots(figsize=size, layout="constrained")[1]
+    return require("matplotlib.pyplot", extra="report").subplots(
+        figsize=size, layout="constrained"
+    )[1]
 
 
 def finish(ax: "Axes", x_title: str, y_title: str) -> None:

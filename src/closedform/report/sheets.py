@@ -1,4 +1,6 @@
-"""Sheets of pictures for a row of experiments, and what a latent is worth against a known concept."""
+"""Sheets of pictures for a row of experiments, and what a latent is worth against a known
+concept.
+"""
 
 from collections.abc import Callable, Sequence
 from math import ceil
@@ -54,7 +56,9 @@ def plot_correlation(
     """
     good = np.isfinite(concept) & np.isfinite(latent)
     if good.sum() < 2:
-        raise ReportError(f"{good.sum()} points have finite values of concept and latent; at least 2 are needed.")
+        raise ReportError(
+            f"{good.sum()} points have finite values of concept and latent; at least 2 are needed."
+        )
     chosen = np.flatnonzero(good)[:: ceil(good.sum() / MOST_POINTS)]
     ax = new_axes(ax)
     x, y = concept[chosen], latent[chosen]
@@ -62,8 +66,24 @@ def plot_correlation(
     low, high = float(y.min()), float(y.max())
     if other is not None:
         # Points, no line: what is predicted need not be a function of the concept.
-        ax.scatter(x, other[chosen], s=3, color=ORANGE, alpha=0.6, linewidths=0, rasterized=True, label=label)
-        ax.legend(frameon=False, fontsize=6.5, loc="best", handletextpad=0.1, borderpad=0.1, markerscale=2.5)
+        ax.scatter(
+            x,
+            other[chosen],
+            s=3,
+            color=ORANGE,
+            alpha=0.6,
+            linewidths=0,
+            rasterized=True,
+            label=label,
+        )
+        ax.legend(
+            frameon=False,
+            fontsize=6.5,
+            loc="best",
+            handletextpad=0.1,
+            borderpad=0.1,
+            markerscale=2.5,
+        )
     margin = 0.05 * (high - low)
     ax.set_ylim(low - margin, high + margin)
     finish(ax, "true concept $g$", "latent $f$")
@@ -84,7 +104,11 @@ def write_sheet(panels: Sequence[Panel], path: Path, *, columns: int = 4) -> Non
     width = min(columns, len(panels))
     height = ceil(len(panels) / width)
     figure, grid = pyplot.subplots(
-        height, width, figsize=(PANEL[0] * width, PANEL[1] * height), layout="constrained", squeeze=False
+        height,
+        width,
+        figsize=(PANEL[0] * width, PANEL[1] * height),
+        layout="constrained",
+        squeeze=False,
     )
     try:
         for ax in grid.flat[len(panels) :]:

@@ -8,7 +8,14 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.interpretation.evidence import Directions, Phi
-from closedform.report.figure_numbers import angle_histogram, arrows, scatter, short_number, tick_labels, ticks
+from closedform.report.figure_numbers import (
+    angle_histogram,
+    arrows,
+    scatter,
+    short_number,
+    tick_labels,
+    ticks,
+)
 from closedform.shown import shown
 
 WIDTH, HEIGHT = 380, 250
@@ -36,28 +43,49 @@ class _Frame:
         low, high = self.y_range
         return self.bottom - (value - low) / (high - low) * (self.bottom - _TOP)
 
-    def picture(self, description: str, x_title: str, y_title: str, shapes: Iterable[str], *, percent: bool = False) -> str:
+    def picture(
+        self,
+        description: str,
+        x_title: str,
+        y_title: str,
+        shapes: Iterable[str],
+        *,
+        percent: bool = False,
+    ) -> str:
         """The whole element: grid, shapes inside the rectangle, ticks and titles."""
-        pieces = [f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(description)}">']
+        pieces = [
+            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" '
+            f'aria-label="{escape(description)}">'
+        ]
         marks = ticks(*self.y_range, 4)
         for value, label in zip(marks, tick_labels(marks), strict=True):
             y = self.y(value)
             text = f"{100 * value:g}%" if percent else label
             pieces.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}"/>')
-            pieces.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{text}</text>')
+            pieces.append(
+                f'<text class="tick" x="{_LEFT - 6}" y="{y + 3.5:.1f}" '
+                f'text-anchor="end">{text}</text>'
+            )
         marks = ticks(*self.x_range, 5)
         for value, text in zip(marks, tick_labels(marks), strict=True):
             x = self.x(value)
             pieces.append(f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>')
-            pieces.append(f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" text-anchor="middle">{text}</text>')
+            pieces.append(
+                f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" '
+                f'text-anchor="middle">{text}</text>'
+            )
         pieces.extend(shapes)
         middle_x, middle_y = (_LEFT + WIDTH - _RIGHT) / 2, (_TOP + self.bottom) / 2
         pieces.append(f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>')
         pieces.append(
-            f'<text class="name" x="{middle_x}" y="{self.height - 5}" text-anchor="middle">{escape(shown(x_title))}</text>'
+            f'<text class="name" x="{middle_x}" y="{self.height - 5}" '
+            f'text-anchor="middle">{escape(shown(x_title))}</text>'
         )
         turned = f'transform="translate(11 {middle_y}) rotate(-90)"'
-        pieces.append(f'<text class="name" {turned} text-anchor="middle">{escape(shown(y_title))}</text></svg>')
+        pieces.append(
+            f'<text class="name" {turned} '
+            f'text-anchor="middle">{escape(shown(y_title))}</text></svg>'
+        )
         return "".join(pieces)
 
 
@@ -82,17 +110,26 @@ def angles_svg(angles: Sequence[float]) -> str | None:
     shapes = []
     for left, right, share in zip(data.edges, data.edges[1:], data.shares, strict=False):
         x, y, width = frame.x(left) + 0.6, frame.y(share), frame.x(right) - frame.x(left) - 1.2
-        shapes.append(f'<rect class="bin" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{frame.bottom - y:.1f}" rx="1"/>')
+        shapes.append(
+            f'<rect class="bin" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+            f'height="{frame.bottom - y:.1f}" rx="1"/>'
+        )
     middle = frame.x(data.median)
     anchor = "end" if middle > WIDTH * 0.65 else "start"
     offset = -5 if anchor == "end" else 5
     shapes.append(f'<path class="median" d="M{middle:.1f} {_TOP}V{frame.bottom}"/>')
     text = f"median {short_number(data.median)}°"
-    shapes.append(f'<text class="label" x="{middle + offset:.1f}" y="{_TOP + 9}" text-anchor="{anchor}">{text}</text>')
-    label = (
-        f"Angles to the network's gradient: median {short_number(data.median)}, 95% below {short_number(data.upper)} degrees"
+    shapes.append(
+        f'<text class="label" x="{middle + offset:.1f}" y="{_TOP + 9}" '
+        f'text-anchor="{anchor}">{text}</text>'
     )
-    return frame.picture(label, "angle to the network's gradient, degrees", "share of points", shapes, percent=True)
+    label = (
+        f"Angles to the network's gradient: median {short_number(data.median)}, 95% below "
+        f"{short_number(data.upper)} degrees"
+    )
+    return frame.picture(
+        label, "angle to the network's gradient, degrees", "share of points", shapes, percent=True
+    )
 
 
 def directions_svg(directions: Directions | None, names: Sequence[str]) -> str | None:
@@ -103,8 +140,11 @@ def directions_svg(directions: Directions | None, names: Sequence[str]) -> str |
     points, network, concept = data
     (x_low, y_low), (x_high, y_high) = points.min(axis=0), points.max(axis=0)
     pads = [0.06 * (high - low) or 0.5 for low, high in ((x_low, x_high), (y_low, y_high))]
-    frame = _Frame((x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330)
-    # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes' different scales.
+    frame = _Frame(
+        (x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330
+    )
+    # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes'
+    # different scales.
     scale = np.array([frame.x(1.0) - frame.x(0.0), frame.y(1.0) - frame.y(0.0)])
     spacing = (WIDTH - _LEFT - _RIGHT) / max(np.sqrt(len(points)), 1.0)
     shapes = []
@@ -123,7 +163,9 @@ def directions_svg(directions: Directions | None, names: Sequence[str]) -> str |
 def _dots(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
     (x_low, x_high), (y_low, y_high) = frame.x_range, frame.y_range
     inside = (x >= x_low) & (x <= x_high) & (y >= y_low) & (y <= y_high)
-    return "".join(f"M{frame.x(a):.1f} {frame.y(b):.1f}h0" for a, b in zip(x[inside], y[inside], strict=True))
+    return "".join(
+        f"M{frame.x(a):.1f} {frame.y(b):.1f}h0" for a, b in zip(x[inside], y[inside], strict=True)
+    )
 
 
 def _line(frame: _Frame, x: FloatArray, y: FloatArray) -> str:

@@ -7,7 +7,8 @@ from html import escape
 from closedform.shown import shown
 
 _GREEK_NAMES = (
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 )  # fmt: skip
 _SMALL = dict(zip(_GREEK_NAMES, "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
@@ -21,7 +22,8 @@ _LARGEST_DIGIT_COUNT = 4
 
 
 def name_mathml(name: str) -> str:
-    """An input's name: ``A12`` and ``x_1`` with a subscript, ``omega`` as the Greek letter, what is no identifier as text.
+    """An input's name: ``A12`` and ``x_1`` with a subscript, ``omega`` as the Greek letter, what is
+    no identifier as text.
 
     Examples
     --------
@@ -41,7 +43,9 @@ def name_mathml(name: str) -> str:
 
 
 def is_one_letter(name: str) -> bool:
-    """Whether a name is shown as one letter, so that two of them stand side by side as a product."""
+    """Whether a name is shown as one letter, so that two of them stand side by side as a
+    product.
+    """
     parts = _split(name)
     return parts is not None and len(GREEK.get(parts[0], parts[0])) == 1
 
@@ -58,7 +62,8 @@ def _split(name: str) -> tuple[str, str] | None:
 
 
 def number_mathml(value: Fraction, digits: int = _LARGEST_DIGIT_COUNT) -> str:
-    """A number without its sign: a small fraction, a short decimal, or few digits and a power of ten.
+    """A number without its sign: a small fraction, a short decimal, or few digits and a power of
+    ten.
 
     Examples
     --------
@@ -75,11 +80,15 @@ def number_mathml(value: Fraction, digits: int = _LARGEST_DIGIT_COUNT) -> str:
         return f"<mn>{text}</mn>"
     mantissa, exponent = text.split("e")
     power = f"<msup><mn>10</mn>{_integer(int(exponent))}</msup>"
-    return power if mantissa == "1" else f"<mn>{mantissa}</mn><mo>\N{MULTIPLICATION SIGN}</mo>{power}"
+    return (
+        power if mantissa == "1" else f"<mn>{mantissa}</mn><mo>\N{MULTIPLICATION SIGN}</mo>{power}"
+    )
 
 
 def is_small_fraction(value: Fraction) -> bool:
-    """Whether a number reads best as a fraction: halves, thirds and quarters, and twelfths that no short decimal spells."""
+    """Whether a number reads best as a fraction: halves, thirds and quarters, and twelfths that no
+    short decimal spells.
+    """
     value = abs(value)
     if value.denominator == 1 or value.numerator > 99:
         return False
@@ -88,4 +97,8 @@ def is_small_fraction(value: Fraction) -> bool:
 
 
 def _integer(value: int) -> str:
-    return f"<mn>{value}</mn>" if value >= 0 else f"<mrow><mo>\N{MINUS SIGN}</mo><mn>{-value}</mn></mrow>"
+    return (
+        f"<mn>{value}</mn>"
+        if value >= 0
+        else f"<mrow><mo>\N{MINUS SIGN}</mo><mn>{-value}</mn></mrow>"
+    )

@@ -18,7 +18,8 @@ _now: ContextVar[Callable[[], float]] = ContextVar("now", default=time.perf_coun
 
 @contextmanager
 def processor_seconds() -> Iterator[None]:
-    """Let every budget inside the block count seconds of the processor, so that what else runs on the machine does not decide.
+    """Let every budget inside the block count seconds of the processor, so that what else runs on
+    the machine does not decide.
 
     Examples
     --------
@@ -70,7 +71,9 @@ class Budget:
     def __str__(self) -> str:
         """The limits in words."""
         parts = [f"{self.seconds:g} s"] if self.seconds is not None else []
-        return " or ".join([*parts, *([f"{self.evaluations} evaluations"] if self.evaluations is not None else [])])
+        return " or ".join(
+            [*parts, *([f"{self.evaluations} evaluations"] if self.evaluations is not None else [])]
+        )
 
     def start(self) -> "Clock":
         """Begin to count."""
@@ -79,7 +82,9 @@ class Budget:
     def share(self, fraction: float) -> "Budget":
         """A part of the budget, with the same target."""
         seconds = None if self.seconds is None else self.seconds * fraction
-        evaluations = None if self.evaluations is None else max(1, round(self.evaluations * fraction))
+        evaluations = (
+            None if self.evaluations is None else max(1, round(self.evaluations * fraction))
+        )
         return Budget(seconds, evaluations, self.target)
 
 
@@ -94,7 +99,9 @@ def as_budget(budget: float | Budget) -> Budget:
     if isinstance(budget, Budget):
         return budget
     if isinstance(budget, bool) or not isinstance(budget, Real):
-        raise BudgetError(f"The budget is {budget!r:.60}; pass seconds, or closedform.Budget(evaluations=...).")
+        raise BudgetError(
+            f"The budget is {budget!r:.60}; pass seconds, or closedform.Budget(evaluations=...)."
+        )
     return Budget(seconds=float(budget))
 
 

@@ -1,6 +1,9 @@
-"""Which inputs enter a concept through which combination, and how sure that is: data, and its text."""
+"""Which inputs enter a concept through which combination, and how sure that is: data, and its
+text.
+"""
 
-# A combination is made of combinations; as text the annotation can be resolved by what writes and reads files.
+# A combination is made of combinations; as text the annotation can be resolved by what writes and
+# reads files.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +21,8 @@ class Combination:
     inputs : tuple of str
         The inputs that occur.
     misalignment, low, high : float
-        Of the partial gradient on what it is made of, with an interval of 95%; all 0 for an input itself.
+        Of the partial gradient on what it is made of, with an interval of 95%; all 0 for an input
+        itself.
     parts : tuple of Combination
         What it is made of; none for an input.
     """
@@ -47,7 +51,11 @@ class Decomposition:
     Examples
     --------
     >>> halves = tuple(Combination(name, (name,), 0.0, 0.0, 0.0) for name in ("x", "y"))
-    >>> print(Decomposition((Combination("x*y", ("x", "y"), 1e-6, 0.0, 2e-6, halves),), ("z",), 1e-6).text)
+    >>> print(
+    ...     Decomposition(
+    ...         (Combination("x*y", ("x", "y"), 1e-6, 0.0, 2e-6, halves),), ("z",), 1e-6
+    ...     ).text
+    ... )
     The concept is a function of x*y alone.
       x*y: misalignment 1.0e-06 (0.0e+00 to 2.0e-06), of x and y
     It does not depend on z.
@@ -76,7 +84,10 @@ class Decomposition:
 def _line(combination: Combination) -> str:
     interval = f"{combination.low:.1e} to {combination.high:.1e}"
     made_of = _listed([part.formula for part in combination.parts])
-    return f"{combination.formula}: misalignment {combination.misalignment:.1e} ({interval}), of {made_of}"
+    return (
+        f"{combination.formula}: misalignment {combination.misalignment:.1e} ({interval}), of "
+        f"{made_of}"
+    )
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""The interface that every search engine keeps; closedform.testing ships the contract that checks it."""
+"""The interface that every search engine keeps; closedform.testing ships the contract that checks
+it.
+"""
 
 from typing import Protocol, runtime_checkable
 
@@ -17,8 +19,9 @@ __all__ = ["Engine", "SearchResult", "Status"]
 class Engine(Protocol):
     """A search engine: a frozen dataclass of options that pickles, with a name and one method.
 
-    The same seed and evaluation budget give the same front, bit for bit. Ctrl-C ends the search within a second with the best
-    so far. A field on which nothing can be found gives an empty or poor front, never an exception.
+    The same seed and evaluation budget give the same front, bit for bit. Ctrl-C ends the search
+    within a second with the best so far. A field on which nothing can be found gives an empty or
+    poor front, never an exception.
     """
 
     @property
@@ -27,7 +30,12 @@ class Engine(Protocol):
         ...
 
     def search(
-        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+        self,
+        field: GradientField,
+        space: SearchSpace,
+        budget: Budget,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> SearchResult:
         """Look for expressions whose gradients lie in the field's row space."""
         ...

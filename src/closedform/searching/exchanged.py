@@ -1,4 +1,6 @@
-"""Formulas with their inputs exchanged: laws come in families, such as the components of a vector."""
+"""Formulas with their inputs exchanged: laws come in families, such as the components of a
+vector.
+"""
 
 from collections.abc import Iterator
 from itertools import combinations, islice, permutations
@@ -13,7 +15,8 @@ MOST = 1500
 
 
 def exchanged(formula: Expression) -> list[Expression]:
-    """The formula with its inputs in other places, each function's spelling once, without the formula itself.
+    """The formula with its inputs in other places, each function's spelling once, without the
+    formula itself.
 
     Parameters
     ----------

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from closedform.expressions.expression import Expression
 
 ROUNDING = 1e-13
-"""Misalignments below this differ by rounding, which decides nothing: 0.5 is as good as 0.49999999999999994."""
+"""Misalignments below this differ by rounding, which decides nothing: 0.5 is as good as
+0.49999999999999994.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,10 @@ class Front:
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> good, bad = (Candidate(parse(text), m, c, "terms") for text, m, c in (("x*y", 0.1, 3), ("x + 1", 0.2, 5)))
+    >>> good, bad = (
+    ...     Candidate(parse(text), m, c, "terms")
+    ...     for text, m, c in (("x*y", 0.1, 3), ("x + 1", 0.2, 5))
+    ... )
     >>> [str(candidate.expression) for candidate in Front.of([bad, good])]
     ['x*y']
     """
@@ -46,7 +51,9 @@ class Front:
 
     @classmethod
     def of(cls, candidates: Iterable[Candidate]) -> "Front":
-        """Keep what is not matched by something simpler; ties go to the shorter text, then to the one that comes first."""
+        """Keep what is not matched by something simpler; ties go to the shorter text, then to the
+        one that comes first.
+        """
 
         def order(candidate: Candidate) -> tuple[int, float, int, str]:
             text = str(candidate.expression)

@@ -1,4 +1,6 @@
-"""What engines find together within one budget: one front in the user's inputs, one record of steps, one bar of progress."""
+"""What engines find together within one budget: one front in the user's inputs, one record of
+steps, one bar of progress.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +25,8 @@ NOTHING = Front()
 
 @dataclass
 class View:
-    """A field to search, which may have fewer inputs than the user's, and what was found in its inputs.
+    """A field to search, which may have fewer inputs than the user's, and what was found in its
+    inputs.
 
     Attributes
     ----------
@@ -66,7 +69,9 @@ class JointRun:
     progress : Progress
     """
 
-    def __init__(self, clock: Clock, whole: View, rng: np.random.Generator, progress: Progress) -> None:
+    def __init__(
+        self, clock: Clock, whole: View, rng: np.random.Generator, progress: Progress
+    ) -> None:
         self.clock, self.whole, self.rng = clock, whole, rng
         self.bar = Bar(progress, clock)
         self.status: Status = "finished"
@@ -74,7 +79,9 @@ class JointRun:
         self.sentences: list[str] = []
         self.structure: Any = None
 
-    def ask(self, engine: Engine, view: View, budget: Budget, space: SearchSpace | None = None) -> SearchResult:
+    def ask(
+        self, engine: Engine, view: View, budget: Budget, space: SearchSpace | None = None
+    ) -> SearchResult:
         """Let one engine search a view, and keep what it found."""
         self.bar.shows_news = view.is_plain
         result = self._run(engine, view.field, space or view.space, budget, view.expand)
@@ -84,7 +91,9 @@ class JointRun:
         self.steps[-1]["lowest"] = self.whole.lowest
         return result
 
-    def consult(self, engine: Engine, searched: GradientField, space: SearchSpace, budget: Budget) -> SearchResult:
+    def consult(
+        self, engine: Engine, searched: GradientField, space: SearchSpace, budget: Budget
+    ) -> SearchResult:
         """Let one engine search any field; what it finds is no answer yet, and is not shown."""
         self.bar.shows_news = False
         return self._run(engine, searched, space, budget, None)
@@ -103,8 +112,15 @@ class JointRun:
         statistics = dict(result.statistics)
         for key in ("concepts", "others"):
             if expand is not None and key in statistics:
-                statistics[key] = [str(expand(parse(text, searched.names))) for text in statistics[key]]
-        step = {"inputs": list(searched.names), "began": began, "lowest": self.whole.lowest, "status": result.status}
+                statistics[key] = [
+                    str(expand(parse(text, searched.names))) for text in statistics[key]
+                ]
+        step = {
+            "inputs": list(searched.names),
+            "began": began,
+            "lowest": self.whole.lowest,
+            "status": result.status,
+        }
         self.steps.append({**step, **statistics})
         return result
 
@@ -125,19 +141,29 @@ class JointRun:
         }
         if remark:
             statistics["remark"] = remark
-        status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.whole.lowest) or "finished"
+        status = (
+            self.status
+            if self.status == "interrupted"
+            else self.clock.stop_reason(self.whole.lowest) or "finished"
+        )
         return SearchResult(front, status, statistics, self.structure)
 
     def _expanded(self, front: Front, view: View) -> Front:
-        """Candidates in the user's inputs, judged on the user's field: what a view left out counts again."""
+        """Candidates in the user's inputs, judged on the user's field: what a view left out counts
+        again.
+        """
         space, names = self.whole.space, self.whole.field.names
         expand = view.expand or (lambda expression: expression)
         written = [(expand(candidate.expression), candidate) for candidate in front]
         # Inputs that were taken together may not all stand where one of them may.
-        written = [pair for pair in written if not space.inside or space.allows(pair[0].tree, names)]
+        written = [
+            pair for pair in written if not space.inside or space.allows(pair[0].tree, names)
+        ]
         if not written:
             return Front()
-        values, _ = comparison_of(self.whole.field).misalignments(compile_tapes([e.tree for e, _ in written]))
+        values, _ = comparison_of(self.whole.field).misalignments(
+            compile_tapes([e.tree for e, _ in written])
+        )
         sizes = [complexity(expression.tree, space.costs) for expression, _ in written]
         judged = zip(written, values.tolist(), sizes, strict=True)
         return Front.of(
@@ -148,7 +174,8 @@ class JointRun:
 
 
 class Bar:
-    """Progress over the whole budget: each engine's part of it is rescaled, and the bar never goes back.
+    """Progress over the whole budget: each engine's part of it is rescaled, and the bar never goes
+    back.
 
     Parameters
     ----------
@@ -170,7 +197,10 @@ class Bar:
         whole = self.clock.budget
         shares = [
             part / of
-            for part, of in ((budget.seconds, whole.seconds), (budget.evaluations, whole.evaluations))
+            for part, of in (
+                (budget.seconds, whole.seconds),
+                (budget.evaluations, whole.evaluations),
+            )
             if part is not None and of is not None
         ]
         self._start, self._extent = self.clock.used, min(shares, default=0.0)
@@ -183,7 +213,9 @@ class Bar:
         left = seconds * (1 - self._done) / self._done if self._done > 0 else None
         details = _best_lines([*self._known, *(snapshot.details if self.shows_news else ())])
         # One name for all steps: another one would begin another line.
-        self.progress.show(replace(snapshot, step="auto", done=self._done, seconds_left=left, details=details))
+        self.progress.show(
+            replace(snapshot, step="auto", done=self._done, seconds_left=left, details=details)
+        )
 
     def close(self) -> None:
         """One engine is done; the bar is closed by `finish`."""

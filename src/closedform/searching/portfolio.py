@@ -1,9 +1,11 @@
-"""The engine ``auto``: structure, then the term search, then evolution from its front, then the terms that evolution found.
+"""The engine ``auto``: structure, then the term search, then evolution from its front, then the
+terms that evolution found.
 
-The search by structure comes first: it is quick, and where it ends with a formula as good as the field, nothing else runs.
-The term search is exact and quick where the concept is a sum of known terms; evolution finds what no library holds. Each starts
-from what the other found. Before that the field is looked at: inputs that do not matter are left out, inputs that enter through
-one combination are taken together, and the parts of a separable concept are searched for one by one.
+The search by structure comes first: it is quick, and where it ends with a formula as good as the
+field, nothing else runs. The term search is exact and quick where the concept is a sum of known
+terms; evolution finds what no library holds. Each starts from what the other found. Before that the
+field is looked at: inputs that do not matter are left out, inputs that enter through one
+combination are taken together, and the parts of a separable concept are searched for one by one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -34,14 +36,20 @@ PERFECT = 1e-10
 
 _SETTLE_CONFIRM, _SETTLE_PART, _WIDER = 8, 5, 4
 _LAST_OF_FRONT = 4
-"""So many of the best candidates for a part of a separable concept lend their summands to the term library."""
+"""So many of the best candidates for a part of a separable concept lend their summands to the term
+library.
+"""
 
 
 NOISE_FACTOR = 1.1
-"""A misalignment within this factor of what the directions' noise causes leaves nothing to explain, only to simplify."""
+"""A misalignment within this factor of what the directions' noise causes leaves nothing to explain,
+only to simplify.
+"""
 
 RESOLVED = 1.5
-"""Degrees of noise that points must be able to tell for the estimate to end a search; with fewer a curved field seems noisy."""
+"""Degrees of noise that points must be able to tell for the estimate to end a search; with fewer a
+curved field seems noisy.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +63,18 @@ class Portfolio:
     first : float
         Share of the budget for the first term search.
     small : int
-        Largest number of terms in the first search and in those for parts, which use the first library only.
+        Largest number of terms in the first search and in those for parts, which use the first
+        library only.
     confirm : float
-        Share for evolution after the term search has found a perfect fit: only something simpler could still come.
+        Share for evolution after the term search has found a perfect fit: only something simpler
+        could still come.
     apart : float
         Share for the parts of a separable concept together.
     last : float
         Share for the second term search, with evolution's parts in its library.
     reduced : float
-        Share for the field without the inputs that do not matter, if there are such; what is left is for the whole field, and
-        only used if nothing fits perfectly.
+        Share for the field without the inputs that do not matter, if there are such; what is left
+        is for the whole field, and only used if nothing fits perfectly.
     parts : int
         How many parts of evolution's expressions enter the library.
     structure : StructureSearch or None
@@ -100,7 +110,12 @@ class Portfolio:
 
     @single_threaded
     def search(
-        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+        self,
+        field: GradientField,
+        space: SearchSpace,
+        budget: Budget,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> SearchResult:
         """Run both engines within one budget."""
         space.check_inputs(field.names)
@@ -115,7 +130,11 @@ class Portfolio:
             run.status = "interrupted"
         finally:
             run.bar.finish()
-        return run.result(None if missing is None else f"pyoperon cannot be used here ({missing}); the term search ran alone")
+        return run.result(
+            None
+            if missing is None
+            else f"pyoperon cannot be used here ({missing}); the term search ran alone"
+        )
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
@@ -126,8 +145,15 @@ class Portfolio:
         # A template speaks of the user's inputs.
         if not structure.is_trivial and not whole.space.templates:
             is_plain = all(len(group) == 1 for group in structure.groups)
-            reduced = View(structure.reduce(whole.field), structure.restrict(whole.space), structure.expand, is_plain)
-            self._search_view(run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve)
+            reduced = View(
+                structure.reduce(whole.field),
+                structure.restrict(whole.space),
+                structure.expand,
+                is_plain,
+            )
+            self._search_view(
+                run, reduced, run.clock.budget.share(self.reduced), can_evolve=can_evolve
+            )
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return
         left = _without(run.clock.remaining(), run.clock.budget, self.exchanged)
@@ -164,7 +190,9 @@ class Portfolio:
             run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))
 
     def _search_parts(self, run: JointRun, view: View, stage: "_Stage") -> None:
-        """Search for the parts of a separable concept one by one, and give what is found to the term search."""
+        """Search for the parts of a separable concept one by one, and give what is found to the
+        term search.
+        """
         can_separate = not view.space.templates and view.space.allows_operator("add")
         separation = find_separation(view.field) if can_separate else None
         if separation is None:
@@ -183,11 +211,19 @@ class Portfolio:
             for tree in parts_of(trees, len(block)):
                 found.setdefault(Expression(tree, names).rename(view.field.names))
         if found and stage.may_go_on():
-            # A library of what was found and nothing else, in which no better fit of few terms can hide the answer.
+            # A library of what was found and nothing else, in which no better fit of few terms can
+            # hide the answer.
             only = replace(self.terms, stages=(1,))
-            run.ask(only, view, stage.left(keep=self.last), replace(view.space, terms=(*view.space.terms, *found)))
+            run.ask(
+                only,
+                view,
+                stage.left(keep=self.last),
+                replace(view.space, terms=(*view.space.terms, *found)),
+            )
 
-    def _search_part(self, run: JointRun, view: View, separation: Separation, index: int, limit: Budget) -> Front:
+    def _search_part(
+        self, run: JointRun, view: View, separation: Separation, index: int, limit: Budget
+    ) -> Front:
         """Terms, then evolution, on one part beside an input that stands for the others."""
         part = separation.part(view.field, index, run.rng)
         space = view.space.over(part.names)
@@ -205,7 +241,11 @@ class Portfolio:
 
     @property
     def _small_terms(self) -> TermSearch:
-        return replace(self.terms, stages=self.terms.stages[:2], max_terms=min(self.terms.max_terms, self.small))
+        return replace(
+            self.terms,
+            stages=self.terms.stages[:2],
+            max_terms=min(self.terms.max_terms, self.small),
+        )
 
 
 class _Stage:
@@ -227,7 +267,9 @@ class _Stage:
 
 
 def _exchange(run: JointRun) -> None:
-    """Exchange one-input parts of the best for functions with constants, where nothing is perfect yet."""
+    """Exchange one-input parts of the best for functions with constants, where nothing is perfect
+    yet.
+    """
     whole = run.whole
     if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
         found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
@@ -236,13 +278,21 @@ def _exchange(run: JointRun) -> None:
 
 
 def resolved_noise(field: GradientField) -> float:
-    """The misalignment that the directions' noise causes, or 0 where the points lie too far from each other to tell."""
+    """The misalignment that the directions' noise causes, or 0 where the points lie too far from
+    each other to tell.
+    """
     resolution = field.quality.noise_resolution_degrees
-    return field.quality.noise_misalignment if resolution is not None and resolution <= RESOLVED else 0.0
+    return (
+        field.quality.noise_misalignment
+        if resolution is not None and resolution <= RESOLVED
+        else 0.0
+    )
 
 
 def parts(front: Front, count: int) -> tuple[Expression, ...]:
-    """Subexpressions of the front that hold an input and more than one node, those of the best candidates first."""
+    """Subexpressions of the front that hold an input and more than one node, those of the best
+    candidates first.
+    """
     found: dict[Tree, None] = {}
     names: tuple[str, ...] = ()
     for candidate in reversed(front.candidates):
@@ -267,6 +317,12 @@ def _without(remaining: Budget, whole: Budget, share: float) -> Budget:
     if share == 0:
         return remaining
     kept = whole.share(share)
-    seconds = None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), 1e-3)
-    evaluations = None if remaining.evaluations is None else max(remaining.evaluations - (kept.evaluations or 0), 1)
+    seconds = (
+        None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), 1e-3)
+    )
+    evaluations = (
+        None
+        if remaining.evaluations is None
+        else max(remaining.evaluations - (kept.evaluations or 0), 1)
+    )
     return Budget(seconds, evaluations, remaining.target)

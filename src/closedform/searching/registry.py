@@ -1,6 +1,8 @@
-"""Engines by name: those that this and other packages offer under the entry point ``closedform.engines``.
+"""Engines by name: those that this and other packages offer under the entry point
+``closedform.engines``.
 
-Our own are listed here too, so that they are found in a plain checkout, and so that no other package can take their names.
+Our own are listed here too, so that they are found in a plain checkout, and so that no other
+package can take their names.
 """
 
 from importlib import import_module
@@ -43,10 +45,14 @@ def get_engine(engine: "str | Engine", **options: Any) -> Engine:
     if isinstance(engine, Engine) and not isinstance(engine, type):
         return engine
     if not isinstance(engine, str):
-        raise EngineError(f"The engine is {engine!r:.60}; pass a name ({', '.join(engine_names())}) or an engine.")
+        raise EngineError(
+            f"The engine is {engine!r:.60}; pass a name ({', '.join(engine_names())}) or an engine."
+        )
     if engine not in engine_names():
         hint = suggestion(engine, engine_names())
-        raise EngineError(f"There is no engine named {engine!r}{hint}. Known: {', '.join(engine_names())}.")
+        raise EngineError(
+            f"There is no engine named {engine!r}{hint}. Known: {', '.join(engine_names())}."
+        )
     try:
         return _factory(engine)(**options)
     except TypeError as error:

@@ -11,7 +11,9 @@ from closedform.searching.decomposition import Decomposition
 from closedform.searching.front import Front
 
 Status = Literal["finished", "target", "time", "evaluations", "interrupted"]
-"""Why a search ended: it was done, met its target, ran out of time or evaluations, or was stopped by Ctrl-C."""
+"""Why a search ended: it was done, met its target, ran out of time or evaluations, or was stopped
+by Ctrl-C.
+"""
 
 _FORMAT = JsonFormat("closedform search result", schema=1, written_by="SearchResult.save")
 
@@ -20,7 +22,8 @@ _FORMAT = JsonFormat("closedform search result", schema=1, written_by="SearchRes
 class SearchResult:
     """What a search found.
 
-    An engine fills in the first four. `closedform.search` adds where it looked, so that later steps use the same points.
+    An engine fills in the first four. `closedform.search` adds where it looked, so that later steps
+    use the same points.
 
     Attributes
     ----------

@@ -1,4 +1,6 @@
-"""The first step from a field to an answer: search most of its points, and leave the others for the verdict."""
+"""The first step from a field to an answer: search most of its points, and leave the others for the
+verdict.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +22,9 @@ from closedform.searching.space import SearchSpace, as_space
 from closedform.threads import single_threaded
 
 HELD_OUT, MOST_HELD_OUT = 0.3, 1500
-"""Share of the points that the verdict is made on, and their number beyond which more change no verdict."""
+"""Share of the points that the verdict is made on, and their number beyond which more change no
+verdict.
+"""
 
 MOST_SEEN = 4000
 """Points that a search sees at most: a few thousand directions decide a concept."""
@@ -46,15 +50,18 @@ def search(
     space : SearchSpace, optional
         What is known about the formula.
     engine : str or Engine
-        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its options.
+        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its
+        options.
     budget : float or Budget
-        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the same seed, bit for bit.
+        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the
+        same seed, bit for bit.
     rng : int, Generator or None
         Seed.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     points : sequence of int, optional
-        Which of the field's points the search may see; 70% of them, chosen by `rng` and at most 4,000, by default.
+        Which of the field's points the search may see; 70% of them, chosen by `rng` and at most
+        4,000, by default.
 
     Returns
     -------
@@ -74,7 +81,9 @@ def search(
     allowed.check_inputs(field.names)
     generator, told = as_generator(rng), choose_progress(progress)
     seen = choose_points(field, generator) if points is None else _given(field, points)
-    if field.rank >= field.tangent.rank or not len(seen):  # every function fits, or there is nothing to fit
+    if field.rank >= field.tangent.rank or not len(
+        seen
+    ):  # every function fits, or there is nothing to fit
         found = SearchResult(Front(), "finished")
     else:
         compile_engines()
@@ -92,6 +101,13 @@ def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.
 
 def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
     rows = np.asarray(points)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or (len(rows) and not 0 <= rows.min() <= rows.max() < field.n_points):
-        raise ShapeError(f"points must be indices of the field's {field.n_points} points, each an integer from 0 on.")
+    if (
+        rows.ndim != 1
+        or rows.dtype.kind not in "iu"
+        or (len(rows) and not 0 <= rows.min() <= rows.max() < field.n_points)
+    ):
+        raise ShapeError(
+            f"points must be indices of the field's {field.n_points} points, each an integer "
+            f"from 0 on."
+        )
     return np.unique(rows)

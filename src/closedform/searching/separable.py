@@ -1,10 +1,12 @@
-"""Additive separability: whether the concept is a function of a sum whose parts have no input in common.
+"""Additive separability: whether the concept is a function of a sum whose parts have no input in
+common.
 
-If g = phi(a(x) + b(y)), the directions are those of a(x) + b(y), which is linear in unknown coefficients as soon as a and b are
-written in polynomials. So the test is the term search's eigenproblem with a polynomial basis for each part, fitted on half of
-the points and judged on the other half. There is no ratio and no logarithm of slopes in it, which would be infinite where a
-slope vanishes. The fit also gives the slopes of a and of b, each up to one common factor, so that each part can be searched
-for by itself.
+If g = phi(a(x) + b(y)), the directions are those of a(x) + b(y), which is linear in unknown
+coefficients as soon as a and b are written in polynomials. So the test is the term search's
+eigenproblem with a polynomial basis for each part, fitted on half of the points and judged on the
+other half. There is no ratio and no logarithm of slopes in it, which would be infinite where a
+slope vanishes. The fit also gives the slopes of a and of b, each up to one common factor, so that
+each part can be searched for by itself.
 """
 
 from collections.abc import Sequence
@@ -22,13 +24,19 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.evolution.sums import summands
 
 SEPARABLE = 1e-5
-"""Held-out misalignment below which a field is separable. Noise hides this, and then nothing is said."""
+"""Held-out misalignment below which a field is separable. Noise hides this, and then nothing is
+said.
+"""
 
 DEGREES = {1: 32, 2: 12, 3: 6}
-"""Total degree of the polynomials of parts of one, two and three inputs; with many inputs 16 for one."""
+"""Total degree of the polynomials of parts of one, two and three inputs; with many inputs 16 for
+one.
+"""
 
 MOST_SPLIT = 4
-"""With more inputs only the separation of every input from all others is tried, and only up to `MOST_INPUTS`."""
+"""With more inputs only the separation of every input from all others is tried, and only up to
+`MOST_INPUTS`.
+"""
 
 MOST_INPUTS = 8
 
@@ -59,8 +67,14 @@ class Separation:
     def sentence(self) -> str:
         """What was found, in words."""
         letters = "abcdefghijklmnopqrstuvwxyz"
-        parts = [f"{letters[k % 26]}({', '.join(self.names[j] for j in block)})" for k, block in enumerate(self.blocks)]
-        return f"The concept is a function of {' + '.join(parts)}; each part is also searched for by itself."
+        parts = [
+            f"{letters[k % 26]}({', '.join(self.names[j] for j in block)})"
+            for k, block in enumerate(self.blocks)
+        ]
+        return (
+            f"The concept is a function of {' + '.join(parts)}; each part is also searched for "
+            f"by itself."
+        )
 
     @property
     def others(self) -> str:
@@ -71,7 +85,9 @@ class Separation:
         return name
 
     def part(self, field: GradientField, index: int, rng: np.random.Generator) -> GradientField:
-        """The field of one part plus an input that stands for all others: a direction in one input alone says nothing."""
+        """The field of one part plus an input that stands for all others: a direction in one input
+        alone says nothing.
+        """
         block = list(self.blocks[index])
         slopes = self.slopes[:, block]
         lengths = np.linalg.norm(slopes * field.scale[block], axis=1)
@@ -80,7 +96,9 @@ class Separation:
         points = np.column_stack([field.points[:, block], others])
         gradients = np.column_stack([slopes, np.full(field.n_points, max(size, 1e-300))])
         names = [*(self.names[j] for j in block), self.others]
-        return GradientField.from_arrays(points, gradients, names=names, tangent="none", weights=field.weights)
+        return GradientField.from_arrays(
+            points, gradients, names=names, tangent="none", weights=field.weights
+        )
 
 
 def find_separation(field: GradientField) -> Separation | None:
@@ -96,7 +114,12 @@ def find_separation(field: GradientField) -> Separation | None:
     """
     n_inputs = len(field.names)
     usable = np.flatnonzero(field.weights > 0)
-    if field.tangent.kind != "none" or field.rank > 1 or not 2 <= n_inputs <= MOST_INPUTS or len(usable) < 100:
+    if (
+        field.tangent.kind != "none"
+        or field.rank > 1
+        or not 2 <= n_inputs <= MOST_INPUTS
+        or len(usable) < 100
+    ):
         return None
     whole = tuple((column,) for column in range(n_inputs))
     found = _try(field, usable, whole)
@@ -111,25 +134,34 @@ def find_separation(field: GradientField) -> Separation | None:
 
 
 def parts_of(trees: Sequence[Tree], column: int) -> list[Tree]:
-    """The summands that do not hold the input of a column, of expressions in which it stands by itself if at all.
+    """The summands that do not hold the input of a column, of expressions in which it stands by
+    itself if at all.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> found = parts_of([parse("sin(2*x) + 3*w - x", ["x", "w"]).tree, parse("x*w", ["x", "w"]).tree], 1)
+    >>> found = parts_of(
+    ...     [parse("sin(2*x) + 3*w - x", ["x", "w"]).tree, parse("x*w", ["x", "w"]).tree], 1
+    ... )
     >>> found == [parse("sin(2*x)", ["x"]).tree, parse("x").tree]
     True
     """
     found: dict[Tree, None] = {}
     for tree in trees:
         terms = summands(tree)
-        mixed = [term for term in terms if column in term.variables and not isinstance(term.root, Variable)]
+        mixed = [
+            term
+            for term in terms
+            if column in term.variables and not isinstance(term.root, Variable)
+        ]
         if not mixed:
             found.update(dict.fromkeys(term for term in terms if column not in term.variables))
     return list(found)
 
 
-def _try(field: GradientField, usable: np.ndarray, blocks: tuple[tuple[int, ...], ...]) -> Separation | None:
+def _try(
+    field: GradientField, usable: np.ndarray, blocks: tuple[tuple[int, ...], ...]
+) -> Separation | None:
     """Fit a sum of polynomials on half of the points, and judge it on the others."""
     some = usable[:: -(-len(usable) // N_POINTS)]
     fitted, judged = some[::2], some[1::2]
@@ -165,7 +197,9 @@ def _exponents(block: tuple[int, ...], n_inputs: int) -> list[tuple[int, ...]]:
     return kept
 
 
-def _jacobian(points: FloatArray, low: FloatArray, high: FloatArray, basis: list[tuple[int, ...]]) -> FloatArray:
+def _jacobian(
+    points: FloatArray, low: FloatArray, high: FloatArray, basis: list[tuple[int, ...]]
+) -> FloatArray:
     """Gradients of products of Legendre polynomials, shape (n_points, n_inputs, n_basis)."""
     spread = np.maximum(high - low, 1e-300)
     inside = (2 * points - low - high) / spread
@@ -179,7 +213,8 @@ def _jacobian(points: FloatArray, low: FloatArray, high: FloatArray, basis: list
     result = np.empty((len(points), points.shape[1], len(basis)))
     for column in range(points.shape[1]):
         factors = [
-            (rises if other == column else values)[:, other, rows[:, other]] for other in range(points.shape[1])
+            (rises if other == column else values)[:, other,
+             rows[:, other]] for other in range(points.shape[1])
         ]  # fmt: skip
         result[:, column] = np.prod(factors, axis=0)
     return result
@@ -194,7 +229,9 @@ def _halves(n_inputs: int) -> list[tuple[tuple[int, ...], ...]]:
     return found
 
 
-def _common(splits: Sequence[tuple[tuple[int, ...], ...]], n_inputs: int) -> tuple[tuple[int, ...], ...]:
+def _common(
+    splits: Sequence[tuple[tuple[int, ...], ...]], n_inputs: int
+) -> tuple[tuple[int, ...], ...]:
     """The inputs that no split separates."""
     sides: dict[tuple[bool, ...], list[int]] = {}
     for column in range(n_inputs):

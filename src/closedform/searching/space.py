@@ -1,4 +1,6 @@
-"""SearchSpace: what the user knows about the answer, as limits on the expressions that are tried."""
+"""SearchSpace: what the user knows about the answer, as limits on the expressions that are
+tried.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +14,19 @@ from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.keywords import checked_constructor, suggestion
 from closedform.searching.template import check_inputs, read_template
 
-DEFAULT_OPERATORS = ("add", "sub", "mul", "div", "pow", "square", "sqrt", "sin", "cos", "exp", "log")
+DEFAULT_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "square",
+    "sqrt",
+    "sin",
+    "cos",
+    "exp",
+    "log",
+)
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
 
 
@@ -24,8 +38,9 @@ class SearchSpace:
     Attributes
     ----------
     operators : sequence of str or Operator
-        Operators that may occur, by name or as `closedform.Operator` objects. What pyoperon does not have
-        (`docs/operators.md`), such as every operator of your own, is left to the term search.
+        Operators that may occur, by name or as `closedform.Operator` objects. What pyoperon does
+        not have (`docs/operators.md`), such as every operator of your own, is left to the term
+        search.
     max_complexity : int
         Largest complexity on the front.
     max_degree : int
@@ -37,14 +52,15 @@ class SearchSpace:
     max_power : float
         Largest absolute value of a constant exponent.
     variable_exponents : bool
-        Whether inputs may stand in exponents, as in ``2**x`` or ``x**y``; ``exp`` is another matter.
+        Whether inputs may stand in exponents, as in ``2**x`` or ``x**y``; ``exp`` is another
+        matter.
     guesses : sequence of Expression or str
         Expressions to start from; their parts enter the term library.
     terms : sequence of Expression or str
         Terms to add to the term library.
     templates : sequence of str
-        Forms of which the answer has one: unknown functions of named inputs, joined by ordinary operators and functions;
-        ``["f(x) + g(v)"]``. See `closedform.searching.template`.
+        Forms of which the answer has one: unknown functions of named inputs, joined by ordinary
+        operators and functions; ``["f(x) + g(v)"]``. See `closedform.searching.template`.
     costs : Costs
         What each node costs.
 
@@ -71,16 +87,22 @@ class SearchSpace:
         named = [*self.operator_names, *self.nesting, *self.inside, *inner]
         for name in named:
             if name not in OPERATORS:
-                raise SpaceError(f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}.")
+                raise SpaceError(
+                    f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}."
+                )
         if not self.operators:
             raise SpaceError("A search space needs at least one operator.")
         # The definitions travel with the space to other processes.
         own = [name for name in self.operator_names if not OPERATORS[name].is_built_in]
         if own:
-            carried = tuple(OPERATORS[name] if name in own else name for name in self.operator_names)
+            carried = tuple(
+                OPERATORS[name] if name in own else name for name in self.operator_names
+            )
             object.__setattr__(self, "operators", carried)
         if isinstance(self.templates, str):
-            raise SpaceError(f"Templates are a list of texts; got one text. Write [{self.templates!r}].")
+            raise SpaceError(
+                f"Templates are a list of texts; got one text. Write [{self.templates!r}]."
+            )
         for template in self.templates:
             read_template(template)
 
@@ -103,12 +125,20 @@ class SearchSpace:
             for name in inputs:
                 if name not in names:
                     hint = suggestion(name, list(names)) or "."
-                    message = f"The space lets {name!r} stand inside {function}, but there is no such input{hint}"
+                    message = (
+                        f"The space lets {name!r} stand inside {function}, but there is no such "
+                        f"input{hint}"
+                    )
                     raise SpaceError(f"{message} The inputs are {', '.join(names)}.")
 
     def over(self, names: Sequence[str]) -> "SearchSpace":
-        """The space over other inputs: without terms, guesses and templates, and ``inside`` for the inputs that are left."""
-        inside = {function: [name for name in inputs if name in names] for function, inputs in self.inside.items()}
+        """The space over other inputs: without terms, guesses and templates, and ``inside`` for the
+        inputs that are left.
+        """
+        inside = {
+            function: [name for name in inputs if name in names]
+            for function, inputs in self.inside.items()
+        }
         return replace(self, terms=(), guesses=(), templates=(), inside=inside)
 
     def allows_operator(self, name: str) -> bool:
@@ -118,22 +148,29 @@ class SearchSpace:
     def allows(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether an expression lies in the space, apart from its complexity.
 
-        Negation is always allowed; a square or a reciprocal is allowed where a product, quotient or power is.
+        Negation is always allowed; a square or a reciprocal is allowed where a product, quotient or
+        power is.
         """
         return self.allows_inside(tree, names) and self.has_form(tree, names)
 
     def has_form(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether an expression has the form of a template, or there are none."""
-        return not self.templates or any(read_template(template).fits(tree, names) for template in self.templates)
+        return not self.templates or any(
+            read_template(template).fits(tree, names) for template in self.templates
+        )
 
     def allows_inside(self, tree: Tree, names: Sequence[str]) -> bool:
-        """Whether an expression may be a part of one: `allows` without templates, which speak of whole expressions."""
+        """Whether an expression may be a part of one: `allows` without templates, which speak of
+        whole expressions.
+        """
 
         def leaf(token: Any) -> tuple[bool, frozenset[str], frozenset[str]]:
             used = frozenset([names[token.index]]) if isinstance(token, Variable) else frozenset()
             return True, frozenset(), used
 
-        def node(name: str, *parts: tuple[bool, frozenset[str], frozenset[str]]) -> tuple[bool, frozenset[str], frozenset[str]]:
+        def node(
+            name: str, *parts: tuple[bool, frozenset[str], frozenset[str]]
+        ) -> tuple[bool, frozenset[str], frozenset[str]]:
             functions = frozenset().union(*(part[1] for part in parts))
             inputs = frozenset().union(*(part[2] for part in parts))
             fine = all(part[0] for part in parts) and self._spelled(name)
@@ -146,7 +183,11 @@ class SearchSpace:
 
     def _spelled(self, name: str) -> bool:
         allowed = self.operator_names
-        return name == "neg" or name in allowed or any(other in allowed for other in OPERATORS[name].spelled_by)
+        return (
+            name == "neg"
+            or name in allowed
+            or any(other in allowed for other in OPERATORS[name].spelled_by)
+        )
 
     def _powers_allowed(self, tree: Tree) -> bool:
         tokens = tree.tokens
@@ -168,5 +209,8 @@ def as_space(space: SearchSpace | None) -> SearchSpace:
     if space is None:
         return SearchSpace()
     if not isinstance(space, SearchSpace):
-        raise SpaceError(f"space is {space!r:.60}; pass a closedform.SearchSpace, such as SearchSpace(operators=[...]).")
+        raise SpaceError(
+            f"space is {space!r:.60}; pass a closedform.SearchSpace, such as "
+            f"SearchSpace(operators=[...])."
+        )
     return space

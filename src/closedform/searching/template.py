@@ -1,4 +1,6 @@
-"""Templates: the user's knowledge of an answer's form, such as f(x) + g(v) with unknown functions f and g."""
+"""Templates: the user's knowledge of an answer's form, such as f(x) + g(v) with unknown functions f
+and g.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -46,10 +48,14 @@ class Template:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Every input that is named, in the order of appearance."""
-        return tuple(dict.fromkeys([name for names in self.unknowns for name in names] + list(self.plain)))
+        return tuple(
+            dict.fromkeys([name for names in self.unknowns for name in names] + list(self.plain))
+        )
 
     def fits(self, tree: Tree, names: Sequence[str]) -> bool:
-        """Whether an expression has the form; numbers and signs are free, and an unknown function may be a number."""
+        """Whether an expression has the form; numbers and signs are free, and an unknown function
+        may be a number.
+        """
         return self._fits(tree, self.tree, names)
 
     def _fits(self, tree: Tree, form: Tree, names: Sequence[str]) -> bool:
@@ -67,21 +73,31 @@ class Template:
         same = _spelled(tree), _spelled(form)
         if same[0].root != same[1].root:
             return False
-        return all(self._fits(*pair, names) for pair in zip(same[0].children, same[1].children, strict=True))
+        return all(
+            self._fits(*pair, names)
+            for pair in zip(same[0].children, same[1].children, strict=True)
+        )
 
     def _is_function(self, tree: Tree, column: int, names: Sequence[str]) -> bool:
         if column < len(self.unknowns):
             return all(names[index] in self.unknowns[column] for index in tree.variables)
-        return isinstance(tree.root, Variable) and names[tree.root.index] == self.plain[column - len(self.unknowns)]
+        return (
+            isinstance(tree.root, Variable)
+            and names[tree.root.index] == self.plain[column - len(self.unknowns)]
+        )
 
     def _assign(self, pieces: list[Tree], forms: list[Tree], names: Sequence[str]) -> bool:
-        """Give each summand or factor to a part of the form: any number to an unknown function, one to each other part."""
+        """Give each summand or factor to a part of the form: any number to an unknown function, one
+        to each other part.
+        """
         functions = [form for form in forms if isinstance(form.root, Variable)]
         others = [form for form in forms if not isinstance(form.root, Variable)]
         for piece in pieces:
             if any(self._fits(piece, form, names) for form in functions):
                 continue
-            place = next((i for i, form in enumerate(others) if self._fits(piece, form, names)), None)
+            place = next(
+                (i for i, form in enumerate(others) if self._fits(piece, form, names)), None
+            )
             if place is None:
                 return False
             del others[place]
@@ -116,7 +132,10 @@ def read_template(text: str) -> Template:
 
     written = _CALL.sub(replace, text)
     if not unknowns:
-        message = f"The template {text!r} has no unknown function of inputs; write one such as 'f(x) + g(v)'"
+        message = (
+            f"The template {text!r} has no unknown function of inputs; write one such as 'f(x) + "
+            f"g(v)'"
+        )
         raise SpaceError(f"{message}{_hint(text)}.")
     try:
         plain = [name for name in names_in(written) if name not in places]
@@ -128,9 +147,19 @@ def read_template(text: str) -> Template:
 
 def _arguments(call: re.Match[str], text: str) -> tuple[str, ...]:
     names = tuple(part.strip().strip("`") for part in call["arguments"].split(","))
-    odd = next((name for name in names if not re.fullmatch(r"[^\W\d]\w*", name) and f"`{name}`" not in call[0]), None)
+    odd = next(
+        (
+            name
+            for name in names
+            if not re.fullmatch(r"[^\W\d]\w*", name) and f"`{name}`" not in call[0]
+        ),
+        None,
+    )
     if odd is not None:
-        message = f"{call['name']} in the template {text!r} is a function of {odd!r}; an unknown function takes names of inputs"
+        message = (
+            f"{call['name']} in the template {text!r} is a function of {odd!r}; an unknown "
+            f"function takes names of inputs"
+        )
         raise SpaceError(f"{message}, such as {call['name']}(x, y).")
     return names
 
@@ -153,7 +182,9 @@ def check_inputs(template: Template, names: Sequence[str]) -> None:
         if name not in names:
             close = get_close_matches(name, names, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
-            message = f"The template {template.text!r} names an input {name!r} that does not exist{hint}"
+            message = (
+                f"The template {template.text!r} names an input {name!r} that does not exist{hint}"
+            )
             raise SpaceError(f"{message} The inputs are {', '.join(names)}.")
 
 

@@ -1,4 +1,6 @@
-"""Contenders: the candidates of a search in canonical form, with snapped and shortened forms beside them, judged by region."""
+"""Contenders: the candidates of a search in canonical form, with snapped and shortened forms beside
+them, judged by region.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,10 +25,14 @@ from closedform.searching.front import Front
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST, VARIANTS = 20, 3
-"""Contenders that are judged by region, in all and of one form; each costs a fit for every region."""
+"""Contenders that are judged by region, in all and of one form; each costs a fit for every
+region.
+"""
 
 SHORT = 24
-"""Variants of at most so many nodes get a canonical form of their own; longer ones are as tidy as what they come from."""
+"""Variants of at most so many nodes get a canonical form of their own; longer ones are as tidy as
+what they come from.
+"""
 
 HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
@@ -34,8 +40,8 @@ HELPS = 0.9
 PERFECT = 1e-10
 
 NEAR = 3.0
-"""A form stays in the running while its misalignment is within this factor of the best before it in the rule's order: no rule
-prefers what fits three times worse and comes later."""
+"""A form stays in the running while its misalignment is within this factor of the best before it in
+the rule's order: no rule prefers what fits three times worse and comes later."""
 
 Order = tuple[Any, ...]
 """What contenders are sorted by; smaller comes first."""
@@ -83,15 +89,22 @@ class Ranking(Protocol):
         """Who comes first."""
         ...
 
-    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
+    def prospects(
+        self, contenders: Sequence[Contender], misalignments: Sequence[float]
+    ) -> list[bool]:
         """Which of them, in order, may still become the choice."""
         ...
 
 
 def gather(
-    front: Front, field: GradientField, ranking: Ranking, rng: np.random.Generator, costs: Costs | None = None
+    front: Front,
+    field: GradientField,
+    ranking: Ranking,
+    rng: np.random.Generator,
+    costs: Costs | None = None,
 ) -> tuple[tuple[Contender, ...], RegionalScores]:
-    """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by region.
+    """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by
+    region.
 
     Parameters
     ----------
@@ -99,8 +112,8 @@ def gather(
     field : GradientField
         The points that the choice sees.
     ranking : Ranking
-        The rule that will choose: its order decides who is compared with whom. Those that it cannot choose stand by to beat
-        others, and get no canonical forms and variants, which cost most.
+        The rule that will choose: its order decides who is compared with whom. Those that it cannot
+        choose stand by to beat others, and get no canonical forms and variants, which cost most.
     rng : Generator
         Divides the points into regions.
     costs : Costs, optional
@@ -117,7 +130,14 @@ def gather(
     field = without_outliers(field, front)
     labels = divide(field, rng)
     found = [
-        Contender(c.expression, c.complexity, count_parts(c.expression.tree), c.misalignment, engine=c.engine) for c in front
+        Contender(
+            c.expression,
+            c.complexity,
+            count_parts(c.expression.tree),
+            c.misalignment,
+            engine=c.engine,
+        )
+        for c in front
     ]
     found.sort(key=ranking.order)
     promising = ranking.prospects(found, [contender.misalignment for contender in found])
@@ -134,11 +154,22 @@ def gather(
     for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
         if not may_win:
             continue
-        made = [*_snapped(contender.expression, errors.tolist()), *without_small_terms(contender.expression, sample)]
+        made = [
+            *_snapped(contender.expression, errors.tolist()),
+            *without_small_terms(contender.expression, sample),
+        ]
         proposals += [(form, contender.engine) for form in made]
-    near = [c for c in _thinned([*first, *_fitted(proposals, field, costs)], ranking) if c not in first]
+    near = [
+        c for c in _thinned([*first, *_fitted(proposals, field, costs)], ranking) if c not in first
+    ]
     written = [
-        (canonical_form(c.expression, sample) if c.expression.tree.size <= SHORT else c.expression, c.engine) for c in near
+        (
+            canonical_form(c.expression, sample)
+            if c.expression.tree.size <= SHORT
+            else c.expression,
+            c.engine,
+        )
+        for c in near
     ]
     kept = _thinned([*first, *_fitted(written, field, costs)], ranking)
     final = score_regions([contender.expression for contender in kept], field, labels)
@@ -150,10 +181,11 @@ def gather(
 
 
 def without_outliers(field: GradientField, front: Front) -> GradientField:
-    """The field without the worst 5% of its points under the best candidate, if they are not all perfect.
+    """The field without the worst 5% of its points under the best candidate, if they are not all
+    perfect.
 
-    A network is bad somewhere, mostly where its gradient nearly vanishes. There a few points would decide the means of all
-    candidates alike and hide what tells them apart.
+    A network is bad somewhere, mostly where its gradient nearly vanishes. There a few points would
+    decide the means of all candidates alike and hide what tells them apart.
     """
     if front.best is None or front.best.misalignment <= PERFECT:
         return field
@@ -163,12 +195,16 @@ def without_outliers(field: GradientField, front: Front) -> GradientField:
 
 
 def count_parts(tree: Tree) -> int:
-    """Terms of the outermost sum, fitted constants, and constants such as exp(-2), which hit any number, together.
+    """Terms of the outermost sum, fitted constants, and constants such as exp(-2), which hit any
+    number, together.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> count_parts(parse("x**2 + v**2 + 0.53*x**4").tree), count_parts(parse("x + 3*exp(-2)*v").tree)
+    >>> (
+    ...     count_parts(parse("x**2 + v**2 + 0.53*x**4").tree),
+    ...     count_parts(parse("x + 3*exp(-2)*v").tree),
+    ... )
     (4, 3)
     """
     n_terms, pending = 0, [tree]
@@ -188,7 +224,9 @@ def count_parts(tree: Tree) -> int:
     return n_terms + len(fitted_positions(tree)) + computed
 
 
-def _fitted(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:
+def _fitted(
+    forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None
+) -> list[Contender]:
     """Contenders of distinct forms, their constants fitted."""
     unique: dict[Tree, tuple[Expression, str]] = {}
     for expression, engine in forms:
@@ -197,23 +235,49 @@ def _fitted(forms: Sequence[tuple[Expression, str]], field: GradientField, costs
     expressions = [expression for expression, _ in unique.values()]
     fitted, misalignments = refit(expressions, field)
     return [
-        Contender(expression, expression.complexity(costs), count_parts(expression.tree), float(misalignment), engine=engine)
-        for expression, misalignment, (_, engine) in zip(fitted, misalignments, unique.values(), strict=True)
+        Contender(
+            expression,
+            expression.complexity(costs),
+            count_parts(expression.tree),
+            float(misalignment),
+            engine=engine,
+        )
+        for expression, misalignment, (_, engine) in zip(
+            fitted, misalignments, unique.values(), strict=True
+        )
         if np.isfinite(misalignment)
     ]
 
 
-def _loosened(forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None) -> list[Contender]:
-    """The same forms with their plain numbers fitted too, where that helps: a search may have rounded them."""
-    plain = [pair for pair in forms if len(free_constants(pair[0])) > len(fitted_positions(pair[0].tree))]
+def _loosened(
+    forms: Sequence[tuple[Expression, str]], field: GradientField, costs: Costs | None
+) -> list[Contender]:
+    """The same forms with their plain numbers fitted too, where that helps: a search may have
+    rounded them.
+    """
+    plain = [
+        pair for pair in forms if len(free_constants(pair[0])) > len(fitted_positions(pair[0].tree))
+    ]
     expressions = [expression for expression, _ in plain]
     fitted, misalignments = refit(
-        expressions, field, positions=[[free.position for free in free_constants(expression)] for expression in expressions]
+        expressions,
+        field,
+        positions=[
+            [free.position for free in free_constants(expression)] for expression in expressions
+        ],
     )
     _, before = refit(expressions, field)
     return [
-        Contender(expression, expression.complexity(costs), count_parts(expression.tree), float(after), engine=engine)
-        for expression, after, old, (_, engine) in zip(fitted, misalignments, before, plain, strict=True)
+        Contender(
+            expression,
+            expression.complexity(costs),
+            count_parts(expression.tree),
+            float(after),
+            engine=engine,
+        )
+        for expression, after, old, (_, engine) in zip(
+            fitted, misalignments, before, plain, strict=True
+        )
         if after < HELPS * old and after > PERFECT
     ]
 
@@ -221,17 +285,23 @@ def _loosened(forms: Sequence[tuple[Expression, str]], field: GradientField, cos
 def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression]:
     """Snapped forms; numbers that are plain already have no error."""
     known = dict(zip(fitted_positions(expression.tree), errors, strict=False))
-    return snapped_forms(expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)])
+    return snapped_forms(
+        expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)]
+    )
 
 
 def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contender]:
-    """Those near the front, at most `MOST`, and few of each form: the plainest variants that do not fit much worse."""
+    """Those near the front, at most `MOST`, and few of each form: the plainest variants that do not
+    fit much worse.
+    """
     ordered = sorted(contenders, key=lambda c: (ranking.order(c), c.misalignment))
     best, kept = np.inf, []
     variants: Counter[object] = Counter()
     for contender in ordered:
         form = skeleton(contender.expression.tree)
-        if (contender.misalignment <= NEAR * best or contender.misalignment < PERFECT) and variants[form] < VARIANTS:
+        if (contender.misalignment <= NEAR * best or contender.misalignment < PERFECT) and variants[
+            form
+        ] < VARIANTS:
             kept.append(contender)
             variants[form] += 1
         best = min(best, contender.misalignment)

@@ -1,7 +1,7 @@
 """Regions of the data: cells of neighbouring points, which stand or fall together.
 
-A trained network is wrong smoothly: neighbouring points share its error, so they are not independent. What is left out and
-drawn again is therefore a region, never a point.
+A trained network is wrong smoothly: neighbouring points share its error, so they are not
+independent. What is left out and drawn again is therefore a region, never a point.
 """
 
 import warnings
@@ -36,7 +36,8 @@ class RegionalScores:
     weights : ndarray, shape (n_regions,)
         Each region's share of the field's weight.
     errors : tuple of ndarray
-        Standard errors of each candidate's free constants, from the fits without one region (the jackknife).
+        Standard errors of each candidate's free constants, from the fits without one region (the
+        jackknife).
     """
 
     misalignments: FloatArray
@@ -50,11 +51,15 @@ class RegionalScores:
     def resampled(self, rng: np.random.Generator, count: int) -> FloatArray:
         """Means over regions drawn with replacement, shape (count, n_candidates)."""
         n_regions = len(self.weights)
-        drawn = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=count) * self.weights
+        drawn = (
+            rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=count) * self.weights
+        )
         return (drawn @ self.misalignments.T) / drawn.sum(axis=1, keepdims=True)
 
 
-def divide(field: GradientField, rng: np.random.Generator, n_regions: int = N_REGIONS) -> NDArray[np.int64]:
+def divide(
+    field: GradientField, rng: np.random.Generator, n_regions: int = N_REGIONS
+) -> NDArray[np.int64]:
     """Number the points by region: cells of nearest centres in scaled inputs (k-means).
 
     Returns
@@ -78,14 +83,20 @@ def divide(field: GradientField, rng: np.random.Generator, n_regions: int = N_RE
     scaled = field.points[usable] / field.scale
     starts = scaled[rng.choice(len(usable), count, replace=False)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an empty cell is no harm: there is one region less
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # an empty cell is no harm: there is one region less
         found = kmeans2(scaled, starts, iter=15, minit="matrix")[1]
     labels[usable] = np.unique(found, return_inverse=True)[1]
     return labels
 
 
 def score_regions(
-    expressions: Sequence[Expression], field: GradientField, labels: NDArray[np.int64], *, refit_steps: int = REFIT_STEPS
+    expressions: Sequence[Expression],
+    field: GradientField,
+    labels: NDArray[np.int64],
+    *,
+    refit_steps: int = REFIT_STEPS,
 ) -> RegionalScores:
     """Fit each expression without each region and judge it there.
 
@@ -106,7 +117,11 @@ def score_regions(
     whole = comparison_of(field)
     for region in regions:
         inside, outside = labels == region, (labels >= 0) & (labels != region)
-        fitted = tapes.fit(whole.weighted(field.weights * outside), refit_steps)[0] if outside.any() else tapes
+        fitted = (
+            tapes.fit(whole.weighted(field.weights * outside), refit_steps)[0]
+            if outside.any()
+            else tapes
+        )
         misalignments[:, region] = fitted.judge(whole.weighted(field.weights * inside))
         fits.append(fitted.constants())
     weights = np.bincount(labels[labels >= 0], field.weights[labels >= 0], minlength=len(regions))
@@ -115,6 +130,8 @@ def score_regions(
 
 
 def _jackknife(values: FloatArray) -> FloatArray:
-    """Standard errors from values (n_regions, n_constants) that were fitted without one region each."""
+    """Standard errors from values (n_regions, n_constants) that were fitted without one region
+    each.
+    """
     count = len(values)
     return np.sqrt((count - 1) / count * ((values - values.mean(axis=0)) ** 2).sum(axis=0))

@@ -1,7 +1,8 @@
 """Rules of choice: which contender is the concept, and why.
 
-The very best fit always beats the truth, because a trained network is biased and a richer formula fits its bias. So a rule
-asks for more than significance: whoever is further down its order must be better by as much as the rule's penalty grows.
+The very best fit always beats the truth, because a trained network is biased and a richer formula
+fits its bias. So a rule asks for more than significance: whoever is further down its order must be
+better by as much as the rule's penalty grows.
 """
 
 from abc import ABC, abstractmethod
@@ -19,14 +20,19 @@ from closedform.selection.contenders import PERFECT, Contender, Order, count_par
 from closedform.selection.regions import RegionalScores
 
 FACTOR = 2.0
-"""How much each added term or constant must lower the misalignment (calibrated, see docs/verdict.md)."""
+"""How much each added term or constant must lower the misalignment (calibrated, see
+docs/verdict.md).
+"""
 
 NOISE_SHARE = 0.7
-"""Share of the estimated independent noise that no formula can explain, and that is taken off before ratios are formed."""
+"""Share of the estimated independent noise that no formula can explain, and that is taken off
+before ratios are formed.
+"""
 
 STEP, BEYOND = 0.9, 2
-"""A clear step lowers the misalignment to this share of the best before. So many steps beyond the first contender that none
-beats get canonical forms and variants too, for a variant may turn the choice."""
+"""A clear step lowers the misalignment to this share of the best before. So many steps beyond the
+first contender that none beats get canonical forms and variants too, for a variant may turn the
+choice."""
 
 N_RESAMPLES = 400
 CONFIDENCE = 0.95
@@ -49,7 +55,8 @@ class Choice:
     steepest_drop : int
         What the paper's rule would have chosen.
     better : tuple of int
-        Contenders further down the rule's order that are significantly better, though not by enough.
+        Contenders further down the rule's order that are significantly better, though not by
+        enough.
     """
 
     index: int
@@ -64,8 +71,9 @@ class Choice:
 class Prior(Protocol):
     """What a user passes to prefer some formulas: an object with a penalty for each.
 
-    The penalty is the natural logarithm of a factor. A formula is chosen over one of lower penalty only if its misalignment
-    is lower by the factor between the two, significantly, and never by less than 2.
+    The penalty is the natural logarithm of a factor. A formula is chosen over one of lower penalty
+    only if its misalignment is lower by the factor between the two, significantly, and never by
+    less than 2.
     """
 
     def penalty(self, formula: Expression) -> float:
@@ -105,11 +113,17 @@ class Rule(ABC):
         return contender.order
 
     def penalty(self, formula: Expression) -> float:
-        """How much better a formula must be, as the logarithm of a factor, than one of penalty 0."""
+        """How much better a formula must be, as the logarithm of a factor, than one of penalty
+        0.
+        """
         return np.log(FACTOR) * count_parts(formula.tree)
 
-    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
-        """Which of them, in order, may still become the choice: all, unless the rule knows better."""
+    def prospects(
+        self, contenders: Sequence[Contender], misalignments: Sequence[float]
+    ) -> list[bool]:
+        """Which of them, in order, may still become the choice: all, unless the rule knows
+        better.
+        """
         return [True] * len(contenders)
 
     @abstractmethod
@@ -119,12 +133,18 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class ByFactor(Rule):
-    """The first in order that no later one beats by the difference of their penalties, with an interval that excludes a tie."""
+    """The first in order that no later one beats by the difference of their penalties, with an
+    interval that excludes a tie.
+    """
 
     name: str = "factor"
 
-    def prospects(self, contenders: Sequence[Contender], misalignments: Sequence[float]) -> list[bool]:
-        """The clear steps up to the first that none beats, and a few more; the rest only stand by to beat others."""
+    def prospects(
+        self, contenders: Sequence[Contender], misalignments: Sequence[float]
+    ) -> list[bool]:
+        """The clear steps up to the first that none beats, and a few more; the rest only stand by
+        to beat others.
+        """
         penalties = [self.penalty(contender.expression) for contender in contenders]
         logs = np.log(np.maximum(misalignments, PERFECT))
         best = np.minimum.accumulate([np.inf, *logs])[:-1]
@@ -132,9 +152,14 @@ class ByFactor(Rule):
         unbeaten = next(
             i
             for i in range(len(contenders))
-            if not any(logs[i] - logs[j] >= self._needed(penalties, i, j) for j in range(i + 1, len(contenders)))
+            if not any(
+                logs[i] - logs[j] >= self._needed(penalties, i, j)
+                for j in range(i + 1, len(contenders))
+            )
         )
-        further = np.cumsum(is_step[unbeaten + 1 :]) if unbeaten + 1 < len(contenders) else np.empty(0)
+        further = (
+            np.cumsum(is_step[unbeaten + 1 :]) if unbeaten + 1 < len(contenders) else np.empty(0)
+        )
         within = np.concatenate([np.ones(unbeaten + 1), further <= BEYOND]).astype(bool)
         return (within & (is_step | (np.arange(len(contenders)) == unbeaten))).tolist()
 
@@ -164,11 +189,15 @@ class ByFactor(Rule):
         if not others:
             return "It is the most complex candidate, and each simpler one is clearly worse."
         nearest = (
-            f"the best of them by {FACTOR**share:.2g} times for each added term or constant, and {FACTOR:g} times are needed"
+            f"the best of them by {FACTOR**share:.2g} times for each added term or constant, "
+            f"and {FACTOR:g} times are needed"
             if share
             else "none of them significantly"
         )
-        return f"It is the simplest that no more complex candidate of {others} beats clearly: {nearest}."
+        return (
+            f"It is the simplest that no more complex candidate of {others} beats clearly: "
+            f"{nearest}."
+        )
 
 
 @dataclass(frozen=True)
@@ -187,7 +216,10 @@ class ByPrior(ByFactor):
         return float(self.prior.penalty(formula))
 
     def _reason(self, share: float, others: int) -> str:
-        return f"No candidate of {others} that the prior finds less likely is better by as much as the prior asks for."
+        return (
+            f"No candidate of {others} that the prior finds less likely is better by as much as "
+            f"the prior asks for."
+        )
 
 
 @dataclass(frozen=True)
@@ -223,11 +255,16 @@ class AtMost(Rule):
     def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
         """The lowest regional misalignment among those that are simple enough."""
         means = scene.scores.means()
-        allowed = [i for i, contender in enumerate(scene.contenders) if contender.complexity <= self.complexity]
+        allowed = [
+            i
+            for i, contender in enumerate(scene.contenders)
+            if contender.complexity <= self.complexity
+        ]
         if not allowed:
             least = min(contender.complexity for contender in scene.contenders)
             raise ChoiceError(
-                f"No candidate has a complexity of at most {self.complexity}; the simplest has {least}. Ask for that or more."
+                f"No candidate has a complexity of at most {self.complexity}; the simplest "
+                f"has {least}. Ask for that or more."
             )
         index = min(allowed, key=lambda i: (means[i], scene.contenders[i].order))
         return index, f"It is the best of complexity {self.complexity} or less, as asked for.", ()
@@ -262,7 +299,8 @@ def as_rule(rule: RuleLike) -> Rule:
         return ByPrior(prior=rule, name=getattr(rule, "name", type(rule).__name__))
     hint = suggestion(rule, _RULES) if isinstance(rule, str) else ""
     raise ChoiceError(
-        f"There is no rule {rule!r:.60}{hint or ';'} Use {', '.join(map(repr, _RULES))}, a complexity, or an object with "
+        f"There is no rule {rule!r:.60}{hint or ';'} Use {', '.join(map(repr, _RULES))}, a "
+        f"complexity, or an object with "
         "penalty(formula)."
     )
 
@@ -277,14 +315,21 @@ def choose(rule: Rule, scene: Scene) -> Choice:
     """
     index, reason, better = rule.pick(scene)
     means = scene.scores.means()
-    return Choice(index, reason, rule.name, float(means.min()), steepest_drop(scene.contenders, means), better)
+    return Choice(
+        index, reason, rule.name, float(means.min()), steepest_drop(scene.contenders, means), better
+    )
 
 
 def steepest_drop(contenders: Sequence[Contender], means: FloatArray) -> int:
-    """The paper's rule: where the front's log misalignment falls most for each unit of complexity."""
+    """The paper's rule: where the front's log misalignment falls most for each unit of
+    complexity.
+    """
     front: list[int] = []
     for i in sorted(range(len(contenders)), key=lambda i: (contenders[i].complexity, means[i])):
-        if not front or (means[i] < means[front[-1]] and contenders[i].complexity > contenders[front[-1]].complexity):
+        if not front or (
+            means[i] < means[front[-1]]
+            and contenders[i].complexity > contenders[front[-1]].complexity
+        ):
             front.append(i)
     if len(front) < 2:
         return front[0]

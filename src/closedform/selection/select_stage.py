@@ -16,7 +16,9 @@ from closedform.selection.rules import Choice, RuleLike, Scene, as_rule, choose
 from closedform.threads import single_threaded
 
 MOST_IN_CHOICE = 1500
-"""Points that the choice compares on: each contender is fitted again without each of two dozen regions."""
+"""Points that the choice compares on: each contender is fitted again without each of two dozen
+regions.
+"""
 
 _FORMAT = JsonFormat("closedform selection", schema=1, written_by="Selection.save")
 
@@ -63,7 +65,9 @@ class Selection:
 
 @single_threaded
 @checked_keywords
-def select(result: SearchResult, field: GradientField, *, rule: RuleLike = "factor", rng: Randomness = None) -> Selection:
+def select(
+    result: SearchResult, field: GradientField, *, rule: RuleLike = "factor", rng: Randomness = None
+) -> Selection:
     """Choose the concept from what a search found, on the points that the search saw.
 
     Parameters
@@ -72,9 +76,10 @@ def select(result: SearchResult, field: GradientField, *, rule: RuleLike = "fact
         Of `closedform.search`, on this field.
     field : GradientField
     rule : {'factor', 'steepest_drop', 'accuracy'}, int, or object with ``penalty(formula)``
-        'factor': the simplest that no more complex one beats by a factor of 2 for each added term or constant, with a
-        bootstrap interval over regions that excludes a tie. 'steepest_drop': the paper's. 'accuracy': the lowest misalignment.
-        A number: the best of at most this complexity. An object: a prior, see `closedform.selection.rules.Prior`.
+        'factor': the simplest that no more complex one beats by a factor of 2 for each added term
+        or constant, with a bootstrap interval over regions that excludes a tie. 'steepest_drop':
+        the paper's. 'accuracy': the lowest misalignment. A number: the best of at most this
+        complexity. An object: a prior, see `closedform.selection.rules.Prior`.
     rng : int, Generator or None
         Seed.
 
@@ -103,7 +108,11 @@ def select(result: SearchResult, field: GradientField, *, rule: RuleLike = "fact
     if not len(result.front):
         return Selection(result, (), None, chosen_rule.name)
     seen = np.asarray(result.seen)
-    few = field.subset(seen if len(seen) <= MOST_IN_CHOICE else np.sort(generator.choice(seen, MOST_IN_CHOICE, replace=False)))
+    few = field.subset(
+        seen
+        if len(seen) <= MOST_IN_CHOICE
+        else np.sort(generator.choice(seen, MOST_IN_CHOICE, replace=False))
+    )
     contenders, scores = gather(result.front, few, chosen_rule, generator, result.costs)
     if not contenders:
         return Selection(result, (), None, chosen_rule.name)
@@ -121,5 +130,6 @@ def check_field(result: SearchResult, field: GradientField) -> None:
     """
     if result.digest != field.digest():
         raise ChoiceError(
-            "The search result belongs to another field; pass the field that was searched, as it was, or search this one."
+            "The search result belongs to another field; pass the field that was searched, "
+            "as it was, or search this one."
         )

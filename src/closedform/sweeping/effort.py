@@ -1,4 +1,6 @@
-"""How much is spent on a neuron: the term search for all, evolution where that leaves something to explain."""
+"""How much is spent on a neuron: the term search for all, evolution where that leaves something to
+explain.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -14,7 +16,8 @@ from closedform.searching.portfolio import NOISE_FACTOR, PERFECT
 @checked_constructor
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Limits of the reading of one neuron, in evaluations, so that the answer does not depend on the machine or its load.
+    """Limits of the reading of one neuron, in evaluations, so that the answer does not depend on
+    the machine or its load.
 
     Attributes
     ----------
@@ -47,7 +50,9 @@ class Effort:
 def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpretation, str]:
     """Read a field; the answer, and what it took: 'terms' or the name of the second engine."""
     if effort.engine == "terms":
-        effort = replace(effort, engine="auto", terms=effort.terms or effort.evaluations, evaluations=0)
+        effort = replace(
+            effort, engine="auto", terms=effort.terms or effort.evaluations, evaluations=0
+        )
     enough = max(PERFECT, NOISE_FACTOR * field.quality.noise_misalignment)
     first = None
     if effort.terms:

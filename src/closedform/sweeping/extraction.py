@@ -1,4 +1,6 @@
-"""Fields of a layer in blocks: one forward pass and one vectorised backward pass for many neurons, in bounded memory."""
+"""Fields of a layer in blocks: one forward pass and one vectorised backward pass for many neurons,
+in bounded memory.
+"""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +30,9 @@ BLOCK = 256
 """Neurons that are extracted together."""
 
 AT_ONCE = 2**14
-"""Points times neurons in one vectorised backward pass: as much memory as a forward pass of so many points."""
+"""Points times neurons in one vectorised backward pass: as much memory as a forward pass of so many
+points.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,9 @@ class LayerExtraction:
         rows = gather_rows(inputs, max_points=max_points, rng=rng, prepare=options.get("prepare"))
         self.points_of_network = _as_inputs(rows.parts)
         # The rows are chosen and prepared, once for all blocks.
-        self.options = cast(OptionKeywords, {name: value for name, value in options.items() if name != "prepare"})
+        self.options = cast(
+            OptionKeywords, {name: value for name, value in options.items() if name != "prepare"}
+        )
         self._given_names = names if names is not None else rows.names
         self._tangent, self._constraints = tangent, constraints
         self._fingerprint = fingerprint(model)
@@ -108,11 +114,20 @@ class LayerExtraction:
     def prepare(self, neuron: str) -> SweepInputs:
         """Points, names and tangent space, from a look at one neuron."""
         if self._inputs is None:
-            source = open_source(self._model, self.points_of_network, neuron, max_points=None, rng=self._seed, **self.options)
+            source = open_source(
+                self._model,
+                self.points_of_network,
+                neuron,
+                max_points=None,
+                rng=self._seed,
+                **self.options,
+            )
             points = source.points
             labels = self._given_names
             if labels is None:
-                labels = source.evaluate(points).names or [f"x{place}" for place in range(points.shape[1])]
+                labels = source.evaluate(points).names or [
+                    f"x{place}" for place in range(points.shape[1])
+                ]
             self._scale = robust_spread(points)
             space = self._tangent
             if not isinstance(space, TangentSpace):
@@ -122,7 +137,9 @@ class LayerExtraction:
         return self._inputs
 
     def block(self, neurons: Sequence[str]) -> list[FieldReference]:
-        """References to the fields of some neurons: those of an earlier run, if the network is the same, or new ones."""
+        """References to the fields of some neurons: those of an earlier run, if the network is the
+        same, or new ones.
+        """
         inputs = self.prepare(neurons[0])
         plan = self._plan_file(neurons)
         known = None if plan is None else self._folder.read(plan)
@@ -131,21 +148,34 @@ class LayerExtraction:
             return references
         samples = self._samples(neurons, inputs)
         # Neuron by neuron, so that a worker reads the bytes of its own alone.
-        rows = np.concatenate([samples.jacobians.swapaxes(0, 1), samples.latents.T[:, :, None]], axis=2).astype("<f8")
+        rows = np.concatenate(
+            [samples.jacobians.swapaxes(0, 1), samples.latents.T[:, :, None]], axis=2
+        ).astype("<f8")
         likenesses = describe(rows[:, :, :-1], rows[:, :, -1], inputs.tangent, self._scale)
         content = rows.tobytes()
         name = _field_file(content)
         self._folder.write(name, content)
         references = [
-            FieldReference(neuron, name, place, (rows.shape[1], rows.shape[2]), checksum(row.tobytes()), likeness)
-            for place, (neuron, row, likeness) in enumerate(zip(neurons, rows, likenesses, strict=True))
+            FieldReference(
+                neuron,
+                name,
+                place,
+                (rows.shape[1], rows.shape[2]),
+                checksum(row.tobytes()),
+                likeness,
+            )
+            for place, (neuron, row, likeness) in enumerate(
+                zip(neurons, rows, likenesses, strict=True)
+            )
         ]
         if plan is not None:
             self._folder.write(plan, _write_plan(references))
         return references
 
     def restore(self, references: Sequence[FieldReference]) -> list[FieldReference]:
-        """The same references, if their file is whole; otherwise those of fields that are extracted again."""
+        """The same references, if their file is whole; otherwise those of fields that are extracted
+        again.
+        """
         content = self._folder.read(references[0].file)
         if content is not None and references[0].file == _field_file(content):
             return list(references)
@@ -163,18 +193,38 @@ class LayerExtraction:
         # Vectorised passes hold every neuron's gradient in every layer, for all points of a batch.
         size = min(self.options.get("batch_size", AT_ONCE), max(AT_ONCE // len(neurons), 1))
         options = cast(OptionKeywords, {**self.options, "batch_size": size})
-        source = open_source(self._model, self.points_of_network, list(neurons), max_points=None, rng=self._seed, **options)
+        source = open_source(
+            self._model,
+            self.points_of_network,
+            list(neurons),
+            max_points=None,
+            rng=self._seed,
+            **options,
+        )
         samples = source.evaluate(source.points)
         if not self._smoothing:
             return samples
         return smooth_samples(
-            source, samples, radius=self._smoothing, rng=self._seed, scale=self._scale, tangent=inputs.tangent
+            source,
+            samples,
+            radius=self._smoothing,
+            rng=self._seed,
+            scale=self._scale,
+            tangent=inputs.tangent,
         )
 
     def _plan_file(self, neurons: Sequence[str]) -> str | None:
-        """Named by all that decides about the fields; None for networks that cannot be told apart."""
-        plain = {name: value for name, value in self.options.items() if isinstance(value, str | int | float | bool)}
-        if self._fingerprint is None or len(plain) != len([value for value in self.options.values() if value is not None]):
+        """Named by all that decides about the fields; None for networks that cannot be told
+        apart.
+        """
+        plain = {
+            name: value
+            for name, value in self.options.items()
+            if isinstance(value, str | int | float | bool)
+        }
+        if self._fingerprint is None or len(plain) != len(
+            [value for value in self.options.values() if value is not None]
+        ):
             return None
         content = {
             "network": self._fingerprint,
@@ -227,9 +277,18 @@ def _read_plan(content: bytes) -> list[FieldReference]:
     if first.decode(errors="replace") != checksum(text):
         return []
     plan = json.loads(text)
-    columns = (plan[name] for name in ("neurons", "checksums", "zero_shares", "directions", "orders"))
+    columns = (
+        plan[name] for name in ("neurons", "checksums", "zero_shares", "directions", "orders")
+    )
     shape = (plan["shape"][0], plan["shape"][1])
     return [
-        FieldReference(neuron, plan["file"], place, shape, sum_, Likeness(share, tuple(directions), tuple(order)))
+        FieldReference(
+            neuron,
+            plan["file"],
+            place,
+            shape,
+            sum_,
+            Likeness(share, tuple(directions), tuple(order)),
+        )
         for place, (neuron, sum_, share, directions, order) in enumerate(zip(*columns, strict=True))
     ]

@@ -1,4 +1,6 @@
-"""The points of a sweep with their tangent space: computed once, kept on shared storage, read by every worker."""
+"""The points of a sweep with their tangent space: computed once, kept on shared storage, read by
+every worker.
+"""
 
 import io
 import json
@@ -35,11 +37,25 @@ class SweepInputs:
     def save(self, folder: SharedFolder) -> str:
         """Write the file, unless it is there; its name is a checksum."""
         space = self.tangent
-        arrays = {"points": self.points, "spectrum": space.spectrum, "basis": space.basis, "is_defined": space.is_defined}
-        header = {"names": self.names, "kind": space.kind, "rank": space.rank, "local_rank": space.local_rank}
+        arrays = {
+            "points": self.points,
+            "spectrum": space.spectrum,
+            "basis": space.basis,
+            "is_defined": space.is_defined,
+        }
+        header = {
+            "names": self.names,
+            "kind": space.kind,
+            "rank": space.rank,
+            "local_rank": space.local_rank,
+        }
         stream = io.BytesIO()
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        np.savez(stream, header=text, **{name: array for name, array in arrays.items() if array is not None})
+        np.savez(
+            stream,
+            header=text,
+            **{name: array for name, array in arrays.items() if array is not None},
+        )
         content = _stripped_of_times(arrays, text)
         name = f"{FOLDER}/{blake2b(content, digest_size=16).hexdigest()}.npz"
         if not folder.exists(name):
@@ -64,12 +80,21 @@ def load_inputs(path: str, options: tuple[tuple[str, Any], ...], name: str) -> S
             arrays = {key: archive[key] for key in archive.files}
         header = json.loads(arrays.pop("header").tobytes())
     except (ValueError, OSError, KeyError, EOFError) as error:
-        raise StorageError(f"The sweep's inputs {name!r} in {path!r} cannot be read ({error}); resume it.") from error
+        raise StorageError(
+            f"The sweep's inputs {name!r} in {path!r} cannot be read ({error}); resume it."
+        ) from error
     defined = arrays.get("is_defined")
     if defined is not None:
         defined.flags.writeable = False
     basis = frozen(arrays["basis"]) if "basis" in arrays else None
-    space = TangentSpace(header["kind"], header["rank"], basis, frozen(arrays["spectrum"]), defined, header["local_rank"])
+    space = TangentSpace(
+        header["kind"],
+        header["rank"],
+        basis,
+        frozen(arrays["spectrum"]),
+        defined,
+        header["local_rank"],
+    )
     return SweepInputs(frozen(arrays["points"]), tuple(header["names"]), space)
 
 
@@ -78,5 +103,8 @@ def _stripped_of_times(arrays: dict[str, Any], text: np.ndarray) -> bytes:
     parts = [text.tobytes()]
     for name, array in arrays.items():
         if array is not None:
-            parts += [f"{name}{array.dtype.str}{array.shape}".encode(), np.ascontiguousarray(array).tobytes()]
+            parts += [
+                f"{name}{array.dtype.str}{array.shape}".encode(),
+                np.ascontiguousarray(array).tobytes(),
+            ]
     return b"\n".join(parts)

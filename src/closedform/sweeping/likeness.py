@@ -1,4 +1,6 @@
-"""Neurons that need no search: those without a gradient, and those that grow in the same directions as an earlier one."""
+"""Neurons that need no search: those without a gradient, and those that grow in the same directions
+as an earlier one.
+"""
 
 import math
 from dataclasses import dataclass
@@ -11,10 +13,14 @@ from closedform.field.tangent_space import TangentSpace
 
 PROJECTIONS, ORDER_PROJECTIONS = 4, 2
 SAME_ANGLE = 1e-6
-"""Directions of two neurons that differ by less, in radians, are the same: networks compute with seven digits."""
+"""Directions of two neurons that differ by less, in radians, are the same: networks compute with
+seven digits.
+"""
 
 SAME_ORDER = 1e-3
-"""Shares of the points by which the order of two neurons' values may differ, for values that are nearly equal."""
+"""Shares of the points by which the order of two neurons' values may differ, for values that are
+nearly equal.
+"""
 
 DIGITS = 10
 _SEED = 20260101
@@ -23,7 +29,8 @@ _TINY = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A short description of a neuron's field, the same for every increasing or decreasing function of the neuron.
+    """A short description of a neuron's field, the same for every increasing or decreasing function
+    of the neuron.
 
     Attributes
     ----------
@@ -48,10 +55,16 @@ class Likeness:
         """Whether both neurons encode the same concept, as far as the data can tell."""
         gap = max(abs(a - b) for a, b in zip(self.directions, other.directions, strict=True))
         swaps = max(abs(a - b) for a, b in zip(self.order, other.order, strict=True))
-        return gap <= SAME_ANGLE and swaps <= SAME_ORDER and abs(self.zero_share - other.zero_share) < 1e-9
+        return (
+            gap <= SAME_ANGLE
+            and swaps <= SAME_ORDER
+            and abs(self.zero_share - other.zero_share) < 1e-9
+        )
 
 
-def describe(jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, scale: FloatArray) -> list[Likeness]:
+def describe(
+    jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, scale: FloatArray
+) -> list[Likeness]:
     """Descriptions of several neurons at the same points.
 
     Parameters
@@ -73,17 +86,26 @@ def describe(jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, 
         usable = np.isfinite(norms) & (norms > _TINY)
         units = np.where(usable[:, None], coordinates / np.where(usable, norms, 1.0)[:, None], 0.0)
         directions = for_directions @ units.ravel()
-        # A decreasing function turns every direction round: the largest projection is taken as positive.
+        # A decreasing function turns every direction round: the largest projection is taken as
+        # positive.
         sign = 1.0 if directions[np.argmax(np.abs(directions))] >= 0 else -1.0
         places = np.argsort(np.argsort(np.where(np.isfinite(values), values, 0.0), kind="stable"))
         ranks = (places + 0.5) / n_points - 0.5
         order = for_order @ (ranks * usable)
-        found.append(Likeness(round(float(1 - usable.mean()), DIGITS), _plain(sign * directions), _plain(sign * order)))
+        found.append(
+            Likeness(
+                round(float(1 - usable.mean()), DIGITS),
+                _plain(sign * directions),
+                _plain(sign * order),
+            )
+        )
     return found
 
 
 class Likenesses:
-    """The descriptions seen so far, looked up by their first number; a few hundred bytes for each."""
+    """The descriptions seen so far, looked up by their first number; a few hundred bytes for
+    each.
+    """
 
     def __init__(self) -> None:
         self._cells: dict[int, int | list[int]] = {}
@@ -109,7 +131,9 @@ class Likenesses:
         self._names.append(name)
         there = self._cells.get(cell)
         # Cells are so small that nearly all hold one neuron.
-        self._cells[cell] = place if there is None else [*([there] if isinstance(there, int) else there), place]
+        self._cells[cell] = (
+            place if there is None else [*([there] if isinstance(there, int) else there), place]
+        )
 
     def _cell(self, likeness: Likeness) -> int:
         return math.floor(likeness.directions[0] / SAME_ANGLE)

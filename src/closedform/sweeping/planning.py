@@ -1,4 +1,6 @@
-"""From blocks of fields to tasks: what is done already, what is dead, what is like another, and what is left to search."""
+"""From blocks of fields to tasks: what is done already, what is dead, what is like another, and
+what is left to search.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -63,9 +65,16 @@ class Planner:
         *,
         keep_fields: bool = True,
     ) -> None:
-        self._store, self._extraction, self._request, self._tally = store, extraction, request, tally
+        self._store, self._extraction, self._request, self._tally = (
+            store,
+            extraction,
+            request,
+            tally,
+        )
         self._done, self._keep_fields = done, keep_fields
-        self._settings = content_key({"schema": SCHEMA, "effort": request.effort, "seed": request.seed})
+        self._settings = content_key(
+            {"schema": SCHEMA, "effort": request.effort, "seed": request.seed}
+        )
         self._seen = Likenesses()
         # Under way, with those that wait for it: a neuron's record serves all that are like it.
         self._followers: dict[str, list[tuple[str, str]]] = {}
@@ -73,13 +82,19 @@ class Planner:
         self._open: dict[str, int] = {}
 
     def tasks(self, neurons: Sequence[str], *, ahead: bool) -> Iterator[Task]:
-        """Tasks in the order of the neurons; `ahead` extracts the next block while tasks of this one are taken."""
+        """Tasks in the order of the neurons; `ahead` extracts the next block while tasks of this
+        one are taken.
+        """
         blocks = [neurons[start : start + BLOCK] for start in range(0, len(neurons), BLOCK)]
-        for references in _ahead(self._extraction.block, blocks) if ahead else map(self._extraction.block, blocks):
+        for references in (
+            _ahead(self._extraction.block, blocks) if ahead else map(self._extraction.block, blocks)
+        ):
             yield from self._block_tasks(references)
 
     def finish(self, outcome: Outcome) -> None:
-        """Note that a neuron is done: write the records of those that are like it, and free fields."""
+        """Note that a neuron is done: write the records of those that are like it, and free
+        fields.
+        """
         self._done.add(outcome.key)
         waiting = self._followers.pop(outcome.key, [])
         record = self._store.get(outcome.key) if waiting else None
@@ -90,7 +105,8 @@ class Planner:
 
     def key(self, reference: FieldReference) -> str:
         """The key of a neuron's result: its name, its field, what it is read with, and the seed."""
-        content = f"{self._settings}\n{self._extraction.inputs_file}\n{reference.checksum}\n{reference.neuron}"
+        field = f"{reference.checksum}\n{reference.neuron}"
+        content = f"{self._settings}\n{self._extraction.inputs_file}\n{field}"
         return blake2b(content.encode(), digest_size=KEY_BYTES).hexdigest()
 
     def _block_tasks(self, references: Sequence[FieldReference]) -> Iterator[Task]:
@@ -98,7 +114,11 @@ class Planner:
         if any(key not in self._done for key in keys):
             references = self._extraction.restore(references)
             keys = [self.key(reference) for reference in references]
-        found = [(r, k, task) for r, k in zip(references, keys, strict=True) if (task := self._task(r, k)) is not None]
+        found = [
+            (r, k, task)
+            for r, k in zip(references, keys, strict=True)
+            if (task := self._task(r, k)) is not None
+        ]
         for reference, key, _ in found:
             self._files[key] = reference.file
             self._open[reference.file] = self._open.get(reference.file, 0) + 1
@@ -157,15 +177,27 @@ class Planner:
 
 
 def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
-    reason = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this data."
-    record = {"neuron": neuron, "status": "dead", "verdict": "none", "concept": None, "seed": seed, "reason": reason}
+    reason = (
+        f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
+        f"data."
+    )
+    record = {
+        "neuron": neuron,
+        "status": "dead",
+        "verdict": "none",
+        "concept": None,
+        "seed": seed,
+        "reason": reason,
+    }
     return finished(record, 0.0)
 
 
 def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:
     """The record of a neuron that is like another."""
     status = FAILED if record["status"] == FAILED else "same"
-    return finished({**record, "neuron": neuron, "status": status, "same_as": record["neuron"]}, 0.0)
+    return finished(
+        {**record, "neuron": neuron, "status": status, "same_as": record["neuron"]}, 0.0
+    )
 
 
 def _ahead(make: Callable[[Sequence[str]], Any], blocks: Sequence[Sequence[str]]) -> Iterator[Any]:

@@ -1,4 +1,6 @@
-"""The task of a sweep: read one neuron's field from shared storage and its concept out of the field."""
+"""The task of a sweep: read one neuron's field from shared storage and its concept out of the
+field.
+"""
 
 import time
 from typing import Any
@@ -40,17 +42,28 @@ def load_neuron(payload: dict[str, Any]) -> GradientField:
     inputs = load_inputs(path, tuple(sorted(options.items())), payload["inputs"])
     shape = (payload["shape"][0], payload["shape"][1])
     nothing = Likeness(0.0, (), ())
-    reference = FieldReference(payload["neuron"], payload["file"], payload["place"], shape, payload["checksum"], nothing)
+    reference = FieldReference(
+        payload["neuron"], payload["file"], payload["place"], shape, payload["checksum"], nothing
+    )
     values = reference.read(SharedFolder(path, **options))
     if values is None:
-        raise StorageError(f"The field of {payload['neuron']} in {payload['file']!r} is missing or damaged; resume the sweep.")
+        raise StorageError(
+            f"The field of {payload['neuron']} in {payload['file']!r} is missing or damaged; "
+            f"resume the sweep."
+        )
     return GradientField.from_arrays(
-        inputs.points, values[:, :-1], latents=values[:, -1], names=inputs.names, tangent=inputs.tangent
+        inputs.points,
+        values[:, :-1],
+        latents=values[:, -1],
+        names=inputs.names,
+        tangent=inputs.tangent,
     )
 
 
 def summary(found: Interpretation) -> dict[str, Any]:
-    """What is kept of an interpretation: a few kilobytes; the rest comes back with the same seed."""
+    """What is kept of an interpretation: a few kilobytes; the rest comes back with the same
+    seed.
+    """
     entry, alignment = found.entry, found.alignment
     return {
         "verdict": found.verdict.status,
@@ -66,11 +79,18 @@ def summary(found: Interpretation) -> dict[str, Any]:
         "seed": found.provenance.seed,
         "reasons": list(found.verdict.reasons),
         "findings": [finding.code for finding in found.field_quality.findings],
-        "front": [[entry.complexity, entry.misalignment, str(entry.expression)] for entry in found.front],
+        "front": [
+            [entry.complexity, entry.misalignment, str(entry.expression)] for entry in found.front
+        ],
     }
 
 
 def finished(record: dict[str, Any], seconds: float) -> dict[str, Any]:
     """A record with its digest, by which two runs are compared, and what is not compared."""
     content = {name: value for name, value in record.items() if name not in NOT_COMPARED}
-    return {**content, "digest": content_key(content), "seconds": round(seconds, 3), "versions": versions()}
+    return {
+        **content,
+        "digest": content_key(content),
+        "seconds": round(seconds, 3),
+        "versions": versions(),
+    }

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import pandas
 
 COLUMNS = (
-    "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor", "engine", "evaluations",
+    "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor",
+    "engine", "evaluations",
     "seconds", "same_as", "reason",
 )  # fmt: skip
 """Columns of the table, in this order."""
@@ -57,4 +58,6 @@ def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":
         As in `Sweep.table`.
     """
     table: Any = read_table(store, where)
-    return table.reindex(columns=[*COLUMNS, *(name for name in table.columns if name not in COLUMNS)])
+    return table.reindex(
+        columns=[*COLUMNS, *(name for name in table.columns if name not in COLUMNS)]
+    )

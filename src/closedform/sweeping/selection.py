@@ -15,7 +15,11 @@ Choice = slice | range | Iterable[int | str] | None
 
 
 def choose_neurons(
-    model: Any, inputs: Any, layer: str | Sequence[str], neurons: Choice = None, options: OptionKeywords | None = None
+    model: Any,
+    inputs: Any,
+    layer: str | Sequence[str],
+    neurons: Choice = None,
+    options: OptionKeywords | None = None,
 ) -> list[str]:
     """Selectors of neurons, layer by layer.
 
@@ -26,7 +30,8 @@ def choose_neurons(
     layer : str or sequence of str
         Paths of layers; several are read one after another.
     neurons : slice, range, iterable of int or str, or None
-        Units of each layer: numbers, or texts such as ``"3,mean"`` where a layer has positions; None for all of a flat layer.
+        Units of each layer: numbers, or texts such as ``"3,mean"`` where a layer has positions;
+        None for all of a flat layer.
 
     Raises
     ------
@@ -48,7 +53,10 @@ def choose_neurons(
             units = list(neurons)
         found += [f"{name}:{unit}" for unit in units]
     if not found:
-        raise NeuronError(f"No neuron of {', '.join(layers)} is chosen by {neurons!r}; choose at least one.", neuron=str(layer))
+        raise NeuronError(
+            f"No neuron of {', '.join(layers)} is chosen by {neurons!r}; choose at least one.",
+            neuron=str(layer),
+        )
     return list(dict.fromkeys(found))
 
 
@@ -62,12 +70,16 @@ def layer_width(model: Any, inputs: Any, layer: str, options: OptionKeywords | N
 
     place = parse_neuron(layer)
     if place.index:
-        raise NeuronError(f"{layer!r} names a neuron; give the layer's path alone, and neurons= beside it.", neuron=layer)
+        raise NeuronError(
+            f"{layer!r} names a neuron; give the layer's path alone, and neurons= beside it.",
+            neuron=layer,
+        )
     open_source(model, inputs, replace(place, function=look), **(options or {}))
     shape = shapes[0] if shapes else ()
     if len(shape) != 2:
         raise NeuronError(
-            f"The output of {layer!r} has shape {shape}, with positions beside units. Say which neurons: "
+            f"The output of {layer!r} has shape {shape}, with positions beside units. Say "
+            f"which neurons: "
             "neurons=['0,mean', '1,mean'] takes channels over all positions.",
             neuron=layer,
         )
@@ -87,7 +99,9 @@ def parse_range(text: str) -> slice | list[str]:
     try:
         return slice(*(int(part) if part.strip() else None for part in text.split(":")))
     except (TypeError, ValueError) as error:
-        raise NeuronError(f"{text!r} is no range of neurons; write START:STOP, such as 0:4096.", neuron=text) from error
+        raise NeuronError(
+            f"{text!r} is no range of neurons; write START:STOP, such as 0:4096.", neuron=text
+        ) from error
 
 
 def few_points(inputs: Any, count: int = 2) -> Any:

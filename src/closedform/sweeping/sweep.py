@@ -48,10 +48,12 @@ def sweep(
     watcher: Watcher | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Sweep:
-    """Read the concept of every neuron of a layer, or of several layers, and keep the results in a store.
+    """Read the concept of every neuron of a layer, or of several layers, and keep the results in a
+    store.
 
-    Results are the same for the same seed, bit for bit, with any executor and on any load. A run that was interrupted goes on
-    where it stopped. Dead neurons, and neurons that are like another one, are not searched.
+    Results are the same for the same seed, bit for bit, with any executor and on any load. A run
+    that was interrupted goes on where it stopped. Dead neurons, and neurons that are like another
+    one, are not searched.
 
     Parameters
     ----------
@@ -60,10 +62,11 @@ def sweep(
     layer : str or sequence of str
         Path of a layer, or of several.
     neurons : slice, range, iterable of int or str, or None
-        Which units of each layer; None for all of a flat one. Texts such as ``"3,mean"`` where a layer has positions.
+        Which units of each layer; None for all of a flat one. Texts such as ``"3,mean"`` where a
+        layer has positions.
     executor : None, int, str, concurrent.futures.Executor or distributed.Client
-        Where neurons are read: None here, one after another; a number starts local processes; text is the address of a Dask
-        scheduler. Workers must see the store's path.
+        Where neurons are read: None here, one after another; a number starts local processes; text
+        is the address of a Dask scheduler. Workers must see the store's path.
     store : str, Path or ResultStore
         A path of fsspec, such as ``results`` or ``s3://bucket/run``; a missing store is started.
     resume : bool
@@ -71,7 +74,8 @@ def sweep(
     effort : Effort, optional
         What is spent on a neuron, in evaluations.
     limits : Limits, optional
-        When a task is given up. Time and memory are limited where neurons are read in other processes.
+        When a task is given up. Time and memory are limited where neurons are read in other
+        processes.
     retry_failed : bool
         Whether neurons that failed in an earlier run are tried again.
     keep_fields : bool
@@ -94,14 +98,24 @@ def sweep(
     StorageError
         If the store holds results and `resume` is False.
     WorkersLostError
-        If workers or scheduler are gone for good; what is done is in the store, and the same call resumes.
+        If workers or scheduler are gone for good; what is done is in the store, and the same call
+        resumes.
 
     Examples
     --------
     >>> import numpy as np, closedform as cf
     >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    >>> layer = lambda x: np.stack([x[:, 0] ** 2 + x[:, 1], np.exp(x[:, 0] ** 2 + x[:, 1]), 0 * x[:, 0]], axis=1)
-    >>> found = cf.sweep(layer, points, "output", names=["x", "v"], store="memory://sweep-example", kind="function")
+    >>> layer = lambda x: np.stack(
+    ...     [x[:, 0] ** 2 + x[:, 1], np.exp(x[:, 0] ** 2 + x[:, 1]), 0 * x[:, 0]], axis=1
+    ... )
+    >>> found = cf.sweep(
+    ...     layer,
+    ...     points,
+    ...     "output",
+    ...     names=["x", "v"],
+    ...     store="memory://sweep-example",
+    ...     kind="function",
+    ... )
     >>> sorted(found.table("verdict = verified")[["neuron", "status", "concept"]].values.tolist())
     [['output:0', 'done', 'v + x**2'], ['output:1', 'same', 'v + x**2']]
     >>> found.table("status = dead")["neuron"].tolist()
@@ -125,12 +139,16 @@ def sweep(
         seed=seed,
         options=options,
     )
-    chosen = choose_neurons(model, few_points(extraction.points_of_network), layer, neurons, extraction.options)
+    chosen = choose_neurons(
+        model, few_points(extraction.points_of_network), layer, neurons, extraction.options
+    )
     tally = Tally(len(chosen))
     request = Request(Effort() if effort is None else effort, seed, kept.options)
     planner = Planner(kept, extraction, request, tally, done, keep_fields=keep_fields)
     workers = open_workers(executor)
-    coordinator = Coordinator(workers, kept, limits or Limits(), tally, watcher=watcher, on_done=planner.finish)
+    coordinator = Coordinator(
+        workers, kept, limits or Limits(), tally, watcher=watcher, on_done=planner.finish
+    )
     try:
         coordinator.run(planner.tasks(chosen, ahead=executor is not None))
     except WorkersLostError as error:
@@ -149,14 +167,17 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
     inventory = store.check()
     if not resume and (inventory.sound or inventory.damaged):
         raise StorageError(
-            f"The store {store.path!r} holds {len(inventory.sound)} results; resume, or choose another path for a new one."
+            f"The store {store.path!r} holds {len(inventory.sound)} results; resume, or "
+            f"choose another path for a new one."
         )
     done = set(inventory.sound)
     if retry_failed:
         from closedform.execution.table import read_table
 
         table = read_table(store, columns=["status"])
-        done -= set(table.loc[table["status"] == FAILED, "key"]) if "status" in table.columns else set()
+        done -= (
+            set(table.loc[table["status"] == FAILED, "key"]) if "status" in table.columns else set()
+        )
     return done
 
 

@@ -1,11 +1,13 @@
-"""The contract of a search engine, as tests: subclass `EngineContract`, supply one fixture, and run pytest.
+"""The contract of a search engine, as tests: subclass `EngineContract`, supply one fixture, and run
+pytest.
 
     class TestMyEngine(EngineContract):
         @pytest.fixture
         def engine(self):
             return MyEngine()
 
-Known answers are found, the same seed gives the same result, the budget is kept, the engine pickles, bad fields are survived.
+Known answers are found, the same seed gives the same result, the budget is kept, the engine
+pickles, bad fields are survived.
 """
 
 import itertools
@@ -43,10 +45,17 @@ class EngineContract:
 
     @staticmethod
     def run(
-        engine: Engine, field: GradientField, *, seed: int = 0, space: SearchSpace | None = None, **limits: Any
+        engine: Engine,
+        field: GradientField,
+        *,
+        seed: int = 0,
+        space: SearchSpace | None = None,
+        **limits: Any,
     ) -> SearchResult:
         """Search once."""
-        return engine.search(field, space or SearchSpace(), Budget(**limits), np.random.default_rng(seed), Silent())
+        return engine.search(
+            field, space or SearchSpace(), Budget(**limits), np.random.default_rng(seed), Silent()
+        )
 
     @pytest.fixture(autouse=True)
     def warm(self, engine: Engine) -> None:
@@ -59,16 +68,29 @@ class EngineContract:
     def test_known_concepts_are_found(self, engine: Engine, name: str) -> None:
         """The best candidate's gradient is parallel to the truth at fresh points."""
         known = KNOWN_FIELDS[name]
-        result = self.run(engine, known.field(np.random.default_rng(1)), seconds=self.seconds, target=1e-12)
+        result = self.run(
+            engine, known.field(np.random.default_rng(1)), seconds=self.seconds, target=1e-12
+        )
         assert result.front.best is not None
         assert _largest_misalignment(result, known) < 1e-6
 
     def test_the_front_is_in_order(self, engine: Engine) -> None:
-        """Complexity rises and misalignment falls along the front, and the complexities are those of the space."""
-        result = self.run(engine, KNOWN_FIELDS["energy"].field(np.random.default_rng(2)), evaluations=self.evaluations)
+        """Complexity rises and misalignment falls along the front, and the complexities are those
+        of the space.
+        """
+        result = self.run(
+            engine,
+            KNOWN_FIELDS["energy"].field(np.random.default_rng(2)),
+            evaluations=self.evaluations,
+        )
         front = list(result.front)
-        assert all(a.complexity < b.complexity and a.misalignment > b.misalignment for a, b in itertools.pairwise(front))
-        assert all(candidate.complexity == complexity(candidate.expression.tree) for candidate in front)
+        assert all(
+            a.complexity < b.complexity and a.misalignment > b.misalignment
+            for a, b in itertools.pairwise(front)
+        )
+        assert all(
+            candidate.complexity == complexity(candidate.expression.tree) for candidate in front
+        )
         assert all(candidate.expression.names == ("x", "v") for candidate in front)
         assert {"engine", "seconds", "evaluations"} <= set(result.statistics)
 
@@ -81,7 +103,9 @@ class EngineContract:
 
     def test_a_time_budget_is_kept(self, engine: Engine) -> None:
         """Within a second."""
-        field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(np.random.default_rng(4), noise=0.05)
+        field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(
+            np.random.default_rng(4), noise=0.05
+        )
         start = time.perf_counter()
         self.run(engine, field, seconds=1.0)
         assert time.perf_counter() - start < 2.0
@@ -106,9 +130,13 @@ class EngineContract:
             def close(self) -> None:
                 pass
 
-        field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(np.random.default_rng(4), noise=0.05)
+        field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(
+            np.random.default_rng(4), noise=0.05
+        )
         start = time.perf_counter()
-        result = engine.search(field, SearchSpace(), Budget(seconds=30.0), np.random.default_rng(0), Interrupting())
+        result = engine.search(
+            field, SearchSpace(), Budget(seconds=30.0), np.random.default_rng(0), Interrupting()
+        )
         assert result.status == "interrupted"
         assert time.perf_counter() - start < 5
 
@@ -116,7 +144,10 @@ class EngineContract:
         """No operator outside the space, and no complexity above its limit."""
         space = SearchSpace(operators=("add", "sub", "mul"), max_complexity=9)
         result = self.run(
-            engine, KNOWN_FIELDS["energy"].field(np.random.default_rng(6)), space=space, evaluations=self.evaluations
+            engine,
+            KNOWN_FIELDS["energy"].field(np.random.default_rng(6)),
+            space=space,
+            evaluations=self.evaluations,
         )
         for candidate in result.front:
             assert candidate.complexity <= 9

@@ -44,7 +44,10 @@ FRONT = (
     ("evolution", "sin(x) + 0.0008378*x**4 + 0.004814*x**2*v**2 + 0.4854*v**2"),
     ("terms", "0.0008545*x**4 + sin(x) + 0.001031*x**3*v + 0.00495*x**2*v**2 + 0.485*v**2"),
     ("terms", "sin(x) + 0.009809*x**2*sqrt(1 + v**2) + 0.484*v**2 - 0.01492*x*sin(x + v)"),
-    ("evolution", "sin(x) + 0.0009084*x**4 + 0.004835*x**2*v**2 + 0.4853*v**2 - 0.01154*v*sin(2*x)"),
+    (
+        "evolution",
+        "sin(x) + 0.0009084*x**4 + 0.004835*x**2*v**2 + 0.4853*v**2 - 0.01154*v*sin(2*x)",
+    ),
 )
 """From the front of `ConceptSearch` on 1,500 of the gradients of `pendulum_gradients`.
 

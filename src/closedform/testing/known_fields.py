@@ -32,14 +32,20 @@ class KnownField:
         """The concepts as expressions."""
         return tuple(parse(text, self.names) for text in self.truth.split(";"))
 
-    def field(self, rng: np.random.Generator, n_points: int = 400, noise: float = 0.0) -> GradientField:
-        """Exact gradients behind a random distortion, each turned by a random angle of this size (radians)."""
+    def field(
+        self, rng: np.random.Generator, n_points: int = 400, noise: float = 0.0
+    ) -> GradientField:
+        """Exact gradients behind a random distortion, each turned by a random angle of this size
+        (radians).
+        """
         points = rng.uniform(self.low, self.high, (n_points, len(self.names)))
         jacobian = np.stack([concept.gradient(points) for concept in self.concepts], axis=1)
         mixing = rng.normal(size=(n_points, jacobian.shape[1], jacobian.shape[1]))
         jacobian = mixing @ jacobian
         if noise:
-            turned = rng.normal(size=jacobian.shape) * np.linalg.norm(jacobian, axis=2, keepdims=True)
+            turned = rng.normal(size=jacobian.shape) * np.linalg.norm(
+                jacobian, axis=2, keepdims=True
+            )
             jacobian = jacobian + noise * turned / np.sqrt(len(self.names))
         return GradientField.from_arrays(points, jacobian, names=self.names, tangent="none")
 

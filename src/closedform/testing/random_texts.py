@@ -10,9 +10,13 @@ from closedform.expressions.parse import parse
 Outcome = Literal["same", "refused", "different"]
 
 NAMES = (
-    "x", "v", "x1", "x_10", "_", "e", "E", "e5", "E_1", "pi2", "β", "Ω_0", "日本", "x٣", "Ⅷ", "`r²`", "`v 1`", "`x'`",
-    "`sin`", "`ln`", "`exp`", "`Abs`", "`x`", '`a"b`', "`c:\\d`", "`2`", "`1e5`", "`-x`", "`x+y`", "`x**2`", "`(`",
-    "`,`", "`<b>`", "`$x$`", "`#%&`", "`\\input{a}`", "`½`", "`²`", "`٣`", "`é`", "`e\u0301`", "`😀`", "`=`",
+    "x", "v", "x1", "x_10", "_", "e", "E", "e5", "E_1", "pi2", "β", "Ω_0", "日本", "x٣", "Ⅷ",
+    "`r²`",
+    "`v 1`", "`x'`",
+    "`sin`", "`ln`", "`exp`", "`Abs`", "`x`", '`a"b`', "`c:\\d`", "`2`", "`1e5`", "`-x`", "`x+y`",
+    "`x**2`", "`(`",
+    "`,`", "`<b>`", "`$x$`", "`#%&`", "`\\input{a}`", "`½`", "`²`", "`٣`", "`é`", "`e\u0301`",
+    "`😀`", "`=`",
 )  # fmt: skip
 """Names that are taken, as they stand in text."""
 
@@ -34,13 +38,29 @@ BAD_NAMES = (
 """Names that are refused."""
 
 NUMBERS = (
-    "0", "1", "2", "3", "7", "10", "0.1", ".5", "5.", "00.10", "1E+5", "1e-3", "1e16", "1e17", "1e-5", "1e-6", "1e300",
-    "5e-324", "1e-300", "1.7976931348623157e299", "0.30000000000000004", "0e-400", "1e-320", "9" * 41, "0." + "3" * 60,
+    "0", "1", "2", "3", "7", "10", "0.1", ".5", "5.", "00.10", "1E+5", "1e-3", "1e16", "1e17",
+    "1e-5", "1e-6", "1e300",
+    "5e-324", "1e-300", "1.7976931348623157e299", "0.30000000000000004", "0e-400", "1e-320",
+    "9" * 41, "0." + "3" * 60,
     "1." + "7" * 50 + "e-310",
 )  # fmt: skip
 """Numbers that are taken."""
 
-BAD_NUMBERS = ("1e-600", "1e301", "2e-324", "1e99999", "9" * 301, "9" * 401, "٣", "1_000", "0x1f", "1e", "1.2.3", "nan", "inf")
+BAD_NUMBERS = (
+    "1e-600",
+    "1e301",
+    "2e-324",
+    "1e99999",
+    "9" * 301,
+    "9" * 401,
+    "٣",
+    "1_000",
+    "0x1f",
+    "1e",
+    "1.2.3",
+    "nan",
+    "inf",
+)
 """Numbers that are refused, or that mean something else."""
 
 _SIGNS = "+-*/^().,`= \t\neE_xβ²0123456789πsin"
@@ -50,7 +70,8 @@ _CHAINS = ("-", "(", "sin(", "x**-", "x**", "-(", "x-(-", "2/", "x/(", "(-2)**")
 
 
 def random_text(rng: random.Random) -> str:
-    """A text that mostly can be read: from the grammar, and two times in five changed in a few places.
+    """A text that mostly can be read: from the grammar, and two times in five changed in a few
+    places.
 
     Parameters
     ----------
@@ -72,7 +93,8 @@ def random_text(rng: random.Random) -> str:
 
 
 def round_trip(text: str) -> Outcome:
-    """Whether a text that is read is also printed and read back as the same tree with the same names.
+    """Whether a text that is read is also printed and read back as the same tree with the same
+    names.
 
     Any error but `ExpressionError` is passed on: the parser must raise no other.
 
@@ -87,7 +109,9 @@ def round_trip(text: str) -> Outcome:
         return "refused"
     try:
         printed = str(expression)
-        is_same = parse(printed) == expression and parse(printed, names=expression.names) == expression
+        is_same = (
+            parse(printed) == expression and parse(printed, names=expression.names) == expression
+        )
     except ExpressionError:
         return "different"
     return "same" if is_same else "different"
@@ -129,7 +153,10 @@ def _leaf(rng: random.Random) -> str:
 
 def _any_characters(rng: random.Random) -> str:
     """A few characters from all of Unicode, those of the first plane more often."""
-    return "".join(chr(rng.randrange(32, rng.choice((127, 0x3000, 0x3000, 0x110000)))) for _ in range(rng.randrange(1, 5)))
+    return "".join(
+        chr(rng.randrange(32, rng.choice((127, 0x3000, 0x3000, 0x110000))))
+        for _ in range(rng.randrange(1, 5))
+    )
 
 
 def _chained(rng: random.Random, text: str) -> str:

@@ -9,9 +9,14 @@ from closedform.expressions.tree import Tree, apply, constant, variable
 
 
 def random_tree(
-    rng: np.random.Generator, size: int, n_inputs: int, operators: Sequence[str] = tuple(OPERATORS), constants: float = 0.25
+    rng: np.random.Generator,
+    size: int,
+    n_inputs: int,
+    operators: Sequence[str] = tuple(OPERATORS),
+    constants: float = 0.25,
 ) -> Tree:
-    """A random tree of about this many nodes (fewer where a sign or a quotient of numbers becomes a number).
+    """A random tree of about this many nodes (fewer where a sign or a quotient of numbers becomes a
+    number).
 
     Parameters
     ----------

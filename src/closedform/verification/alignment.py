@@ -16,7 +16,10 @@ QUANTILES = (0.5, 0.9, 0.99)
 
 
 def measure_alignment(
-    expression: Expression, field: GradientField, labels: NDArray[np.int64], rng: np.random.Generator
+    expression: Expression,
+    field: GradientField,
+    labels: NDArray[np.int64],
+    rng: np.random.Generator,
 ) -> Alignment:
     """Compare a concept with a field.
 
@@ -34,7 +37,11 @@ def measure_alignment(
     low, high = interval(values, field.weights, labels, rng)
     kept = np.where(values <= np.quantile(values[field.weights > 0], 1 - TRIM), field.weights, 0.0)
     usable = field.weights > 0
-    quantiles = np.quantile(angles_in_degrees(values[usable]), QUANTILES) if usable.any() else np.full(len(QUANTILES), 90.0)
+    quantiles = (
+        np.quantile(angles_in_degrees(values[usable]), QUANTILES)
+        if usable.any()
+        else np.full(len(QUANTILES), 90.0)
+    )
     loss = None
     if field.rank == 1:
         gradients = expression.rename(field.names).gradient(field.points[usable])

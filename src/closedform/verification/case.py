@@ -1,4 +1,6 @@
-"""What is judged: a formula that a rule has chosen, or one that the user states, and what it is compared with."""
+"""What is judged: a formula that a rule has chosen, or one that the user states, and what it is
+compared with.
+"""
 
 from dataclasses import dataclass
 
@@ -25,7 +27,8 @@ class Case:
     concept : Expression
     complexity : int
     rows : ndarray of int
-        The points that judge it: those that search and choice have not seen; for a stated formula all.
+        The points that judge it: those that search and choice have not seen; for a stated formula
+        all.
     judged : GradientField
         The field there.
     n_points : int
@@ -72,7 +75,9 @@ def chosen_case(
     stability = (
         search_halves(selection, concept, field, judged, how, rng)
         if searched
-        else CheckResult.not_made("Halves of the data were not searched, as asked.", is_required=False)
+        else CheckResult.not_made(
+            "Halves of the data were not searched, as asked.", is_required=False
+        )
     )
     others = _shown(selection, chosen) if not isinstance(given, tuple) else given
     return Case(
@@ -96,10 +101,19 @@ def stated_case(
     how: SecondSearch,
     rng: np.random.Generator,
 ) -> Case:
-    """A formula of the user's, judged on all points, against what a search finds or what is given."""
+    """A formula of the user's, judged on all points, against what a search finds or what is
+    given.
+    """
     others = given
     if others is None:
-        result = search(field, space=how.space, engine=how.engine, budget=how.budget, rng=rng, progress=how.progress)
+        result = search(
+            field,
+            space=how.space,
+            engine=how.engine,
+            budget=how.budget,
+            rng=rng,
+            progress=how.progress,
+        )
         others = select(result, field, rule=how.rule, rng=rng).contenders
     usable = np.flatnonzero(field.weights > 0)
     own = Contender(formula, formula.complexity(how.space.costs), 0, 1.0, engine="stated")
@@ -109,7 +123,9 @@ def stated_case(
         rows=usable,
         judged=field.subset(usable),
         n_points=count_points(field),
-        stability=CheckResult.not_made("The formula was stated, not found by a search.", is_required=False),
+        stability=CheckResult.not_made(
+            "The formula was stated, not found by a search.", is_required=False
+        ),
         others=others,
         chosen=own,
         drop=None,
@@ -118,7 +134,9 @@ def stated_case(
 
 
 def _shown(selection: Selection, chosen: Contender) -> tuple[Contender, ...]:
-    """The contenders that the answer shows beside the chosen one: each better than all before, and the paper's choice."""
+    """The contenders that the answer shows beside the chosen one: each better than all before, and
+    the paper's choice.
+    """
     assert selection.choice is not None
     drop = selection.contenders[selection.choice.steepest_drop]
     best, shown = np.inf, []

@@ -36,7 +36,8 @@ class Evidence:
     stability : Stability or CheckResult
         What halves of the data said, or why they were not asked.
     others : tuple of FrontEntry or CheckResult
-        Other formulas that were looked for or given, measured on the same points, or why there are none.
+        Other formulas that were looked for or given, measured on the same points, or why there are
+        none.
     rivals : tuple of Rival
         Those of them that the points cannot tell from the concept.
     noise : float

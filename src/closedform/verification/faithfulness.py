@@ -1,4 +1,6 @@
-"""Faithfulness: what happens to the network's outputs when phi(concept) takes the neuron's place."""
+"""Faithfulness: what happens to the network's outputs when phi(concept) takes the neuron's
+place.
+"""
 
 import numpy as np
 
@@ -6,7 +8,9 @@ from closedform.arrays import FloatArray
 from closedform.interpretation.evidence import Faithfulness
 
 
-def compare_outputs(original: FloatArray, replaced: FloatArray, by_mean: FloatArray) -> Faithfulness | None:
+def compare_outputs(
+    original: FloatArray, replaced: FloatArray, by_mean: FloatArray
+) -> Faithfulness | None:
     """Compare outputs of shape (n_points, n_outputs).
 
     Returns

@@ -8,7 +8,9 @@ from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 
 
-def as_formula(formula: str | Expression, field: GradientField, what: str = "formula") -> Expression:
+def as_formula(
+    formula: str | Expression, field: GradientField, what: str = "formula"
+) -> Expression:
     """Read a formula over the field's inputs, and see whether the field can say anything about it.
 
     Parameters
@@ -37,10 +39,13 @@ def as_formula(formula: str | Expression, field: GradientField, what: str = "for
     x**2 + v**2
     >>> as_formula("x/0", field)
     Traceback (most recent call last):
-    closedform.errors.ExpressionError: The formula x/0 is finite at none of the 20 points that count. Check it.
+    closedform.errors.ExpressionError: The formula x/0 is finite at none of the 20 points that
+    count. Check it.
     """
     if not isinstance(formula, str | Expression):
-        raise ExpressionError(f"The {what} is a {type(formula).__name__}; pass text or an Expression.")
+        raise ExpressionError(
+            f"The {what} is a {type(formula).__name__}; pass text or an Expression."
+        )
     names = list(field.names)
     read = parse(formula, names=names) if isinstance(formula, str) else formula.rename(names)
     points = field.points[field.weights > 0]
@@ -50,7 +55,12 @@ def as_formula(formula: str | Expression, field: GradientField, what: str = "for
         gradients = read.gradient(points)
         finite = np.isfinite(read(points)) & np.isfinite(gradients).all(axis=1)
     if not finite.any():
-        raise ExpressionError(f"The {what} {formula} is finite at none of the {len(points)} points that count. Check it.")
+        raise ExpressionError(
+            f"The {what} {formula} is finite at none of the {len(points)} points that count. "
+            f"Check it."
+        )
     if not gradients[finite].any():
-        raise ExpressionError(f"The {what} {formula} does not vary at any of the points. State a formula that does.")
+        raise ExpressionError(
+            f"The {what} {formula} does not vary at any of the points. State a formula that does."
+        )
     return read

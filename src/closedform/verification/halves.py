@@ -22,7 +22,9 @@ FEWEST_IN_HALF = 40
 """With fewer points a search has too little to go by."""
 
 SHARES_OF_REST = (0.42, 0.8)
-"""Of the seconds that are left, for the first half and then for the second; the rest is for measuring."""
+"""Of the seconds that are left, for the first half and then for the second; the rest is for
+measuring.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,11 @@ def search_halves(
     how: SecondSearch,
     rng: np.random.Generator,
 ) -> Stability | CheckResult:
-    """Search both halves of the points that the first search saw, and compare what is chosen with the concept.
+    """Search both halves of the points that the first search saw, and compare what is chosen with
+    the concept.
 
-    What the first search found stands for choice as well: a half that only fails to find the concept says nothing against it,
-    one that prefers another formula does.
+    What the first search found stands for choice as well: a half that only fails to find the
+    concept says nothing against it, one that prefers another formula does.
 
     Parameters
     ----------
@@ -68,17 +71,31 @@ def search_halves(
     """
     first = selection.result
     if first.status == "interrupted":
-        return CheckResult.not_made("The search was interrupted before halves of the data were searched.")
+        return CheckResult.not_made(
+            "The search was interrupted before halves of the data were searched."
+        )
     if len(first.seen) < N_HALVES * FEWEST_IN_HALF:
-        return CheckResult.not_made(f"Halves of {len(first.seen)} points are too few to be searched.")
+        return CheckResult.not_made(
+            f"Halves of {len(first.seen)} points are too few to be searched."
+        )
     clock, seen, found = how.budget.start(), field.subset(np.asarray(first.seen)), []
     parts = np.array_split(rng.permutation(np.asarray(first.seen)), N_HALVES)
     for number, (part, share) in enumerate(zip(parts, SHARES_OF_REST, strict=True), start=1):
         left = clock.remaining().seconds
-        budget = replace(how.budget.share(1 / N_HALVES), seconds=None if left is None else share * left)
+        budget = replace(
+            how.budget.share(1 / N_HALVES), seconds=None if left is None else share * left
+        )
         (child,) = rng.spawn(1)
         progress = Named(how.progress, f"half {number} of the data")
-        result = search(field, space=how.space, engine=how.engine, budget=budget, rng=child, progress=progress, points=part)
+        result = search(
+            field,
+            space=how.space,
+            engine=how.engine,
+            budget=budget,
+            rng=child,
+            progress=progress,
+            points=part,
+        )
         both = replace(result, front=result.front.merge(first.front))
         chosen = select(both, field, rule=how.rule, rng=child).chosen
         if chosen is not None:

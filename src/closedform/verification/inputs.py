@@ -24,14 +24,22 @@ def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNe
     """
     concept = expression.rename(field.names)
     plain = weighted_mean(field_misalignment(concept, field), field.weights)
-    medians = np.median(field.points[field.weights > 0], axis=0) if (field.weights > 0).any() else np.zeros(len(field.names))
+    medians = (
+        np.median(field.points[field.weights > 0], axis=0)
+        if (field.weights > 0).any()
+        else np.zeros(len(field.names))
+    )
     needs = []
     for column, name in enumerate(field.names):
         is_used = column in concept.tree.variables
         without = plain
         if is_used:
             held = Expression(_held(concept.tree, column, float(medians[column])), field.names)
-            without = 1.0 if held.tree.is_constant else weighted_mean(field_misalignment(held, field), field.weights)
+            without = (
+                1.0
+                if held.tree.is_constant
+                else weighted_mean(field_misalignment(held, field), field.weights)
+            )
         needs.append(InputNeed(name, is_used, without, float(field.quality.input_shares[column])))
     return tuple(needs)
 
@@ -39,6 +47,8 @@ def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNe
 def _held(tree: Tree, column: int, value: float) -> Tree:
     number = constant(value)
     return tree.fold(
-        lambda token: number if isinstance(token, Variable) and token.index == column else Tree((token,)),
+        lambda token: (
+            number if isinstance(token, Variable) and token.index == column else Tree((token,))
+        ),
         apply,
     )

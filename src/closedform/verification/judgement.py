@@ -12,7 +12,11 @@ from closedform.verification.evidence import Evidence
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
     """Make all checks and weigh them: `verified` needs every required one made, and none failed."""
     results = tuple(replace(check.measure(evidence), name=check.name) for check in checks)
-    failed = [check.failure for check, result in zip(checks, results, strict=True) if result.passed is False]
+    failed = [
+        check.failure
+        for check, result in zip(checks, results, strict=True)
+        if result.passed is False
+    ]
     missing = [result.name for result in results if result.passed is None and result.is_required]
     if not failed and not missing:
         return Verdict("verified", _claim(evidence), results, evidence.n_points)
@@ -34,8 +38,10 @@ def undecided(field: GradientField) -> Verdict | None:
     if field.rank < field.tangent.rank:
         return None
     text = (
-        f"The field has {field.rank} independent direction(s) in a tangent space of {field.tangent.rank}: there every function "
-        "fits, so directions cannot tell one concept from another. Use data with more degrees of freedom, or fewer latents "
+        f"The field has {field.rank} independent direction(s) in a tangent space of "
+        f"{field.tangent.rank}: there every function "
+        "fits, so directions cannot tell one concept from another. Use data with more "
+        "degrees of freedom, or fewer latents "
         "at once."
     )
     check = CheckResult(False, text, name="rank")
@@ -50,4 +56,8 @@ def nothing_found(sentence: str) -> Verdict:
 def _claim(evidence: Evidence) -> str:
     """What `verified` says: less where no other formula was looked for."""
     claim = "What the network computes here is an invertible function of this formula"
-    return f"{claim}; no other was looked for." if isinstance(evidence.others, CheckResult) else f"{claim}."
+    return (
+        f"{claim}; no other was looked for."
+        if isinstance(evidence.others, CheckResult)
+        else f"{claim}."
+    )

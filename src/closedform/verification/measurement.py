@@ -37,11 +37,15 @@ def measure(
 ) -> Interpretation:
     """Measure everything, and judge."""
     concept, judged, labels = case.concept, case.judged, divide(case.judged, rng)
-    own = _entry(replace(case.chosen, expression=concept, complexity=case.complexity), judged, labels, rng)
+    own = _entry(
+        replace(case.chosen, expression=concept, complexity=case.complexity), judged, labels, rng
+    )
     found = case.others if isinstance(case.others, tuple) else ()
     others = [(contender, _entry(contender, judged, labels, rng)) for contender in found]
     alignment = measure_alignment(concept, judged, labels, rng)
-    rivals = find_rivals(concept, [(entry.expression, entry.complexity) for _, entry in others], judged, labels, rng)
+    rivals = find_rivals(
+        concept, [(entry.expression, entry.complexity) for _, entry in others], judged, labels, rng
+    )
     evidence = Evidence(
         concept=concept,
         complexity=case.complexity,
@@ -54,12 +58,16 @@ def measure(
         alignment=alignment,
         phi=fit_phi(concept, judged),
         stability=case.stability,
-        others=tuple(entry for _, entry in others) if isinstance(case.others, tuple) else case.others,
+        others=tuple(entry for _, entry in others)
+        if isinstance(case.others, tuple)
+        else case.others,
         rivals=rivals,
         noise=field.quality.noise_misalignment,
         choice=case.choice,
     )
-    front = sorted([(case.chosen, own), *others], key=lambda pair: (pair[1].complexity, pair[1].regional))
+    front = sorted(
+        [(case.chosen, own), *others], key=lambda pair: (pair[1].complexity, pair[1].regional)
+    )
     sources = [contender for contender, _ in front]
     return Interpretation(
         names=field.names,
@@ -83,26 +91,38 @@ def measure(
     )
 
 
-def compare_hypothesis(concept: Expression, hypothesis: Expression, judged: GradientField) -> HypothesisResult:
+def compare_hypothesis(
+    concept: Expression, hypothesis: Expression, judged: GradientField
+) -> HypothesisResult:
     """Compare the concept with a formula that the user has in mind, on the data."""
     from closedform.equivalence.same_concept import same_concept  # brings SymPy
 
     try:
-        answer = same_concept(str(concept), str(hypothesis), list(judged.names), points=judged.points)
+        answer = same_concept(
+            str(concept), str(hypothesis), list(judged.names), points=judged.points
+        )
         status, reason = answer.status, answer.reason
     except DomainError as error:
         # After the search it must not cost the answer.
         status, reason = "different", f"They cannot be compared on the points that judge. {error}"
     values = field_misalignment(hypothesis, judged)
-    return HypothesisResult(hypothesis, status, reason, float(np.average(values, weights=judged.weights)))
+    return HypothesisResult(
+        hypothesis, status, reason, float(np.average(values, weights=judged.weights))
+    )
 
 
-def _entry(contender: Contender, judged: GradientField, labels: np.ndarray, rng: np.random.Generator) -> FrontEntry:
+def _entry(
+    contender: Contender, judged: GradientField, labels: np.ndarray, rng: np.random.Generator
+) -> FrontEntry:
     """A contender as the answer shows it, measured on the points that judge."""
     expression = contender.expression
     alignment = measure_alignment(expression, judged, labels, rng)
     angles = angles_in_degrees(field_misalignment(expression, judged)[judged.weights > 0])
-    kept = angles if len(angles) <= N_ANGLES else angles[np.sort(rng.choice(len(angles), N_ANGLES, replace=False))]
+    kept = (
+        angles
+        if len(angles) <= N_ANGLES
+        else angles[np.sort(rng.choice(len(angles), N_ANGLES, replace=False))]
+    )
     return FrontEntry(
         expression=expression,
         complexity=contender.complexity,
@@ -125,5 +145,8 @@ def _directions(concept: Expression, judged: GradientField) -> Directions | None
     with np.errstate(all="ignore"):
         gradients = concept.gradient(points)
         units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
-    pairs = [tuple((float(a), float(b)) for a, b in array) for array in (points, judged.directions[:N_ARROWS, :, 0], units)]
+    pairs = [
+        tuple((float(a), float(b)) for a, b in array)
+        for array in (points, judged.directions[:N_ARROWS, :, 0], units)
+    ]
     return Directions(*pairs)

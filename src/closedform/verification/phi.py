@@ -1,4 +1,6 @@
-"""phi: the distortion through which the network stores the concept, by isotonic regression on held-out points."""
+"""phi: the distortion through which the network stores the concept, by isotonic regression on
+held-out points.
+"""
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -27,7 +29,9 @@ def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
     --------
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(1, 2, (200, 2))
-    >>> field = cf.GradientField.from_arrays(points, points, latents=np.exp(-(points**2).sum(axis=1)), names=["x", "v"])
+    >>> field = cf.GradientField.from_arrays(
+    ...     points, points, latents=np.exp(-(points**2).sum(axis=1)), names=["x", "v"]
+    ... )
     >>> phi = fit_phi(cf.parse("x**2 + v**2"), field)
     >>> round(phi.rank_correlation, 6), phi.r2 > 0.99
     (-1.0, True)
@@ -35,11 +39,15 @@ def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
     if field.latents is None or field.latents.shape[1] != 1:
         return None
     usable = field.weights > 0
-    return phi_between(expression.rename(field.names)(field.points[usable]), field.latents[usable, 0])
+    return phi_between(
+        expression.rename(field.names)(field.points[usable]), field.latents[usable, 0]
+    )
 
 
 def phi_between(concept: FloatArray, latent: FloatArray) -> Phi | None:
-    """Fit phi to values of a concept and of a latent at the same points; None if one of both does not vary."""
+    """Fit phi to values of a concept and of a latent at the same points; None if one of both does
+    not vary.
+    """
     usable = np.isfinite(concept) & np.isfinite(latent)
     concept, latent = concept[usable], latent[usable]
     if len(concept) < 3 or np.ptp(concept) == 0 or np.ptp(latent) == 0:
@@ -62,10 +70,11 @@ def phi_between(concept: FloatArray, latent: FloatArray) -> Phi | None:
 
 
 def even_forms(expression: Expression, field: GradientField) -> Expression:
-    """The concept, or its square if the latent follows that one: directions alone cannot tell g from g**2.
+    """The concept, or its square if the latent follows that one: directions alone cannot tell g
+    from g**2.
 
-    Where g changes its sign, g and g**2 have parallel gradients. If the latent is no monotone function of g but is one of its
-    square, the square is the concept.
+    Where g changes its sign, g and g**2 have parallel gradients. If the latent is no monotone
+    function of g but is one of its square, the square is the concept.
     """
     plain = fit_phi(expression, field)
     if plain is None or abs(plain.rank_correlation) >= MONOTONE:
@@ -81,8 +90,12 @@ def _ranks(values: FloatArray) -> FloatArray:
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
-def _monotone(x: FloatArray, y: FloatArray, *, increasing: bool) -> tuple[FloatArray, FloatArray, float]:
-    """Isotonic regression of y on x: sorted x, fitted values, and the share of variance explained."""
+def _monotone(
+    x: FloatArray, y: FloatArray, *, increasing: bool
+) -> tuple[FloatArray, FloatArray, float]:
+    """Isotonic regression of y on x: sorted x, fitted values, and the share of variance
+    explained.
+    """
     order = np.argsort(x, kind="stable")
     fitted = isotonic_regression(y[order], increasing=increasing).x
     left = ((y[order] - fitted) ** 2).sum()

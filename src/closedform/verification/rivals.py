@@ -1,4 +1,6 @@
-"""Rivals: other formulas that the held-out points cannot tell from the concept, and where one would have to look to tell."""
+"""Rivals: other formulas that the held-out points cannot tell from the concept, and where one would
+have to look to tell.
+"""
 
 from collections.abc import Sequence
 
@@ -20,7 +22,9 @@ WIDER = 0.5
 N_PROBES = 4000
 
 ALIKE = 1.1
-"""A misalignment within this factor of the concept's is no difference: a network's bias makes larger ones."""
+"""A misalignment within this factor of the concept's is no difference: a network's bias makes
+larger ones.
+"""
 
 
 def find_rivals(
@@ -58,7 +62,11 @@ def find_rivals(
         if have_same_form(concept, expression, field):
             continue
         where, degrees = _most_different(concept, expression, field, rng)
-        on_data = float(_angles(concept, expression, field.points[field.weights > 0], field.scale).max(initial=0.0))
+        on_data = float(
+            _angles(concept, expression, field.points[field.weights > 0], field.scale).max(
+                initial=0.0
+            )
+        )
         rivals.append(Rival(expression, complexity, mean, low, where, degrees, on_data))
         if len(rivals) == most:
             break
@@ -70,8 +78,8 @@ def _most_different(
 ) -> tuple[tuple[tuple[str, float], ...], float]:
     """Where, in a box around the data, the formulas point most differently.
 
-    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a curved surface, whose
-    points cannot be drawn, the data itself is searched.
+    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a
+    curved surface, whose points cannot be drawn, the data itself is searched.
     """
     data = field.points[field.weights > 0]
     low, high = data.min(axis=0), data.max(axis=0)
@@ -83,16 +91,24 @@ def _most_different(
     if not len(angles):
         return (), 0.0
     place = int(angles.argmax())
-    return tuple(zip(field.names, (float(f"{v:.4g}") for v in probes[place]), strict=True)), float(angles[place])
+    return tuple(zip(field.names, (float(f"{v:.4g}") for v in probes[place]), strict=True)), float(
+        angles[place]
+    )
 
 
-def _angles(first: Expression, second: Expression, points: FloatArray, scale: FloatArray) -> FloatArray:
+def _angles(
+    first: Expression, second: Expression, points: FloatArray, scale: FloatArray
+) -> FloatArray:
     """Angles in degrees; 0 where either gradient is not finite or nearly vanishes."""
     with np.errstate(all="ignore"):
         a, b = (expression.gradient(points) * scale for expression in (first, second))
         sizes = [np.linalg.norm(g, axis=1) for g in (a, b)]
         usable = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
         for size in sizes:
-            usable &= size > 0.05 * np.median(size[np.isfinite(size)]) if np.isfinite(size).any() else False
+            usable &= (
+                size > 0.05 * np.median(size[np.isfinite(size)])
+                if np.isfinite(size).any()
+                else False
+            )
         cosine = np.abs(np.einsum("nd,nd->n", a, b)) / (sizes[0] * sizes[1])
         return np.where(usable, np.degrees(np.arccos(np.clip(cosine, 0.0, 1.0))), 0.0)

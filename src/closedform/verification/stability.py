@@ -17,7 +17,9 @@ SAME = 1e-8
 """Two concepts with a smaller misalignment to each other are one, however they are written."""
 
 
-def compare_halves(concept: Expression, halves: Sequence[Expression], field: GradientField) -> Stability:
+def compare_halves(
+    concept: Expression, halves: Sequence[Expression], field: GradientField
+) -> Stability:
     """Compare what was chosen on halves of the data with the concept.
 
     Parameters
@@ -42,11 +44,16 @@ def have_same_form(first: Expression, second: Expression, field: GradientField) 
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
     >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
-    >>> first, second, third = (cf.parse(t, names=["x", "v"]) for t in ("x**2 + v/3", "3.01*x**2 + v", "x**3 + v/3"))
+    >>> first, second, third = (
+    ...     cf.parse(t, names=["x", "v"]) for t in ("x**2 + v/3", "3.01*x**2 + v", "x**3 + v/3")
+    ... )
     >>> have_same_form(first, second, field), have_same_form(first, third, field)
     (True, False)
     """
-    if skeleton(first.tree) == skeleton(second.tree) or mutual_misalignment(first, second, field) < SAME:
+    if (
+        skeleton(first.tree) == skeleton(second.tree)
+        or mutual_misalignment(first, second, field) < SAME
+    ):
         return True
     for fixed, fitted in ((first, second), (second, first)):
         target = _field_of(fixed, field)
@@ -58,14 +65,17 @@ def have_same_form(first: Expression, second: Expression, field: GradientField) 
 
 
 def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:
-    """Misalignment of two formulas' gradients to each other on the points of a field, inside the tangent space.
+    """Misalignment of two formulas' gradients to each other on the points of a field, inside the
+    tangent space.
 
     Examples
     --------
     >>> import numpy as np, closedform as cf
     >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
     >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
-    >>> mutual_misalignment(cf.parse("x*v", names=["x", "v"]), cf.parse("log(x) + log(v)", names=["x", "v"]), field) < 1e-12
+    >>> mutual_misalignment(
+    ...     cf.parse("x*v", names=["x", "v"]), cf.parse("log(x) + log(v)", names=["x", "v"]), field
+    ... ) < 1e-12
     True
     """
     return weighted_mean(points_apart(first, second, field), field.weights)
@@ -86,6 +96,8 @@ def _field_of(expression: Expression, field: GradientField) -> GradientField:
         reference = field.project(gradients)
         lengths = np.linalg.norm(reference, axis=1)
         usable = np.isfinite(lengths) & (lengths > 0)
-        frames = np.where(usable[:, None], reference / np.where(usable, lengths, 1.0)[:, None], 0.0)[:, :, None]
+        frames = np.where(
+            usable[:, None], reference / np.where(usable, lengths, 1.0)[:, None], 0.0
+        )[:, :, None]
     weights = np.where(usable, field.weights, 0.0)
     return replace(field, frames=frames, directions=field.directions[:, :, :1], weights=weights)

@@ -20,13 +20,17 @@ class Thresholds:
     rank_correlation : float
         Least absolute rank correlation of latent and concept.
     advantage : float
-        How many times better than anything of half its complexity, or than chance, a concept must be.
+        How many times better than anything of half its complexity, or than chance, a concept must
+        be.
     gain : float
-        How many times better than the next simpler formula a concept must be, unless it fits excellently.
+        How many times better than the next simpler formula a concept must be, unless it fits
+        excellently.
     excellent : float
-        A fit is excellent if the upper bound of its trimmed misalignment, relative to chance, is no larger.
+        A fit is excellent if the upper bound of its trimmed misalignment, relative to chance, is no
+        larger.
     points : int
-        Fewest points from which anything is verified: with fewer, the intervals over regions mean nothing.
+        Fewest points from which anything is verified: with fewer, the intervals over regions mean
+        nothing.
     """
 
     verified: float = 0.02

@@ -1,4 +1,6 @@
-"""The third step: is this formula what the network computes? The evidence, and the verdict on it."""
+"""The third step: is this formula what the network computes? The evidence, and the verdict on
+it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,13 +59,13 @@ def verify(
     Parameters
     ----------
     formula : str, Expression or Selection
-        A selection is judged on the points that its search has not seen. A formula of your own is judged on all points, with
-        its constants as they are.
+        A selection is judged on the points that its search has not seen. A formula of your own is
+        judged on all points, with its constants as they are.
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
-        What the formula is compared with. 'auto' searches: for a selection halves of the data, for a formula the whole.
-        None searches nothing; checks that need other formulas are then not made, and the verdict says so. Formulas are
-        compared as they are.
+        What the formula is compared with. 'auto' searches: for a selection halves of the data, for
+        a formula the whole. None searches nothing; checks that need other formulas are then not
+        made, and the verdict says so. Formulas are compared as they are.
     checks : sequence of Check, optional
         Further checks beside the built-in ones; see `closedform.verification.checks.Check`.
     thresholds : Thresholds, optional
@@ -96,13 +98,18 @@ def verify(
     'none'
     """
     required_kind(
-        formula, (str, Expression, Selection), "formula", "pass text, an Expression, or what closedform.select returned"
+        formula,
+        (str, Expression, Selection),
+        "formula",
+        "pass text, an Expression, or what closedform.select returned",
     )
     seed, limits = as_seed(rng), as_budget(budget)
     selection = formula if isinstance(formula, Selection) else None
     if selection is not None:
         check_field(selection.result, field)
-    own_rule, own_engine = ("factor", "auto") if selection is None else (selection.rule, selection.result.engine)
+    own_rule, own_engine = (
+        ("factor", "auto") if selection is None else (selection.rule, selection.result.engine)
+    )
     how = SecondSearch(
         get_engine(own_engine if engine is None else engine),
         as_space(space),
@@ -119,7 +126,9 @@ def verify(
     provenance = _provenance(selection, how, seed)
     hopeless = undecided(field)
     if hopeless is None and selection is not None and selection.chosen is None:
-        hopeless = nothing_found("The search found no formula; widen the space or give it more time.")
+        hopeless = nothing_found(
+            "The search found no formula; widen the space or give it more time."
+        )
     if hopeless is not None:
         return Interpretation(field.names, hopeless, field.quality, provenance)
     generator = np.random.default_rng(seed)
@@ -130,22 +139,32 @@ def verify(
         case = stated_case(stated, field, given, how, generator)
     found = measure(case, field, tests, lines, guess, provenance, generator)
     structure = None if selection is None else selection.result.structure
-    return replace(found, structure=structure, provenance=replace(provenance, seconds=clock.seconds))
+    return replace(
+        found, structure=structure, provenance=replace(provenance, seconds=clock.seconds)
+    )
 
 
-def _given_rivals(rivals: RivalsLike, field: GradientField) -> tuple[Contender, ...] | CheckResult | None:
-    """Formulas to compare with, the reason why there are none, or None where a search is to find them."""
+def _given_rivals(
+    rivals: RivalsLike, field: GradientField
+) -> tuple[Contender, ...] | CheckResult | None:
+    """Formulas to compare with, the reason why there are none, or None where a search is to find
+    them.
+    """
     if rivals is None:
         return CheckResult.not_made("No other formula was looked for, as asked.", is_required=False)
     if isinstance(rivals, str):
         if rivals != "auto":
             hint = suggestion(rivals, ["auto"]) or "."
-            raise KeywordError(f"rivals is {rivals!r}{hint} Pass 'auto', None, or a list of formulas.")
+            raise KeywordError(
+                f"rivals is {rivals!r}{hint} Pass 'auto', None, or a list of formulas."
+            )
         return None
     if not isinstance(rivals, Sequence):
         raise KeywordError(f"rivals is {rivals!r:.60}; pass 'auto', None, or a list of formulas.")
     formulas = [as_formula(rival, field, "rival") for rival in rivals]
-    return tuple(Contender(formula, formula.complexity(), 0, 1.0, engine="given") for formula in formulas)
+    return tuple(
+        Contender(formula, formula.complexity(), 0, 1.0, engine="given") for formula in formulas
+    )
 
 
 def _named(rule: str) -> str | int:

@@ -11,17 +11,26 @@ pyoperon = pytest.importorskip("pyoperon")
 
 
 def new_breeder(seed=1, n_inputs=3, **space):
-    return Breeder(n_inputs, SearchSpace(**space), seed=seed, max_length=20, max_depth=8, tournament=3)
+    return Breeder(
+        n_inputs, SearchSpace(**space), seed=seed, max_length=20, max_depth=8, tournament=3
+    )
 
 
 def decoded(breeder, individuals):
     reading = breeder.read(individuals)
-    return decode(breeder.alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts)
+    return decode(
+        breeder.alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts
+    )
 
 
 def test_trees_mean_what_pyoperon_means():
-    """Operand order included: pyoperon's own evaluation is the reference, with all weights of inputs set to 1."""
-    breeder, rng = new_breeder(operators=("add", "sub", "mul", "div", "square", "sin")), np.random.default_rng(0)
+    """Operand order included: pyoperon's own evaluation is the reference, with all weights of
+    inputs set to 1.
+    """
+    breeder, rng = (
+        new_breeder(operators=("add", "sub", "mul", "div", "square", "sin")),
+        np.random.default_rng(0),
+    )
     points = rng.uniform(0.5, 2, (50, 3)).astype(np.float32)
     dataset = load().Dataset(np.asfortranarray(np.column_stack([points, np.zeros(50, np.float32)])))
     compared = 0
@@ -55,7 +64,9 @@ def test_only_the_essential_part_is_decoded():
         "2": "2",
         "x/y + 1*z": "x/y + 1*z",
     }.items():
-        individual = breeder.plant(to_operon(cf.parse(text, names=["x", "y", "z"]).tree, breeder.functions))
+        individual = breeder.plant(
+            to_operon(cf.parse(text, names=["x", "y", "z"]).tree, breeder.functions)
+        )
         expected = cf.parse(essential, names=["x", "y", "z"]).tree
         assert to_tree(decoded(breeder, [individual]).tapes, 0) == expected
         if text != "2":

@@ -22,7 +22,9 @@ def make_field(truth, names=("x", "v"), n_points=400, seed=0, units=None, noise=
     rng = np.random.default_rng(seed)
     points = rng.uniform(-2, 2, (n_points, len(names)))
     gradients = cf.parse(truth, names=list(names)).gradient(points)
-    gradients += noise * rng.normal(size=gradients.shape) * np.linalg.norm(gradients, axis=1, keepdims=True)
+    gradients += (
+        noise * rng.normal(size=gradients.shape) * np.linalg.norm(gradients, axis=1, keepdims=True)
+    )
     if units is not None:
         points, gradients = points * units, gradients / units
     return GradientField.from_arrays(points, gradients, names=list(names), **options)
@@ -30,7 +32,13 @@ def make_field(truth, names=("x", "v"), n_points=400, seed=0, units=None, noise=
 
 def run(field, *, engine=None, space=None, seed=0, progress=None, **limits):
     engine = engine or Evolution(population=200)
-    return engine.search(field, space or SearchSpace(), Budget(**limits), np.random.default_rng(seed), progress or Silent())
+    return engine.search(
+        field,
+        space or SearchSpace(),
+        Budget(**limits),
+        np.random.default_rng(seed),
+        progress or Silent(),
+    )
 
 
 def lines(result):
@@ -47,7 +55,9 @@ def test_concepts_are_found(truth):
     assert result.status == "finished"
     assert result.front.best is not None
     fresh = make_field(truth, seed=9)
-    lost = point_misalignment(result.front.best.expression.gradient(fresh.points) * fresh.scale, fresh.frames)
+    lost = point_misalignment(
+        result.front.best.expression.gradient(fresh.points) * fresh.scale, fresh.frames
+    )
     assert lost.max() < 1e-6
 
 
@@ -65,7 +75,9 @@ def test_units_do_not_matter(factor):
 
 
 def test_units_are_powers_of_a_thousand():
-    np.testing.assert_allclose(choose_units(np.array([0.04, 30.0, 40.0, 4e-4])), [1, 1, 1000, 1e-3], rtol=1e-15)
+    np.testing.assert_allclose(
+        choose_units(np.array([0.04, 30.0, 40.0, 4e-4])), [1, 1, 1000, 1e-3], rtol=1e-15
+    )
 
 
 def test_the_front_is_judged_on_all_points_in_the_users_units():
@@ -73,7 +85,9 @@ def test_the_front_is_judged_on_all_points_in_the_users_units():
     result = run(field, evaluations=5000)
     for candidate in result.front:
         gradients = candidate.expression.gradient(field.points) * field.scale
-        assert point_misalignment(gradients, field.frames).mean() == pytest.approx(candidate.misalignment, rel=1e-9)
+        assert point_misalignment(gradients, field.frames).mean() == pytest.approx(
+            candidate.misalignment, rel=1e-9
+        )
         assert candidate.complexity == candidate.expression.complexity()
         assert candidate.engine == "evolution"
 
@@ -83,11 +97,15 @@ def test_several_latents_and_a_tangent_space():
     points = rng.uniform(-2, 2, (400, 4))
     first, second = (cf.parse(text, names=["a", "b", "c", "d"]) for text in ("a*b", "c + d**2"))
     jacobians = np.stack([first.gradient(points), second.gradient(points)], axis=1)
-    result = run(GradientField.from_arrays(points, jacobians, names=["a", "b", "c", "d"]), evaluations=20_000)
+    result = run(
+        GradientField.from_arrays(points, jacobians, names=["a", "b", "c", "d"]), evaluations=20_000
+    )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-12
     points[:, 3] = 1 - points[:, 0]
-    field = GradientField.from_arrays(points, first.gradient(points) + 5, names=["a", "b", "c", "d"], tangent="linear")
+    field = GradientField.from_arrays(
+        points, first.gradient(points) + 5, names=["a", "b", "c", "d"], tangent="linear"
+    )
     assert run(field, evaluations=2000).front.best is not None
 
 
@@ -126,7 +144,9 @@ def test_ctrl_c_gives_the_best_so_far():
     field = make_field("x*v/(1 + x**2) + exp(sin(3*x))", noise=0.2)
     run(field, evaluations=500)
     pressed = []
-    timer = threading.Timer(1.0, lambda: (pressed.append(time.perf_counter()), _thread.interrupt_main()))
+    timer = threading.Timer(
+        1.0, lambda: (pressed.append(time.perf_counter()), _thread.interrupt_main())
+    )
     timer.start()
     result = run(field, seconds=60)
     assert result.status == "interrupted"
@@ -162,9 +182,14 @@ def test_restarts_when_stuck():
 
 
 def test_nothing_to_search_is_no_error():
-    dead = GradientField.from_arrays(np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 2)))
+    dead = GradientField.from_arrays(
+        np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 2))
+    )
     assert len(run(dead, evaluations=1000).front) == 0
-    assert len(run(make_field("x*v"), space=SearchSpace(operators=("neg",)), evaluations=1000).front) == 0
+    assert (
+        len(run(make_field("x*v"), space=SearchSpace(operators=("neg",)), evaluations=1000).front)
+        == 0
+    )
 
 
 def test_progress_is_told():
@@ -188,4 +213,7 @@ def test_a_space_without_products():
     engine = Evolution(population=100, seeds=(cf.parse("x*v", names=["x", "v"]),))
     result = run(make_field("sin(x) - v", noise=0.02), engine=engine, space=space, evaluations=6000)
     assert len(result.front) > 0
-    assert all(space.allows(candidate.expression.tree, candidate.expression.names) for candidate in result.front)
+    assert all(
+        space.allows(candidate.expression.tree, candidate.expression.names)
+        for candidate in result.front
+    )

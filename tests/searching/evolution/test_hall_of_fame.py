@@ -12,7 +12,9 @@ NAMES = ("x", "y")
 
 def offer(hall, *entries):
     tapes = compile_tapes([cf.parse(text, names=list(NAMES)).tree for text, _ in entries])
-    hall.offer(tapes, np.array([m for _, m in entries]), describe(tapes, Rules.of(hall.space, NAMES)))
+    hall.offer(
+        tapes, np.array([m for _, m in entries]), describe(tapes, Rules.of(hall.space, NAMES))
+    )
 
 
 def texts(hall):
@@ -30,7 +32,14 @@ def test_the_best_at_each_complexity_stays():
 
 def test_what_the_space_forbids_never_enters():
     hall = HallOfFame(SearchSpace(operators=("add", "mul", "sin"), max_complexity=12), NAMES)
-    offer(hall, ("x/y", 0.1), ("x*sin(y + sin(x))", 0.1), ("x*y + sin(x*y + sin(3)*y + x)", 0.01), ("x*y", 0.4), ("7", 0.2))
+    offer(
+        hall,
+        ("x/y", 0.1),
+        ("x*sin(y + sin(x))", 0.1),
+        ("x*y + sin(x*y + sin(3)*y + x)", 0.01),
+        ("x*y", 0.4),
+        ("7", 0.2),
+    )
     assert texts(hall) == ["x*y"]
 
 

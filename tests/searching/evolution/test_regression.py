@@ -11,7 +11,9 @@ pytestmark = pytest.mark.skipif(not is_available(), reason="pyoperon has no whee
 def test_values_are_fitted_with_the_operators_of_the_space() -> None:
     points = np.random.default_rng(0).uniform(-1, 1, (700, 2))
     values = 3 * points[:, 0] * points[:, 1] - 2
-    front = regress(points, values, ["x", "v"], SearchSpace(operators=["add", "mul"]), seconds=1, seed=0)
+    front = regress(
+        points, values, ["x", "v"], SearchSpace(operators=["add", "mul"]), seconds=1, seed=0
+    )
 
     assert front[0].names == ("x", "v")
     np.testing.assert_allclose(front[0](points), values, atol=1e-3)

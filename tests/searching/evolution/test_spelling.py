@@ -31,7 +31,10 @@ def test_tidying_keeps_the_direction_and_seldom_costs():
             got = gradient(found, POINTS / factors)
             with np.errstate(all="ignore"):
                 sizes = np.linalg.norm(expected, axis=1), np.linalg.norm(got, axis=1)
-                units = [vectors / size[:, None] for vectors, size in zip((expected, got), sizes, strict=True)]
+                units = [
+                    vectors / size[:, None]
+                    for vectors, size in zip((expected, got), sizes, strict=True)
+                ]
             fine = np.all([np.isfinite(s) & (s > 1e-6) & (s < 1e6) for s in sizes], axis=0)
             if fine.sum() > 5:
                 lost = point_misalignment(units[1][fine], units[0][fine][:, :, None])

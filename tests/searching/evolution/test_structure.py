@@ -12,7 +12,9 @@ NAMES = ["x", "y"]
 
 
 def described(text, space=None):
-    return describe(compile_tapes([cf.parse(text, names=NAMES).tree]), Rules.of(space or SearchSpace(), NAMES))
+    return describe(
+        compile_tapes([cf.parse(text, names=NAMES).tree]), Rules.of(space or SearchSpace(), NAMES)
+    )
 
 
 def key(text):
@@ -34,7 +36,21 @@ def test_costs_are_those_of_the_space():
 def test_keys_ignore_constants_and_order():
     assert key("2*x + sin(y)") == key("sin(y) + x*7")
     assert key("x*x*2 + 3*4") == key("5 + x*x*9")
-    texts = ["x", "y", "x + y", "x*y", "x - y", "y - x", "x/y", "y/x", "sin(x)", "cos(x)", "x + 1", "x*(x + y)", "x*x + y"]
+    texts = [
+        "x",
+        "y",
+        "x + y",
+        "x*y",
+        "x - y",
+        "y - x",
+        "x/y",
+        "y/x",
+        "sin(x)",
+        "cos(x)",
+        "x + 1",
+        "x*(x + y)",
+        "x*x + y",
+    ]
     assert len({key(text) for text in texts}) == len(texts)
 
 

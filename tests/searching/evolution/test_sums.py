@@ -42,7 +42,9 @@ def test_signs_need_no_constant():
 
 
 def test_a_tangent_space_is_used():
-    """On x + y = const only the difference of the partial derivatives counts; every sum fits, and none is refused."""
+    """On x + y = const only the difference of the partial derivatives counts; every sum fits, and
+    none is refused.
+    """
     tangent = np.array([[1.0], [-1.0]]) / np.sqrt(2)
     assert solver("x*y", tangent=tangent).solve(cf.parse("x*x + y", names=NAMES).tree) is not None
 

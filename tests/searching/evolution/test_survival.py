@@ -40,13 +40,17 @@ def test_of_one_structure_only_the_best_counts():
 
 
 def test_equal_objectives_are_kept_once():
-    scores = survival_scores(np.array([0.2, 0.2, 0.2]), np.array([3, 3, 4]), np.array([1, 2, 3], dtype=np.uint64))
+    scores = survival_scores(
+        np.array([0.2, 0.2, 0.2]), np.array([3, 3, 4]), np.array([1, 2, 3], dtype=np.uint64)
+    )
     assert (scores >= DUPLICATE).tolist() == [False, True, False]
 
 
 def test_crowded_places_come_last_in_their_front():
     misalignments = np.array([0.9, 0.5, 0.49, 0.48, 0.1])
-    scores = survival_scores(misalignments, np.array([1, 10, 11, 12, 40]), np.arange(5, dtype=np.uint64))
+    scores = survival_scores(
+        misalignments, np.array([1, 10, 11, 12, 40]), np.arange(5, dtype=np.uint64)
+    )
     assert (scores < 1).all()
     assert scores[[0, 4]].tolist() == [0, 0]
     assert scores[2] == scores.max()

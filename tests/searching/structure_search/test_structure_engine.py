@@ -1,4 +1,6 @@
-"""The engine `structure`: what it finds, what it says about structure, and where it says nothing."""
+"""The engine `structure`: what it finds, what it says about structure, and where it says
+nothing.
+"""
 
 import time
 
@@ -19,12 +21,16 @@ from closedform.testing.known_fields import KnownField
 
 
 def field_of(truth, names, low=1.0, high=3.0, n_points=400, noise=0.0):
-    return KnownField(truth, tuple(names), low, high).field(np.random.default_rng(0), n_points, noise)
+    return KnownField(truth, tuple(names), low, high).field(
+        np.random.default_rng(0), n_points, noise
+    )
 
 
 def search(field, space=None, **limits):
     limits = limits or {"seconds": 20.0}
-    return StructureSearch().search(field, space or SearchSpace(), Budget(**limits), np.random.default_rng(0), Silent())
+    return StructureSearch().search(
+        field, space or SearchSpace(), Budget(**limits), np.random.default_rng(0), Silent()
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,9 @@ def test_a_product_of_many_inputs_takes_a_moment():
 def test_noise_of_a_degree_does_not_hide_structure(truth):
     result = search(field_of(truth, "xyz", n_points=700, noise=np.deg2rad(1.0)))
     clean = field_of(truth, "xyz")
-    best = min(float(field_misalignment(candidate.expression, clean).mean()) for candidate in result.front)
+    best = min(
+        float(field_misalignment(candidate.expression, clean).mean()) for candidate in result.front
+    )
     assert best < 1e-5
 
 
@@ -75,7 +83,9 @@ def test_the_decomposition_names_combinations_with_intervals():
     (whole,) = result.structure.combinations
     assert set(whole.inputs) == set("ahmne")
     assert 0 <= whole.low <= whole.misalignment <= whole.high < 1e-12
-    inner = {part.inputs for part in whole.parts} | {p.inputs for part in whole.parts for p in part.parts}
+    inner = {part.inputs for part in whole.parts} | {
+        p.inputs for part in whole.parts for p in part.parts
+    }
     assert ("m", "n", "e") in inner or ("h", "m", "n", "e") in inner
     assert result.structure.text.startswith("The concept is a function of")
 
@@ -92,7 +102,9 @@ def test_units_of_any_size_do_not_matter():
     units = np.array([1e-11, 1e8, 1e-3, 1e5])
     points = np.random.default_rng(0).uniform(1, 3, (500, 4))
     slopes = cf.parse("a*b**0.8*d**0.4/c**2", names=list("abcd")).gradient(points)
-    field = GradientField.from_arrays(points * units, slopes / units, names=list("abcd"), tangent="none")
+    field = GradientField.from_arrays(
+        points * units, slopes / units, names=list("abcd"), tangent="none"
+    )
     result = search(field)
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-9
@@ -101,7 +113,10 @@ def test_units_of_any_size_do_not_matter():
 def test_a_power_law_is_found_from_logarithms_of_its_inputs():
     field = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd", noise=0.03)
     clean = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd")
-    assert min(float(field_misalignment(c.expression, clean).mean()) for c in search(field).front) < 1e-4
+    assert (
+        min(float(field_misalignment(c.expression, clean).mean()) for c in search(field).front)
+        < 1e-4
+    )
 
 
 def test_a_formula_that_changes_sign_has_no_pole():
@@ -109,11 +124,18 @@ def test_a_formula_that_changes_sign_has_no_pole():
     names = ["A", "T1", "T2", "d"]
     result = search(field_of("A*(T1 - T2)/d", names))
     assert result.front.best is not None
-    assert cf.same_concept(str(result.front.best.expression), "A*(T1 - T2)/d", names, domain=(1, 3)).status != "different"
+    assert (
+        cf.same_concept(
+            str(result.front.best.expression), "A*(T1 - T2)/d", names, domain=(1, 3)
+        ).status
+        != "different"
+    )
 
 
 def test_false_structure_costs_time_and_no_answer(monkeypatch):
-    """A merge that is none, believed: the field is found by the other engines of auto all the same."""
+    """A merge that is none, believed: the field is found by the other engines of auto all the
+    same.
+    """
     from closedform.searching.portfolio import Portfolio
     from closedform.searching.structure_search.quantities import make_quantity
 
@@ -127,7 +149,9 @@ def test_false_structure_costs_time_and_no_answer(monkeypatch):
     monkeypatch.setattr(Run, "_left", wrong)
     monkeypatch.setattr(Run, "_read_parts", lambda self, state: None)
     field = field_of("x*y + z**2", "xyz")
-    result = Portfolio().search(field, SearchSpace(), Budget(seconds=12.0), np.random.default_rng(0), Silent())
+    result = Portfolio().search(
+        field, SearchSpace(), Budget(seconds=12.0), np.random.default_rng(0), Silent()
+    )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-10
 
@@ -135,7 +159,9 @@ def test_false_structure_costs_time_and_no_answer(monkeypatch):
 def test_the_structure_of_surfaces_and_of_several_latents_is_not_looked_for():
     points = np.random.default_rng(0).uniform(1, 2, (200, 3))
     points[:, 2] = points[:, 0] + points[:, 1]
-    assert "tangent space" in str(why_not(GradientField.from_arrays(points, points, tangent="linear")))
+    assert "tangent space" in str(
+        why_not(GradientField.from_arrays(points, points, tangent="linear"))
+    )
     several = KnownField("x*y;x + z", ("x", "y", "z"), 1.0, 2.0).field(np.random.default_rng(0))
     assert "several latents" in str(why_not(several))
     result = search(several)
@@ -155,7 +181,9 @@ def test_the_users_operators_are_kept():
 def test_forms_of_huge_and_tiny_quantities_overflow_nowhere(scale):
     """A power of a large quantity once ended the search with an OverflowError."""
     points = np.random.default_rng(0).uniform(1, 2, (100, 2)) * [scale, 1]
-    field = GradientField.from_arrays(points, np.ones((100, 2)) / [scale, 1], names=["x", "y"], tangent="none")
+    field = GradientField.from_arrays(
+        points, np.ones((100, 2)) / [scale, 1], names=["x", "y"], tangent="none"
+    )
     data = Data.of(field, 100, np.random.default_rng(0))
     for quantity in first_state(data).quantities:
         forms = wider_forms(quantity, SearchSpace())

@@ -33,7 +33,9 @@ def test_a_sum_of_six_terms_is_found_though_its_parts_fit_badly(noise: float) ->
         field, SearchSpace(), Budget(evaluations=1500), np.random.default_rng(0), Silent()
     )
     short = [
-        candidate.misalignment for candidate in result.front if candidate.complexity <= parse(energy, NAMES).complexity() + 12
+        candidate.misalignment
+        for candidate in result.front
+        if candidate.complexity <= parse(energy, NAMES).complexity() + 12
     ]
     assert min(short) < (1e-11 if noise == 0 else 1e-3)
 
@@ -63,5 +65,9 @@ def test_families_hold_what_the_space_allows_and_is_defined(family: str) -> None
         expression = Expression(term.tree, ("x", "y", "z"))
         assert np.isfinite(expression.gradient(points)).all(), str(expression)
         assert space.allows(term.tree, ("x", "y", "z"))
-    narrow = family_library(family, SearchSpace(operators=("add", "mul")), ("x", "y", "z"), points, np.ones(3))
-    assert all(set(t.tree.tokens) & {"sin", "cos", "exp", "log", "sqrt", "div"} == set() for t in narrow)
+    narrow = family_library(
+        family, SearchSpace(operators=("add", "mul")), ("x", "y", "z"), points, np.ones(3)
+    )
+    assert all(
+        set(t.tree.tokens) & {"sin", "cos", "exp", "log", "sqrt", "div"} == set() for t in narrow
+    )

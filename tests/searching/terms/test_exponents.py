@@ -7,8 +7,12 @@ POINTS = np.random.default_rng(1).uniform(0.2, 3, (500, 2))
 
 
 def front(text, points=POINTS, **options):
-    field = cf.GradientField.from_arrays(points, cf.parse(text, ["x", "y"]).gradient(points), names=["x", "y"])
-    result = cf.search(field, engine="terms", budget=cf.Budget(seconds=20), rng=0, progress=False, **options)
+    field = cf.GradientField.from_arrays(
+        points, cf.parse(text, ["x", "y"]).gradient(points), names=["x", "y"]
+    )
+    result = cf.search(
+        field, engine="terms", budget=cf.Budget(seconds=20), rng=0, progress=False, **options
+    )
     return [(str(candidate.expression), candidate.misalignment) for candidate in result.front]
 
 

@@ -48,7 +48,9 @@ def test_the_best_three_terms_need_no_promising_two():
     beam = list(extend(moments, None, COSTS, 1, *job, largest=np.inf))[-1]
     assert beam is not None
     assert beam.supports[0] == (0, 2, 3)
-    assert beam.values[0] == pytest.approx(np.linalg.eigvalsh(noisy[np.ix_([0, 2, 3], [0, 2, 3])])[0])
+    assert beam.values[0] == pytest.approx(
+        np.linalg.eigvalsh(noisy[np.ix_([0, 2, 3], [0, 2, 3])])[0]
+    )
     nearly = list(extend(moments, None, COSTS, 1, *job))[-1]
     assert nearly is not None
     assert len(nearly) == 0

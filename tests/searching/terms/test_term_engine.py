@@ -22,15 +22,21 @@ def names_of(n_inputs):
     return [f"x{i}" for i in range(n_inputs)]
 
 
-def field_of(text, n_inputs=2, n_points=300, seed=0, low=-2.0, high=2.0, factor: Any = 1.0, **options):
+def field_of(
+    text, n_inputs=2, n_points=300, seed=0, low=-2.0, high=2.0, factor: Any = 1.0, **options
+):
     points = np.random.default_rng(seed).uniform(low, high, (n_points, n_inputs))
     gradients = cf.parse(text, names=names_of(n_inputs)).gradient(points) / factor
-    return GradientField.from_arrays(points * factor, gradients, names=names_of(n_inputs), **options)
+    return GradientField.from_arrays(
+        points * factor, gradients, names=names_of(n_inputs), **options
+    )
 
 
 def search(field, space=None, budget=BUDGET, seed=0, engine=None, progress=None):
     engine = engine or TermSearch(stages=(200,))
-    return engine.search(field, space or SearchSpace(), budget, np.random.default_rng(seed), progress or Silent())
+    return engine.search(
+        field, space or SearchSpace(), budget, np.random.default_rng(seed), progress or Silent()
+    )
 
 
 def best_of(result):
@@ -59,7 +65,10 @@ def test_the_truth_is_found_exactly(text, n_inputs):
     best = best_of(result)
     assert best.misalignment < 1e-12
     assert result.status == "finished"
-    assert cf.same_concept(best.expression, cf.parse(text, names=names_of(n_inputs))).status in ("proved", "numerical")
+    assert cf.same_concept(best.expression, cf.parse(text, names=names_of(n_inputs))).status in (
+        "proved",
+        "numerical",
+    )
 
 
 def test_a_perfect_function_gives_way_to_a_simpler_sum():
@@ -70,7 +79,9 @@ def test_a_perfect_function_gives_way_to_a_simpler_sum():
 def test_the_front_is_one_and_is_judged_by_the_definition_on_all_points():
     rng = np.random.default_rng(3)
     points = rng.uniform(-2, 2, (1500, 2))
-    gradients = cf.parse("sin(x0) + 0.5*x1**2", names=names_of(2)).gradient(points) + 0.05 * rng.normal(size=(1500, 2))
+    gradients = cf.parse("sin(x0) + 0.5*x1**2", names=names_of(2)).gradient(
+        points
+    ) + 0.05 * rng.normal(size=(1500, 2))
     weights = rng.uniform(0, 2, 1500)
     field = GradientField.from_arrays(points, gradients, names=names_of(2), weights=weights)
     result = search(field, engine=TermSearch(stages=(100,), n_points=200, max_terms=4))
@@ -81,7 +92,9 @@ def test_the_front_is_one_and_is_judged_by_the_definition_on_all_points():
     assert values == sorted(values, reverse=True)
     for candidate in result.front:
         projected = field.project(candidate.expression.gradient(field.points))
-        assert candidate.misalignment == pytest.approx(misalignment(projected, field.frames, weights=field.weights), rel=1e-8)
+        assert candidate.misalignment == pytest.approx(
+            misalignment(projected, field.frames, weights=field.weights), rel=1e-8
+        )
         assert candidate.complexity == candidate.expression.complexity()
     right = [str(c.expression) for c in result.front if c.misalignment < 1e-2]
     assert any(text.startswith("sin(x0) + 0.") and text.endswith("*x1**2") for text in right)
@@ -107,7 +120,12 @@ def test_antisymmetric_data():
     assert field.tangent.rank == 3
     best = best_of(search(field))
     assert best.misalignment < 1e-12
-    assert str(best.expression) in ("A11*A22 + A12**2", "A12**2 + A11*A22", "A11*A22 - A12*A21", "A12*A21 - A11*A22")
+    assert str(best.expression) in (
+        "A11*A22 + A12**2",
+        "A12**2 + A11*A22",
+        "A11*A22 - A12*A21",
+        "A12*A21 - A11*A22",
+    )
 
 
 def test_a_stated_constraint():
@@ -116,7 +134,9 @@ def test_a_stated_constraint():
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     truth = cf.parse("x0*x1 + 0.5*x2", names=names_of(3))
     gradients = truth.gradient(points) + rng.normal(size=(300, 1)) * points
-    field = GradientField.from_arrays(points, gradients, names=names_of(3), constraints=["x0**2 + x1**2 + x2**2"])
+    field = GradientField.from_arrays(
+        points, gradients, names=names_of(3), constraints=["x0**2 + x1**2 + x2**2"]
+    )
     best = best_of(search(field))
     assert best.misalignment < 1e-12
     assert str(best.expression) in ("x0*x1 + 0.5*x2", "0.5*x2 + x0*x1")
@@ -127,32 +147,49 @@ def test_two_latents_give_two_concepts_each_modulo_the_other():
     points = np.random.default_rng(3).normal(size=(300, 4))
     first, second = cf.parse("x0*x1 + x2*x3", names=names), cf.parse("x0**2 - x3**2", names=names)
     one, two = first.gradient(points), second.gradient(points)
-    field = GradientField.from_arrays(points, np.stack([one + 0.3 * two, two - one], axis=1), names=names)
+    field = GradientField.from_arrays(
+        points, np.stack([one + 0.3 * two, two - one], axis=1), names=names
+    )
     for known, other in ((first, second), (second, first)):
         best = best_of(search(field.modulo([known])))
         assert best.misalignment < 1e-12
-        assert cf.same_concept(other, best.expression, constraints=[str(known)]).status in ("proved", "numerical")
+        assert cf.same_concept(other, best.expression, constraints=[str(known)]).status in (
+            "proved",
+            "numerical",
+        )
 
 
 def test_the_same_seed_and_budget_give_the_same_front_bit_for_bit():
     field = field_of("sin(x0) + 0.5*x1**2 + 0.1*x0*x1**3", n_points=700)
     engine = TermSearch(stages=(100, 300), n_points=200)
-    results = [search(field, budget=Budget(evaluations=150), seed=5, engine=e) for e in (engine, engine)]
-    results.append(search(field, budget=Budget(evaluations=150), seed=5, engine=pickle.loads(pickle.dumps(engine))))
+    results = [
+        search(field, budget=Budget(evaluations=150), seed=5, engine=e) for e in (engine, engine)
+    ]
+    results.append(
+        search(
+            field, budget=Budget(evaluations=150), seed=5, engine=pickle.loads(pickle.dumps(engine))
+        )
+    )
     assert len(results[0].front) > 2
     assert lines(results[0].front) == lines(results[1].front) == lines(results[2].front)
 
 
 @pytest.mark.parametrize("evaluations", [1, 7, 60])
 def test_the_evaluation_budget_is_kept(evaluations):
-    result = search(field_of("tanh(x0*x1) + sin(3*x0) + x1**3"), budget=Budget(evaluations=evaluations))
+    result = search(
+        field_of("tanh(x0*x1) + sin(3*x0) + x1**3"), budget=Budget(evaluations=evaluations)
+    )
     assert result.status == "evaluations"
     assert result.statistics["evaluations"] == evaluations
     assert len(result.front) >= 1
 
 
 def test_the_time_budget_is_kept():
-    result = search(field_of("tanh(x0*x1) + sin(3*x0) + x1**3"), budget=Budget(seconds=0.3), engine=TermSearch(stages=(2000,)))
+    result = search(
+        field_of("tanh(x0*x1) + sin(3*x0) + x1**3"),
+        budget=Budget(seconds=0.3),
+        engine=TermSearch(stages=(2000,)),
+    )
     assert result.status == "time"
     assert result.statistics["seconds"] < 2.5
 
@@ -206,7 +243,9 @@ def test_bad_fields_give_a_result():
     nothing = replace(field, weights=np.zeros(60))
     assert len(search(nothing).front) == 0
     rng = np.random.default_rng(0)
-    noise = GradientField.from_arrays(rng.normal(size=(60, 3)), rng.normal(size=(60, 3)), names=names_of(3))
+    noise = GradientField.from_arrays(
+        rng.normal(size=(60, 3)), rng.normal(size=(60, 3)), names=names_of(3)
+    )
     assert search(noise, engine=TermSearch(stages=(50,), max_terms=3)).status == "finished"
     one = GradientField.from_arrays(rng.normal(size=(60, 1)), rng.normal(size=(60, 1)), names=["x"])
     assert str(best_of(search(one)).expression) == "x"

@@ -18,7 +18,9 @@ def texts(coefficients, shares=None):
 
 def test_the_largest_coefficient_is_one_and_no_sign_stands_in_front():
     assert texts([-4.0, 2.0, -1.0]) == ["x + 0.25*sin(z) - 0.5*y**2"]
-    assert texts([1.0, 3.0, -3.0]) == ["1/3*x + y**2 - sin(z)"] or texts([1.0, 3.0, -3.0])[0].startswith("1/3")
+    assert texts([1.0, 3.0, -3.0]) == ["1/3*x + y**2 - sin(z)"] or texts([1.0, 3.0, -3.0])[
+        0
+    ].startswith("1/3")
 
 
 def test_coefficients_near_one_are_also_tried_as_one():

@@ -14,21 +14,39 @@ POSITIVE = RNG.uniform(0.5, 2, (100, 2))
 
 
 def texts(space=None, points=ANY, limit=3000, scale=(1.0, 1.0), importance=(1.0, 1.0), names=NAMES):
-    library = build_library(space or SearchSpace(), names, points, np.array(scale), np.array(importance), limit)
+    library = build_library(
+        space or SearchSpace(), names, points, np.array(scale), np.array(importance), limit
+    )
     return [to_text(term.tree, names) for term in library]
 
 
 def test_what_a_default_library_holds():
     found = texts()
-    for text in ("x", "x*y", "x**3*y", "sin(x)", "cos(x*y)", "exp(x - y)", "y*sin(x)", "exp(-x**2)", "x/(1 + y**2)",
-                 "1/sqrt(x**2 + y**2)", "log(x**2 + y**2)", "sqrt(1 + x**2)", "sin(x)*cos(y)", "sin(2*x)"):  # fmt: skip
+    for text in (
+        "x",
+        "x*y",
+        "x**3*y",
+        "sin(x)",
+        "cos(x*y)",
+        "exp(x - y)",
+        "y*sin(x)",
+        "exp(-x**2)",
+        "x/(1 + y**2)",
+        "1/sqrt(x**2 + y**2)",
+        "log(x**2 + y**2)",
+        "sqrt(1 + x**2)",
+        "sin(x)*cos(y)",
+        "sin(2*x)",
+    ):
         assert text in found
     assert len(set(found)) == len(found)
 
 
 def test_no_poles_among_the_data():
     assert not {"1/x", "log(x)", "sqrt(x)", "y/x", "1/x**2"} & set(texts())
-    assert {"1/x", "log(x)", "sqrt(x)", "y/x", "1/x**2", "1/(x + y)", "x*log(y)"} <= set(texts(points=POSITIVE))
+    assert {"1/x", "log(x)", "sqrt(x)", "y/x", "1/x**2", "1/(x + y)", "x*log(y)"} <= set(
+        texts(points=POSITIVE)
+    )
 
 
 def test_only_allowed_operators():
@@ -58,7 +76,13 @@ def test_cheap_terms_come_first_and_the_limit_holds():
 
 def test_functions_are_not_crowded_out_by_many_inputs():
     names = [f"x{i}" for i in range(32)]
-    found = texts(points=RNG.normal(size=(50, 32)), scale=np.ones(32), importance=np.ones(32), names=names, limit=5000)
+    found = texts(
+        points=RNG.normal(size=(50, 32)),
+        scale=np.ones(32),
+        importance=np.ones(32),
+        names=names,
+        limit=5000,
+    )
     assert "sin(x31)" in found
     assert "x30*x31" in found
     assert "x0*x1*x2" in found
@@ -66,7 +90,9 @@ def test_functions_are_not_crowded_out_by_many_inputs():
 
 def test_important_inputs_first():
     names = ["a", "b", "c"]
-    found = texts(points=RNG.normal(size=(50, 3)), scale=np.ones(3), importance=[0.0, 0.5, 1.0], names=names)
+    found = texts(
+        points=RNG.normal(size=(50, 3)), scale=np.ones(3), importance=[0.0, 0.5, 1.0], names=names
+    )
     assert found.index("c") < found.index("b") < found.index("a")
     assert "b*c" in found
     assert "c*b" not in found
@@ -81,7 +107,9 @@ def test_functions_take_inputs_in_fitting_units():
 
 
 def test_the_users_terms_and_parts_of_guesses():
-    space = SearchSpace(operators=["add", "mul"], terms=["tanh(x)"], guesses=[cf.parse("exp(y) + x*y*3")])
+    space = SearchSpace(
+        operators=["add", "mul"], terms=["tanh(x)"], guesses=[cf.parse("exp(y) + x*y*3")]
+    )
     library = build_library(space, NAMES, ANY, np.ones(2), np.ones(2), 4)
     found = {to_text(term.tree, NAMES): term for term in library}
     assert list(found)[:2] == ["tanh(x)", "exp(y) + x*y*3"]

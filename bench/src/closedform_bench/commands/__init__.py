@@ -1,1 +1,3 @@
-"""The commands that this distribution adds to ``closedform``, through the entry points ``closedform.commands``."""
+"""The commands that this distribution adds to ``closedform``, through the entry points
+``closedform.commands``.
+"""

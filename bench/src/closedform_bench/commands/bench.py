@@ -1,4 +1,6 @@
-"""``closedform bench``: systems with known invariants, and controls without any, read and scored."""
+"""``closedform bench``: systems with known invariants, and controls without any, read and
+scored.
+"""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +20,10 @@ WIDEST_NAME = 22
 
 
 def bench(
-    more: Annotated[list[str] | None, typer.Argument(metavar="[...]", help="Further names or numbers after these.")] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[...]", help="Further names or numbers after these."),
+    ] = None,
     suite: Annotated[
         Literal["paper", "invariants", "controls", "speed", "feynman", "random"],
         typer.Option(help="What is read; in controls nothing is to be found."),
@@ -27,22 +32,40 @@ def bench(
         Literal["field", "exact", "network"] | None,
         typer.Option(help="Known gradients, or networks trained first."),
     ] = None,
-    noise: Annotated[float, typer.Option(metavar="DEG", min=0, help="Degrees of noise in known gradients.")] = 0.0,
-    systems: Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Names, with commas; all by default.")] = None,
-    seeds: Annotated[list[str] | None, typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (not feynman, random).")] = None,
+    noise: Annotated[
+        float, typer.Option(metavar="DEG", min=0, help="Degrees of noise in known gradients.")
+    ] = 0.0,
+    systems: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Names, with commas; all by default.")
+    ] = None,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (not feynman, random)."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of feynman and random.")] = 0,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Formulas of random.")] = 60,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
         Literal["closedform", "direct regression", "implicit regression"],
-        typer.Option(help="Who reads the systems of the suite invariants; the others are baselines."),
+        typer.Option(
+            help="Who reads the systems of the suite invariants; the others are baselines."
+        ),
     ] = "closedform",
     store: Annotated[
-        Path | None, typer.Option(help="Keep every result here, and do nothing twice: what was interrupted goes on.")
+        Path | None,
+        typer.Option(
+            help="Keep every result here, and do nothing twice: what was interrupted goes on."
+        ),
     ] = None,
-    networks: Annotated[Path | None, typer.Option(help="Where trained networks are kept; a cache folder by default.")] = None,
+    networks: Annotated[
+        Path | None,
+        typer.Option(help="Where trained networks are kept; a cache folder by default."),
+    ] = None,
     processor: Annotated[
-        bool, typer.Option("--processor", help="Count seconds of the processor: what else runs does not decide.")
+        bool,
+        typer.Option(
+            "--processor", help="Count seconds of the processor: what else runs does not decide."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -143,7 +166,10 @@ class InvariantTable:
         """A row."""
         recovered = f"{row['recovered']} of {row['of']}"
         laws = "; ".join(row["found"]) or "-"
-        text = f"{row['name']:<{WIDEST_NAME}}  {row['seed']:>4}  {row['dim']:>6}  {recovered:>9}  {row['false']:>5}"
+        text = (
+            f"{row['name']:<{WIDEST_NAME}}  {row['seed']:>4}  {row['dim']:>6}  {recovered:>9}  "
+            f"{row['false']:>5}"
+        )
         return f"{text}  {row['seconds']:>7.2f}  {laws}"
 
     def summary(self, rows: "list[Row]") -> dict[str, Any]:
@@ -157,7 +183,8 @@ class InvariantTable:
         count = sum(row["recovered"] > 0 for row in result["systems"])
         with_some = sum(row["of"] > 0 for row in result["systems"])
         return (
-            f"{result['recovered']} of {result['of']} invariants; at least one in {count} of {with_some} systems; "
+            f"{result['recovered']} of {result['of']} invariants; at least one in {count} of "
+            f"{with_some} systems; "
             f"{result['false_laws']} false laws"
         )
 
@@ -185,13 +212,18 @@ def read_seeds(words: list[str]) -> tuple[int, ...]:
     for word in read_names(words):
         first, colon, last = word.partition(":")
         if not first.isdecimal() or (colon and not last.isdecimal()):
-            raise typer.BadParameter(f"{word!r} is no seed; write numbers, such as 0,1,2, or a range, such as 0:3.")
+            raise typer.BadParameter(
+                f"{word!r} is no seed; write numbers, such as 0,1,2, or a range, such as 0:3."
+            )
         found += range(int(first), int(last)) if colon else [int(first)]
     return tuple(found)
 
 
-def sort_words(systems: list[str], seeds: list[str], more: list[str]) -> tuple[list[str], list[str]]:
-    """Give words that follow an option to it: numbers to the seeds if there are some, all others to the systems.
+def sort_words(
+    systems: list[str], seeds: list[str], more: list[str]
+) -> tuple[list[str], list[str]]:
+    """Give words that follow an option to it: numbers to the seeds if there are some, all others to
+    the systems.
 
     Examples
     --------
@@ -199,6 +231,8 @@ def sort_words(systems: list[str], seeds: list[str], more: list[str]) -> tuple[l
     (['sir', 'kepler'], ['0', '1'])
     """
     if more and not systems and not seeds:
-        raise typer.BadParameter(f"{more[0]!r} belongs to no option; write --systems or --seeds before it.")
+        raise typer.BadParameter(
+            f"{more[0]!r} belongs to no option; write --systems or --seeds before it."
+        )
     numbers = [word for word in more if seeds and word[0].isdecimal()]
     return [*systems, *(word for word in more if word not in numbers)], [*seeds, *numbers]

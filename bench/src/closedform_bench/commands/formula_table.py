@@ -19,7 +19,10 @@ class FormulaTable:
     def line(self, row: dict[str, Any]) -> str:
         """A row."""
         right = "yes" if row["right"] else "no"
-        text = f"{row['name']:<16}  {row['inputs']:>6}  {right:<5}  {row['status']:<11}  {row['seconds']:>7.2f}"
+        text = (
+            f"{row['name']:<16}  {row['inputs']:>6}  {right:<5}  {row['status']:<11}  "
+            f"{row['seconds']:>7.2f}"
+        )
         return f"{text}  {row['found']} | {row['truth']}"
 
     def summary(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -29,9 +32,13 @@ class FormulaTable:
     def last_line(self, result: dict[str, Any]) -> str:
         """The totals."""
         text = (
-            f"right {result['right']} of {result['of']}; verified {result['verified']}, of these right "
+            f"right {result['right']} of {result['of']}; verified {result['verified']}, of "
+            f"these right "
             f"{result['verified_right']}; median {result['median_seconds']} s"
         )
         if "learned" in result:
-            text += f"; of {result['learned']} networks that carry the truth {result['learned_right']} are read right"
+            text += (
+                f"; of {result['learned']} networks that carry the truth "
+                f"{result['learned_right']} are read right"
+            )
         return text

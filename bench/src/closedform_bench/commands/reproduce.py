@@ -19,17 +19,28 @@ WIDEST_FORMULA = 44
 
 
 def reproduce(
-    numbers: Annotated[list[str] | None, typer.Argument(metavar="N|all", help="Experiments 1 to 12, or all.")] = None,
+    numbers: Annotated[
+        list[str] | None, typer.Argument(metavar="N|all", help="Experiments 1 to 12, or all.")
+    ] = None,
     profile: Annotated[
         Literal["checkpoint", "quick", "paper"],
-        typer.Option(metavar="P", help="checkpoint: shipped networks; quick: train small ones; paper: as in the paper."),
+        typer.Option(
+            metavar="P",
+            help="checkpoint: shipped networks; quick: train small ones; paper: as in the paper.",
+        ),
     ] = "checkpoint",
-    baseline: Annotated[bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")] = False,
+    baseline: Annotated[
+        bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")
+    ] = False,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds for each experiment.")] = 4.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Of data, training and search.")] = 0,
-    networks: Annotated[Path | None, typer.Option(metavar="DIR", help="Where trained networks are kept.")] = None,
+    networks: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where trained networks are kept.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables, figures and reports.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write tables, figures and reports.")
+    ] = None,
 ) -> None:
     """Reproduce the paper's twelve experiments.
 
@@ -98,33 +109,53 @@ def read_numbers(words: list[str]) -> list[int]:
         return list(EXPERIMENTS)
     for word in words:
         if not word.isdecimal() or int(word) not in EXPERIMENTS:
-            raise typer.BadParameter(f"There is no experiment {word!r}; give numbers from 1 to {max(EXPERIMENTS)}, or all.")
+            raise typer.BadParameter(
+                f"There is no experiment {word!r}; give numbers from 1 to "
+                f"{max(EXPERIMENTS)}, or all."
+            )
     return list(dict.fromkeys(int(word) for word in words))
 
 
 def network_cache(profile: str, seed: int) -> Path:
-    """Where networks are kept that are trained on the way: in the user's cache folder, by profile and seed."""
+    """Where networks are kept that are trained on the way: in the user's cache folder, by profile
+    and seed.
+    """
     cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "closedform" / "networks" / f"{profile}-seed{seed}"
+    return (
+        (Path(cache) if cache else Path.home() / ".cache")
+        / "closedform"
+        / "networks"
+        / f"{profile}-seed{seed}"
+    )
 
 
 def header(baseline: bool) -> str:
     """Titles of the table's columns."""
-    titles = f"{'':>2}  {'found':<{WIDEST_FORMULA}}  {'equivalence':<11}  {'verdict':<11}  {'misalignment':>12}  {'search':>7}"
+    titles = (
+        f"{'':>2}  {'found':<{WIDEST_FORMULA}}  {'equivalence':<11}  {'verdict':<11}  "
+        f"{'misalignment':>12}  {'search':>7}"
+    )
     return titles + f"  {'training':>9}" + ("  direct regression" if baseline else "")
 
 
 def line(outcome: "ExperimentOutcome") -> str:
     """A row of the table."""
     row = outcome.row()
-    formula = row["found"] or "(no network)" if outcome.reading is None else row["found"] or "(no formula)"
+    formula = (
+        row["found"] or "(no network)"
+        if outcome.reading is None
+        else row["found"] or "(no formula)"
+    )
     short = formula if len(formula) <= WIDEST_FORMULA else formula[: WIDEST_FORMULA - 3] + "..."
     numbers = [
         "-" if row["misalignment"] is None else f"{row['misalignment']:.1e}",
         "-" if row["search_seconds"] is None else f"{row['search_seconds']:.1f} s",
         "-" if row["train_seconds"] is None else f"{row['train_seconds']:.0f} s",
     ]
-    text = f"{outcome.number:>2}  {short:<{WIDEST_FORMULA}}  {row['equivalence']:<11}  {row['verdict']:<11}  {numbers[0]:>12}"
+    text = (
+        f"{outcome.number:>2}  {short:<{WIDEST_FORMULA}}  {row['equivalence']:<11}  "
+        f"{row['verdict']:<11}  {numbers[0]:>12}"
+    )
     text += f"  {numbers[1]:>7}  {numbers[2]:>9}"
     return text + (f"  {outcome.direct.score.status}" if outcome.direct else "")
 

@@ -1,7 +1,9 @@
-"""The hundred equations of the Feynman Symbolic Regression Database, with the ranges of their inputs.
+"""The hundred equations of the Feynman Symbolic Regression Database, with the ranges of their
+inputs.
 
-Formulas and ranges are facts of the published table (Udrescu and Tegmark 2020, FeynmanEquations.csv); some names of inputs
-are shortened. I.6.2a has one input, and directions in one dimension decide nothing: 99 count.
+Formulas and ranges are facts of the published table (Udrescu and Tegmark 2020,
+FeynmanEquations.csv); some names of inputs are shortened. I.6.2a has one input, and directions in
+one dimension decide nothing: 99 count.
 """
 
 Ranges = dict[str, tuple[float, float]]

@@ -1,7 +1,8 @@
 """Fresh problems without end: formulas as physics writes them, drawn from a grammar by a seed.
 
-Products of powers, quotients, sums of like parts, functions of a combination, inner constants, inputs that do not matter.
-Nothing that is reported can have been tuned on, if the seed was drawn afterwards.
+Products of powers, quotients, sums of like parts, functions of a combination, inner constants,
+inputs that do not matter. Nothing that is reported can have been tuned on, if the seed was drawn
+afterwards.
 """
 
 import numpy as np
@@ -10,7 +11,8 @@ import closedform as cf
 from closedform_bench.formulas.problem import Problem, Ranges
 
 FUNCTIONS = (
-    "sin({})", "cos({})", "exp(-{})", "exp({})", "log({})", "sqrt({})", "({})**2", "1/(1 + {})", "sqrt(1 + ({})**2)",
+    "sin({})", "cos({})", "exp(-{})", "exp({})", "log({})", "sqrt({})", "({})**2", "1/(1 + {})",
+    "sqrt(1 + ({})**2)",
     "1/(exp({}) - 1)", "log(1 + {})", "1/(1 + ({})**2)", "tanh({})", "(1 - exp(-{}))",
 )  # fmt: skip
 POWERS = ("", "", "", "**2", "**2", "**3", "**0.5")
@@ -29,7 +31,9 @@ def draw_problems(count: int, seed: int) -> list[Problem]:
 
     Examples
     --------
-    >>> [problem.truth for problem in draw_problems(3, 0)] == [problem.truth for problem in draw_problems(3, 0)]
+    >>> [problem.truth for problem in draw_problems(3, 0)] == [
+    ...     problem.truth for problem in draw_problems(3, 0)
+    ... ]
     True
     """
     rng = np.random.default_rng([seed, 20])
@@ -85,7 +89,9 @@ def _is_fair(problem: Problem) -> bool:
     if sizes.max() > STEEPEST * np.median(sizes):
         return False
     shares = (slopes**2).mean(axis=0) / (slopes**2).mean()
-    occurring = [problem.names[place] in _words(problem.truth) for place in range(len(problem.names))]
+    occurring = [
+        problem.names[place] in _words(problem.truth) for place in range(len(problem.names))
+    ]
     return bool(shares[occurring].min() > LEAST_SHARE)
 
 

@@ -41,15 +41,21 @@ class Problem:
 
     def points(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Inputs drawn uniformly from their ranges."""
-        return np.column_stack([rng.uniform(low, high, count) for low, high in self.ranges.values()])
+        return np.column_stack(
+            [rng.uniform(low, high, count) for low, high in self.ranges.values()]
+        )
 
 
 Extract = Callable[[Problem, np.random.Generator], cf.GradientField]
 """From a problem to the field that is read."""
 
 
-def exact_field(problem: Problem, rng: np.random.Generator, *, degrees: float = 0.0) -> cf.GradientField:
-    """The truth's own directions, each turned by a random angle of so many degrees (root mean square, scaled inputs)."""
+def exact_field(
+    problem: Problem, rng: np.random.Generator, *, degrees: float = 0.0
+) -> cf.GradientField:
+    """The truth's own directions, each turned by a random angle of so many degrees (root mean
+    square, scaled inputs).
+    """
     points = problem.points(N_POINTS, rng)
     gradients, scale = problem.formula().gradient(points), points.std(axis=0)
     if degrees:

@@ -1,4 +1,6 @@
-"""Whether a formula that was read is the truth: the same concept, or with noise and networks nearly so."""
+"""Whether a formula that was read is the truth: the same concept, or with noise and networks nearly
+so.
+"""
 
 import numpy as np
 
@@ -19,22 +21,31 @@ def is_right(problem: Problem, found: cf.Expression | None, *, approximately: bo
     problem : Problem
     found : Expression or None
     approximately : bool
-        Whether it also counts if, its constants fitted again, it is the truth, and they are within 10% (noise, networks).
+        Whether it also counts if, its constants fitted again, it is the truth, and they are within
+        10% (noise, networks).
 
     Examples
     --------
     >>> problem = Problem("product", "x*y", {"x": (1.0, 2.0), "y": (1.0, 2.0)})
-    >>> [is_right(problem, cf.parse(text), approximately=True) for text in ("log(x) + log(y)", "x + y")]
+    >>> [
+    ...     is_right(problem, cf.parse(text), approximately=True)
+    ...     for text in ("log(x) + log(y)", "x + y")
+    ... ]
     [True, False]
     """
     if found is None:
         return False
     truth, points = problem.formula(), problem.points(N_POINTS, np.random.default_rng(99))
     formula = found.rename(problem.names)
-    if cf.same_concept(str(formula), str(truth), problem.names, points=points).status != "different":
+    if (
+        cf.same_concept(str(formula), str(truth), problem.names, points=points).status
+        != "different"
+    ):
         return True
     if not approximately:
         return False
     field = exact_field(problem, np.random.default_rng(98))
     misalignment = float(field_misalignment(formula, field).mean())
-    return misalignment < CLOSE and approximate_score(formula, truth, field, misalignment).is_recovered
+    return (
+        misalignment < CLOSE and approximate_score(formula, truth, field, misalignment).is_recovered
+    )

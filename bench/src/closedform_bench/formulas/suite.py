@@ -1,4 +1,6 @@
-"""Read problems one after another, and count: how many are right, how many verified, how many of these right."""
+"""Read problems one after another, and count: how many are right, how many verified, how many of
+these right.
+"""
 
 import statistics
 from collections.abc import Sequence
@@ -59,25 +61,39 @@ class FormulaPlan:
         )
         unknown = set(self.systems) - {problem.name for problem in every}
         if unknown:
-            raise cf.ClosedformError(f"The suite {self.suite} has no problem {sorted(unknown)[0]!r}.")
+            raise cf.ClosedformError(
+                f"The suite {self.suite} has no problem {sorted(unknown)[0]!r}."
+            )
         return [problem for problem in every if not self.systems or problem.name in self.systems]
 
     def tasks(self) -> list[BenchTask]:
         """One task for each problem."""
-        return [BenchTask(self._content(problem), partial(self._row, problem)) for problem in self.problems()]
+        return [
+            BenchTask(self._content(problem), partial(self._row, problem))
+            for problem in self.problems()
+        ]
 
     def _content(self, problem: Problem) -> Content:
         return {
-            "suite": self.suite, "track": self.track, "system": problem.name, "truth": problem.truth, "seed": self.seed,
+            "suite": self.suite, "track": self.track, "system": problem.name,
+            "truth": problem.truth, "seed": self.seed,
             "noise": self.noise, "budget": self.budget,
         }  # fmt: skip
 
     def _row(self, problem: Problem) -> Any:
         """Read one problem; the reading sees the field alone."""
         rng = np.random.default_rng([self.seed, *problem.name.encode()])
-        row: dict[str, Any] = {"name": problem.name, "truth": problem.truth, "inputs": len(problem.ranges)}
+        row: dict[str, Any] = {
+            "name": problem.name,
+            "truth": problem.truth,
+            "inputs": len(problem.ranges),
+        }
         if self.track == "network":
-            from closedform_bench.formulas.trained import CARRIED, carried, network_field  # brings torch
+            from closedform_bench.formulas.trained import (
+                CARRIED,
+                carried,
+                network_field,
+            )  # brings torch
 
             field = network_field(problem, rng)
             row["carried"] = carried(problem, field)
@@ -109,7 +125,9 @@ def formula_summary(plan: FormulaPlan, rows: Sequence[dict[str, Any]]) -> dict[s
         "of": len(rows),
         "verified": len(verified),
         "verified_right": sum(row["right"] for row in verified),
-        "median_seconds": round(statistics.median(row["seconds"] for row in rows), 3) if rows else None,
+        "median_seconds": round(statistics.median(row["seconds"] for row in rows), 3)
+        if rows
+        else None,
     }
     if plan.track == "network":
         learned = [row for row in rows if row["learned"]]

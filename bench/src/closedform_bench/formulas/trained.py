@@ -16,7 +16,9 @@ CARRIED = 5e-3
 
 
 def network_field(problem: Problem, rng: np.random.Generator) -> cf.GradientField:
-    """Train two hidden layers of SiLU on the formula's values, and take the gradients of the output."""
+    """Train two hidden layers of SiLU on the formula's values, and take the gradients of the
+    output.
+    """
     points = problem.points(N_TRAINING, rng)
     values = problem.formula()(points)
     centre, spread = points.mean(axis=0), points.std(axis=0)

@@ -1,1 +1,3 @@
-"""InvariantBench: systems with known invariants, controls without any, and the score of what is read."""
+"""InvariantBench: systems with known invariants, controls without any, and the score of what is
+read.
+"""

@@ -47,15 +47,18 @@ ALGEBRAIC_SYSTEMS = (
         box(-2, 2, 4), groups.level_set_walk(parse(_SADDLE, _SADDLE_INPUTS)),
     ),
     System(
-        "curved", "level sets of 3x + 2 sin y + sqrt(x) z^3", "algebraic", _CURVED_INPUTS, (_CURVED,),
+        "curved", "level sets of 3x + 2 sin y + sqrt(x) z^3", "algebraic", _CURVED_INPUTS,
+        (_CURVED,),
         box((0.2, -2, -2), (3, 2, 2), 3), groups.level_set_walk(parse(_CURVED, _CURVED_INPUTS)),
     ),
     System(
-        "matrices", "3x3 matrices under similarity", "algebraic", _ENTRIES, ("A11 + A22 + A33", _SECOND, _DETERMINANT),
+        "matrices", "3x3 matrices under similarity", "algebraic", _ENTRIES,
+        ("A11 + A22 + A33", _SECOND, _DETERMINANT),
         box(-1, 1, 9), groups.similarity(3),
     ),
     System(
-        "traceless", "3x3 matrices without a trace under similarity", "algebraic", _ENTRIES, (_SECOND, _DETERMINANT),
+        "traceless", "3x3 matrices without a trace under similarity", "algebraic", _ENTRIES,
+        (_SECOND, _DETERMINANT),
         _traceless, groups.similarity(3), ("A11 + A22 + A33 = 0",),
     ),
     System(
@@ -64,16 +67,19 @@ ALGEBRAIC_SYSTEMS = (
         _normal(6), groups.antisymmetric_rotation(4),
     ),
     System(
-        "cross-ratio", "four points under Moebius maps", "algebraic", _LINE, ("(x1 - x3)*(x2 - x4)/((x1 - x4)*(x2 - x3))",),
+        "cross-ratio", "four points under Moebius maps", "algebraic", _LINE,
+        ("(x1 - x3)*(x2 - x4)/((x1 - x4)*(x2 - x3))",),
         box(-2, 2, 4, _is_ordered),
         moved_within(groups.moebius, lambda x: _is_ordered(x) & (np.abs(x) < 4).all(axis=1)),
     ),
     System(
-        "quadratic-form", "binary quadratics under SL(2)", "algebraic", ("a", "b", "c"), ("b**2 - 4*a*c",),
+        "quadratic-form", "binary quadratics under SL(2)", "algebraic", ("a", "b", "c"),
+        ("b**2 - 4*a*c",),
         _normal(3), groups.binary_form,
     ),
     System(
-        "cubic-form", "binary cubics under SL(2)", "algebraic", ("a", "b", "c", "d"), (_CUBIC_DISCRIMINANT,),
+        "cubic-form", "binary cubics under SL(2)", "algebraic", ("a", "b", "c", "d"),
+        (_CUBIC_DISCRIMINANT,),
         _normal(4), groups.binary_form,
     ),
     System(
@@ -82,16 +88,19 @@ ALGEBRAIC_SYSTEMS = (
         _normal(5), groups.binary_form,
     ),
     System(
-        "elliptic", "elliptic curves, (a, b) -> (u^4 a, u^6 b)", "algebraic", ("a", "b"), ("a**3/(4*a**3 + 27*b**2)",),
+        "elliptic", "elliptic curves, (a, b) -> (u^4 a, u^6 b)", "algebraic", ("a", "b"),
+        ("a**3/(4*a**3 + 27*b**2)",),
         box(0.5, 2, 2), groups.weighted_scaling((4, 6)),
     ),
     System(
         "two-qubits", "complex 2x2 matrices under SU(2) x SU(2)", "algebraic", _COMPLEX,
-        (" + ".join(f"{name}**2" for name in _COMPLEX), "ar*dr - ai*di - br*cr + bi*ci", "ar*di + ai*dr - br*ci - bi*cr"),
+        (" + ".join(f"{name}**2" for name in _COMPLEX), "ar*dr - ai*di - br*cr + bi*ci",
+         "ar*di + ai*dr - br*ci - bi*cr"),
         _normal(8), groups.two_unitaries,
     ),
     System(
-        "hyperdeterminant", "2x2x2 tensors under SL(2)^3", "algebraic", _TENSOR, (_HYPERDETERMINANT,),
+        "hyperdeterminant", "2x2x2 tensors under SL(2)^3", "algebraic", _TENSOR,
+        (_HYPERDETERMINANT,),
         _normal(8), groups.three_substitutions,
     ),
 )  # fmt: skip

@@ -1,4 +1,6 @@
-"""Baselines in the same table: direct symbolic regression of latents, and implicit sparse regression on pairs."""
+"""Baselines in the same table: direct symbolic regression of latents, and implicit sparse
+regression on pairs.
+"""
 
 from dataclasses import replace
 
@@ -17,10 +19,11 @@ from closedform_bench.invariants.system import System
 
 
 def read_directly(system: System, budget: float, seed: int) -> Row:
-    """Regress latents on the inputs: mixtures of distorted invariants, as many as there are invariants.
+    """Regress latents on the inputs: mixtures of distorted invariants, as many as there are
+    invariants.
 
-    Direct regression gives no verdict, so it is taken to know which formulas of its fronts are right: what it recovers is
-    the most that it could, and nothing is false.
+    Direct regression gives no verdict, so it is taken to know which formulas of its fronts are
+    right: what it recovers is the most that it could, and nothing is false.
     """
     rng = np.random.default_rng([seed, sum(system.name.encode())])
     points = system.points(N_POINTS, rng)
@@ -30,7 +33,9 @@ def read_directly(system: System, budget: float, seed: int) -> Row:
     front = [
         formula
         for column in latents.T
-        for formula in regress(points, column, system.inputs, space, seconds=max(seconds, 1.0), seed=seed)
+        for formula in regress(
+            points, column, system.inputs, space, seconds=max(seconds, 1.0), seed=seed
+        )
     ]
     shares = outside(front, system.conserved(), points[:500], system.constraints)
     right = tuple(formula for formula, share in zip(front, shares, strict=True) if share < FUNCTION)
@@ -38,14 +43,17 @@ def read_directly(system: System, budget: float, seed: int) -> Row:
 
 
 def mixed_latents(system: System, points: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Latents that determine the invariants: two times a mixture and a monotone distortion of their ranks.
+    """Latents that determine the invariants: two times a mixture and a monotone distortion of their
+    ranks.
 
     Returns
     -------
     ndarray, shape (n_points, n_invariants)
     """
     columns = [truth(points) for truth in system.truths()]
-    values = np.column_stack([(np.argsort(np.argsort(column)) / len(column) - 0.5) * 4 for column in columns])
+    values = np.column_stack(
+        [(np.argsort(np.argsort(column)) / len(column) - 0.5) * 4 for column in columns]
+    )
     for _ in range(2):
         values = values @ np.linalg.qr(rng.normal(size=(values.shape[1], values.shape[1])))[0]
         values = values + np.tanh(2 * values)
@@ -57,5 +65,7 @@ def read_implicitly(system: System, seed: int) -> Row:
     rng = np.random.default_rng([seed, 9])
     pairs = system.pairs(2 * N_PAIRS, rng)
     claims = regress_implicitly(pairs[:N_PAIRS], system.inputs)
-    laws = tuple(concept for concept in claims.verified if change_in_pairs(concept, pairs[N_PAIRS:]) <= LAW)
+    laws = tuple(
+        concept for concept in claims.verified if change_in_pairs(concept, pairs[N_PAIRS:]) <= LAW
+    )
     return score_claims(system, replace(claims, verified=laws), pairs[:, 0], seed)

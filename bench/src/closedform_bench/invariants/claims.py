@@ -1,4 +1,6 @@
-"""Read a field and say which of its concepts are claimed. This file must not know the systems, let alone their invariants."""
+"""Read a field and say which of its concepts are claimed. This file must not know the systems, let
+alone their invariants.
+"""
 
 from dataclasses import dataclass
 
@@ -11,7 +13,9 @@ from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace
 
 MOST_COMPLEX = 150
-"""Largest complexity of a formula: more than twice the usual, for some invariants have twelve terms."""
+"""Largest complexity of a formula: more than twice the usual, for some invariants have twelve
+terms.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,15 @@ def read_claims(
     found = interpret_field(field, engine=engine, budget=budget, rng=seed, space=allowed)
     seconds = clock.seconds
     parts = found.parts or ((found,) if found.concept is not None else ())
-    verified = tuple(part.concept for part in parts if part.concept is not None and part.verdict.status == "verified")
+    verified = tuple(
+        part.concept
+        for part in parts
+        if part.concept is not None and part.verdict.status == "verified"
+    )
     others = tuple(
-        (part.concept, _why(part)) for part in parts if part.concept is not None and part.verdict.status != "verified"
+        (part.concept, _why(part))
+        for part in parts
+        if part.concept is not None and part.verdict.status != "verified"
     )
     return Claims(verified, others, found.verdict.status, field.rank, seconds)
 

@@ -1,4 +1,6 @@
-"""Controls of the track `field`: fields that follow no closed form, so that every law that is claimed of them is false."""
+"""Controls of the track `field`: fields that follow no closed form, so that every law that is
+claimed of them is false.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,11 +37,14 @@ class FieldControl:
         rng = np.random.default_rng([seed, sum(self.name.encode())])
         points = rng.uniform(-2, 2, (N_CONTROL_POINTS, self.n_inputs))
         jacobians = np.stack([self.gradients(points, rng) for _ in range(self.n_latents)], axis=1)
-        return GradientField.from_arrays(points, jacobians, names=("x", "y", "z", "w", "u")[: self.n_inputs], tangent="none")
+        return GradientField.from_arrays(
+            points, jacobians, names=("x", "y", "z", "w", "u")[: self.n_inputs], tangent="none"
+        )
 
 
 def random_waves(points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Values and gradients of a random smooth function: sixty waves of random direction, phase and size.
+    """Values and gradients of a random smooth function: sixty waves of random direction, phase and
+    size.
 
     Examples
     --------

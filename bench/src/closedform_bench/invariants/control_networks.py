@@ -48,15 +48,21 @@ def make_control(name: str, seed: int) -> TrainedSiamese:
     system = CONTROL_SYSTEMS[name]
     if name == UNTRAINED:
         torch.manual_seed(seed)
-        return TrainedSiamese(build_siamese(options, len(system.inputs)), options, (), 0, "finished", 0.0)
+        return TrainedSiamese(
+            build_siamese(options, len(system.inputs)), options, (), 0, "finished", 0.0
+        )
     rng = np.random.default_rng([seed, 17])
     pairs = system.pairs(N_PAIRS, rng)
-    return train_siamese(np.concatenate([pairs, pairs[rng.permutation(N_PAIRS)][:, :1]], axis=1), options, rng=seed)
+    return train_siamese(
+        np.concatenate([pairs, pairs[rng.permutation(N_PAIRS)][:, :1]], axis=1), options, rng=seed
+    )
 
 
 def main() -> None:
     """Train all that are not there yet."""
-    parser = argparse.ArgumentParser(prog="python -m closedform_bench.invariants.control_networks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m closedform_bench.invariants.control_networks", description=__doc__
+    )
     parser.add_argument("--out", type=Path, required=True)
     directory = parser.parse_args().out
     directory.mkdir(parents=True, exist_ok=True)

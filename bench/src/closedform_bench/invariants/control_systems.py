@@ -1,4 +1,6 @@
-"""Controls of the track `network`: motions without an invariant, and networks that were taught nothing."""
+"""Controls of the track `network`: motions without an invariant, and networks that were taught
+nothing.
+"""
 
 import numpy as np
 
@@ -30,25 +32,37 @@ def _normal(n: int, rng: np.random.Generator) -> FloatArray:
 UNTRAINED = "untrained"
 """The control whose networks are not trained at all."""
 
-LATENTS = {"lorenz": 1, "van-der-pol": 1, "henon-heiles-chaotic": 2, UNTRAINED: 1, "shuffled": 1, "pure-noise": 2}
+LATENTS = {
+    "lorenz": 1,
+    "van-der-pol": 1,
+    "henon-heiles-chaotic": 2,
+    UNTRAINED: 1,
+    "shuffled": 1,
+    "pure-noise": 2,
+}
 
 CONTROL_SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         System(
-            "lorenz", "the Lorenz system", "control", _SPACE, (), box((-15, -20, 10), (15, 20, 40), 3),
+            "lorenz", "the Lorenz system", "control", _SPACE, (),
+            box((-15, -20, 10), (15, 20, 40), 3),
             along(_LORENZ, (8.0, 9.0, 8.5)), velocity=_LORENZ,
         ),
         System(
-            "van-der-pol", "the Van der Pol oscillator", "control", ("x", "p"), (), box(-3, 3, 2), along(_VAN_DER_POL, 1.5),
+            "van-der-pol", "the Van der Pol oscillator", "control", ("x", "p"), (), box(-3, 3, 2),
+            along(_VAN_DER_POL, 1.5),
             velocity=_VAN_DER_POL,
         ),
         System(
-            "henon-heiles-chaotic", "Henon-Heiles, asked for a second invariant", "control", _PHASE, (_ENERGY,),
+            "henon-heiles-chaotic", "Henon-Heiles, asked for a second invariant", "control", _PHASE,
+            (_ENERGY,),
             box(-0.6, 0.6, 4), along(_CHAOTIC, 0.35), velocity=_CHAOTIC,
         ),
-        System(UNTRAINED, "an untrained network", "control", _SPACE, (), box(-2, 2, 3), _to_strangers),
-        System("shuffled", "pairs of strangers", "control", _SPACE, (), box(-2, 2, 3), _to_strangers),
+        System(UNTRAINED, "an untrained network", "control", _SPACE, (), box(-2, 2, 3),
+         _to_strangers),
+        System("shuffled", "pairs of strangers", "control", _SPACE, (), box(-2, 2, 3),
+         _to_strangers),
         System("pure-noise", "pairs of random numbers", "control", _PHASE, (), _normal, _to_noise),
     )
 }  # fmt: skip

@@ -1,4 +1,6 @@
-"""Controls, one at a time: whatever is claimed as a law of them, but for what is conserved, is false."""
+"""Controls, one at a time: whatever is claimed as a law of them, but for what is conserved, is
+false.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,7 +50,10 @@ class ControlTask:
             rank=claims.rank,
             verdict=claims.verdict,
             outside=[1.0] * len(claims.verified),
-            unclaimed=[{"concept": str(concept), "why": why, "outside": 1.0} for concept, why in claims.others],
+            unclaimed=[
+                {"concept": str(concept), "why": why, "outside": 1.0}
+                for concept, why in claims.others
+            ],
         )
 
     def run_network(self, system: "System") -> Row:
@@ -58,8 +63,15 @@ class ControlTask:
         from closedform_bench.invariants.pair_networks import latent_field
 
         rng = np.random.default_rng([self.seed, 18])
-        field = latent_field(load_control(system.name, self.seed), system, system.points(N_POINTS, rng), seed=self.seed)
-        claims, changes = laws_among(self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng))
+        field = latent_field(
+            load_control(system.name, self.seed),
+            system,
+            system.points(N_POINTS, rng),
+            seed=self.seed,
+        )
+        claims, changes = laws_among(
+            self.reader(field, self.budget, self.seed), system.pairs(N_TEST, rng)
+        )
         row = score_claims(system, claims, field.points, self.seed)
         row["changes"] = changes
         return row

@@ -39,7 +39,10 @@ def _heavy_top(moments: tuple[int, int, int], centre: tuple[int, int, int]) -> V
 
 def _tops(n: int, rng: np.random.Generator) -> FloatArray:
     vertical = rng.normal(size=(n, 3))
-    return np.concatenate([rng.uniform(-2, 2, (n, 3)), vertical / np.linalg.norm(vertical, axis=1, keepdims=True)], axis=1)
+    return np.concatenate(
+        [rng.uniform(-2, 2, (n, 3)), vertical / np.linalg.norm(vertical, axis=1, keepdims=True)],
+        axis=1,
+    )
 
 
 def _on_sphere(n: int, rng: np.random.Generator) -> FloatArray:
@@ -73,7 +76,10 @@ _TODA = "(p1**2 + p2**2 + p3**2)/2 + exp(q1 - q2) + exp(q2 - q3) + exp(q3 - q1)"
 _MOSER = "(p1**2 + p2**2 + p3**2)/2 + " + " + ".join(f"1/(q{i} - q{j})**2" for i, j in _PAIRS)
 _PRODUCT = "*".join(_distance(i, j) for i, j in _PAIRS)
 _GRAVITY = (
-    "(" + " + ".join(f"{name}**2" for name in _BODIES[6:]) + ")/2" + "".join(f" - 1/sqrt{_distance(i, j)}" for i, j in _PAIRS)
+    "("
+    + " + ".join(f"{name}**2" for name in _BODIES[6:])
+    + ")/2"
+    + "".join(f" - 1/sqrt{_distance(i, j)}" for i, j in _PAIRS)
 )
 _LAGRANGE = _heavy_top((1, 1, 2), (0, 0, 1))
 _KOVALEVSKAYA = _heavy_top((2, 2, 1), (1, 0, 0))
@@ -92,12 +98,15 @@ MANY_SYSTEMS = (
     ),
     System(
         "kovalevskaya-top", "Kovalevskaya's heavy top", "dynamics", _TOP,
-        ("w1**2 + w2**2 + w3**2/2 + g1", "2*w1*g1 + 2*w2*g2 + w3*g3", "(w1**2 - w2**2 - g1)**2 + (2*w1*w2 - g2)**2"),
+        ("w1**2 + w2**2 + w3**2/2 + g1", "2*w1*g1 + 2*w2*g2 + w3*g3",
+         "(w1**2 - w2**2 - g1)**2 + (2*w1*w2 - g2)**2"),
         _tops, along(_KOVALEVSKAYA, 1.0), (_ON_SPHERE,), _KOVALEVSKAYA,
     ),
     System(
-        "neumann", "Neumann's oscillator on a sphere", "dynamics", _NEUMANN, (_neumann_invariant(1), _neumann_invariant(2)),
-        _on_sphere, along(_NEUMANN_FLOW, 1.0), ("q1**2 + q2**2 + q3**2 = 1", "q1*p1 + q2*p2 + q3*p3 = 0"), _NEUMANN_FLOW,
+        "neumann", "Neumann's oscillator on a sphere", "dynamics", _NEUMANN,
+        (_neumann_invariant(1), _neumann_invariant(2)),
+        _on_sphere, along(_NEUMANN_FLOW, 1.0),
+        ("q1**2 + q2**2 + q3**2 = 1", "q1*p1 + q2*p2 + q3*p3 = 0"), _NEUMANN_FLOW,
     ),
     System(
         "toda", "periodic Toda chain of three", "dynamics", _CHAIN,
@@ -107,18 +116,21 @@ MANY_SYSTEMS = (
     System(
         "calogero-moser", "Calogero-Moser chain of three", "dynamics", _CHAIN,
         (_MOSER, "p1 + p2 + p3", "p1*p2*p3 - p1/(q2 - q3)**2 - p2/(q3 - q1)**2 - p3/(q1 - q2)**2"),
-        box(-2, 2, 6, _ordered), moved_within(along(_MOSER_FLOW, 1.0), _ordered), velocity=_MOSER_FLOW,
+        box(-2, 2, 6, _ordered), moved_within(along(_MOSER_FLOW, 1.0), _ordered),
+        velocity=_MOSER_FLOW,
         # The sums of q and of p*q grow at the constant rates P and 2H.
         further=("(p1 + p2 + p3)*(p1*q1 + p2*q2 + p3*q3) - (q1 + q2 + q3)*2*(" + _MOSER + ")",),
     ),
     System(
         "vortices", "three vortices of one strength", "dynamics", _VORTEX,
         (_PRODUCT, "x1 + x2 + x3", "y1 + y2 + y3", "x1**2 + x2**2 + x3**2 + y1**2 + y2**2 + y3**2"),
-        box(-2, 2, 6, _VORTICES_APART), moved_within(along(_VORTEX_FLOW, 1.0), _VORTICES_APART), velocity=_VORTEX_FLOW,
+        box(-2, 2, 6, _VORTICES_APART), moved_within(along(_VORTEX_FLOW, 1.0), _VORTICES_APART),
+        velocity=_VORTEX_FLOW,
     ),
     System(
         "three-body", "three bodies in a plane", "dynamics", _BODIES,
         (_GRAVITY, "u1 + u2 + u3", "v1 + v2 + v3", "x1*v1 - y1*u1 + x2*v2 - y2*u2 + x3*v3 - y3*u3"),
-        box(-2, 2, 12, _BODIES_APART), moved_within(along(_BODIES_FLOW, 1.0, 2.5), _BODIES_APART), velocity=_BODIES_FLOW,
+        box(-2, 2, 12, _BODIES_APART), moved_within(along(_BODIES_FLOW, 1.0, 2.5), _BODIES_APART),
+        velocity=_BODIES_FLOW,
     ),
 )  # fmt: skip

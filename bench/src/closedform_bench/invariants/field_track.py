@@ -47,9 +47,18 @@ class FieldTask:
         """The field of a system."""
         rng = np.random.default_rng([self.seed, sum(system.name.encode())])
         points = system.points(self.n_points, rng)
-        return exact_field(system.truths(), points, system.inputs, constraints=system.constraints, degrees=self.noise, rng=rng)
+        return exact_field(
+            system.truths(),
+            points,
+            system.inputs,
+            constraints=system.constraints,
+            degrees=self.noise,
+            rng=rng,
+        )
 
     def run(self, system: System) -> Row:
         """Make the field, read it, and score what is claimed."""
         field = self.field(system)
-        return score_claims(system, self.reader(field, self.budget, self.seed), field.points, self.seed)
+        return score_claims(
+            system, self.reader(field, self.budget, self.seed), field.points, self.seed
+        )

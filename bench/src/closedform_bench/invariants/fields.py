@@ -1,4 +1,6 @@
-"""The track `field`: the row space of exact gradients, mixed, with or without noise. It tests search and verdict alone."""
+"""The track `field`: the row space of exact gradients, mixed, with or without noise. It tests
+search and verdict alone.
+"""
 
 from collections.abc import Sequence
 
@@ -27,8 +29,8 @@ def exact_field(
 ) -> GradientField:
     """The field of latents that are unknown functions of the invariants.
 
-    At each point the gradients' span inside the data's tangent space is turned by noise and its basis mixed at random: no
-    latent is an invariant, and no length of a gradient says anything.
+    At each point the gradients' span inside the data's tangent space is turned by noise and its
+    basis mixed at random: no latent is an invariant, and no length of a gradient says anything.
 
     Parameters
     ----------
@@ -39,7 +41,8 @@ def exact_field(
     constraints : sequence of str
         What is constant on the data.
     degrees : float
-        Root mean square of the angle by which noise turns a direction, in scaled tangent coordinates.
+        Root mean square of the angle by which noise turns a direction, in scaled tangent
+        coordinates.
     rng : Generator
 
     Examples
@@ -59,12 +62,17 @@ def exact_field(
     mixed = turned @ _mixtures(len(points), len(truths), rng)
     jacobians = np.swapaxes(tangent.ambient(mixed) / scale[:, None], 1, 2)
     return GradientField.from_arrays(
-        points, jacobians, names=names, tangent="auto" if constraints else "none", constraints=constraints
+        points,
+        jacobians,
+        names=names,
+        tangent="auto" if constraints else "none",
+        constraints=constraints,
     )
 
 
 def turn(spans: FloatArray, degrees: float, rng: np.random.Generator) -> FloatArray:
-    """Orthonormal bases, shape (n, r, k), each direction turned out of the span by an angle of this root mean square.
+    """Orthonormal bases, shape (n, r, k), each direction turned out of the span by an angle of this
+    root mean square.
 
     Examples
     --------

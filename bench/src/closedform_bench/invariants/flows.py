@@ -50,8 +50,8 @@ def hamiltonian(inputs: Sequence[str], energy: str) -> Velocity:
 def along(velocity: Velocity, scale: float | Sequence[float], longest: float = LONGEST) -> Move:
     """Follow a flow forwards or backwards for a random while.
 
-    Time is counted so that a point moves by about one spread in a unit of it. That changes no orbit, and nothing runs away to
-    infinity or falls into a centre within finite time.
+    Time is counted so that a point moves by about one spread in a unit of it. That changes no
+    orbit, and nothing runs away to infinity or falls into a centre within finite time.
 
     Parameters
     ----------
@@ -72,10 +72,16 @@ def along(velocity: Velocity, scale: float | Sequence[float], longest: float = L
             def even(states: FloatArray, sign: float = sign) -> FloatArray:
                 with np.errstate(all="ignore"):
                     speeds = velocity(states)
-                    return sign * speeds / np.sqrt(SLOWEST**2 + ((speeds / spread) ** 2).sum(axis=1, keepdims=True))
+                    return (
+                        sign
+                        * speeds
+                        / np.sqrt(SLOWEST**2 + ((speeds / spread) ** 2).sum(axis=1, keepdims=True))
+                    )
 
             if len(rows):
-                ends[rows] = integrate(even, points[rows], np.abs(whiles[rows]), tolerance=TOLERANCE)
+                ends[rows] = integrate(
+                    even, points[rows], np.abs(whiles[rows]), tolerance=TOLERANCE
+                )
         return ends
 
     return move

@@ -1,4 +1,6 @@
-"""Groups that act on points: similarity, rotations, SL(2) on forms, Moebius maps, and walks on level sets."""
+"""Groups that act on points: similarity, rotations, SL(2) on forms, Moebius maps, and walks on
+level sets.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,11 +13,14 @@ from closedform.expressions.expression import Expression
 from closedform_bench.invariants.system import Move
 
 STRETCH = 0.35
-"""Spread of the generators of maps that stretch: with larger ones a few huge entries would decide everything."""
+"""Spread of the generators of maps that stretch: with larger ones a few huge entries would decide
+everything.
+"""
 
 
 def substitutions(n: int, rng: np.random.Generator) -> FloatArray:
-    """2x2 matrices of determinant 1, shape (n, 2, 2): exponentials of random matrices without a trace.
+    """2x2 matrices of determinant 1, shape (n, 2, 2): exponentials of random matrices without a
+    trace.
 
     Examples
     --------
@@ -24,13 +29,18 @@ def substitutions(n: int, rng: np.random.Generator) -> FloatArray:
     """
     a, b, c = STRETCH * rng.normal(size=(3, n))
     root = np.sqrt((a * a + b * c).astype(complex))
-    # The exponential of X is cosh(s) + sinh(s)/s X with s^2 = -det X, a real number also where s is not.
+    # The exponential of X is cosh(s) + sinh(s)/s X with s^2 = -det X, a real number also where s is
+    # not.
     along, across = np.cosh(root).real, np.sinc(root / (1j * np.pi)).real
-    return np.stack([along + across * a, across * b, across * c, along - across * a], axis=1).reshape(n, 2, 2)
+    return np.stack(
+        [along + across * a, across * b, across * c, along - across * a], axis=1
+    ).reshape(n, 2, 2)
 
 
 def changes_of_basis(n: int, size: int, rng: np.random.Generator) -> FloatArray:
-    """Matrices of determinant 1 up to a sign, shape (n, size, size): a rotation, stretches along the axes, a rotation."""
+    """Matrices of determinant 1 up to a sign, shape (n, size, size): a rotation, stretches along
+    the axes, a rotation.
+    """
     stretches = STRETCH * rng.normal(size=(n, size))
     stretches -= stretches.mean(axis=1, keepdims=True)
     return rotations(n, size, rng) @ (np.exp(stretches)[:, :, None] * rotations(n, size, rng))
@@ -48,7 +58,9 @@ def similarity(size: int) -> Move:
 
     def move(points: FloatArray, rng: np.random.Generator) -> FloatArray:
         change = changes_of_basis(len(points), size, rng)
-        return (change @ points.reshape(-1, size, size) @ np.linalg.inv(change)).reshape(points.shape)
+        return (change @ points.reshape(-1, size, size) @ np.linalg.inv(change)).reshape(
+            points.shape
+        )
 
     return move
 
@@ -61,7 +73,9 @@ def antisymmetric_rotation(size: int) -> Move:
         matrices = np.zeros((len(points), size, size))
         matrices[:, above[0], above[1]] = points
         turn = rotations(len(points), size, rng)
-        return (turn @ (matrices - matrices.swapaxes(1, 2)) @ turn.swapaxes(1, 2))[:, above[0], above[1]]
+        return (turn @ (matrices - matrices.swapaxes(1, 2)) @ turn.swapaxes(1, 2))[
+            :, above[0], above[1]
+        ]
 
     return move
 
@@ -73,7 +87,9 @@ def binary_form(points: FloatArray, rng: np.random.Generator) -> FloatArray:
     moved = np.zeros_like(points)
     for row, ((a, b), (c, d)) in enumerate(maps):
         for place in range(degree + 1):
-            product = polynomial.polymul(polynomial.polypow([a, b], degree - place), polynomial.polypow([c, d], place))
+            product = polynomial.polymul(
+                polynomial.polypow([a, b], degree - place), polynomial.polypow([c, d], place)
+            )
             moved[row, : len(product)] += points[row, place] * product
     return moved
 
@@ -116,7 +132,9 @@ def three_substitutions(points: FloatArray, rng: np.random.Generator) -> FloatAr
 
 
 def level_set_walk(function: Expression, step: float = 0.4, n_steps: int = 6) -> Move:
-    """A random walk along the level sets of a function: steps along the tangent plane, each brought back by Newton's method."""
+    """A random walk along the level sets of a function: steps along the tangent plane, each brought
+    back by Newton's method.
+    """
 
     def move(points: FloatArray, rng: np.random.Generator) -> FloatArray:
         level, places = function(points), points.copy()
@@ -128,8 +146,13 @@ def level_set_walk(function: Expression, step: float = 0.4, n_steps: int = 6) ->
             with np.errstate(all="ignore"):
                 for _ in range(20):
                     slopes = function.gradient(tried)
-                    tried = tried - ((function(tried) - level) / (slopes**2).sum(axis=1))[:, None] * slopes
-                fine = np.isfinite(tried).all(axis=1) & (np.abs(function(tried) - level) < 1e-10 * (1 + np.abs(level)))
+                    tried = (
+                        tried
+                        - ((function(tried) - level) / (slopes**2).sum(axis=1))[:, None] * slopes
+                    )
+                fine = np.isfinite(tried).all(axis=1) & (
+                    np.abs(function(tried) - level) < 1e-10 * (1 + np.abs(level))
+                )
             places = np.where(fine[:, None], tried, places)
         return places
 

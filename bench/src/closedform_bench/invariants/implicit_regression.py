@@ -1,9 +1,11 @@
-"""A baseline: implicit sparse regression on pairs, after Kaheman, Kutz and Brunton's SINDy-PI (2020).
+"""A baseline: implicit sparse regression on pairs, after Kaheman, Kutz and Brunton's SINDy-PI
+(2020).
 
-SINDy-PI looks for an equation among library functions in which none is known to occur: each in turn becomes the left side of a
-sparse regression on all others, and the equation that leaves least is taken. PySINDy's own version takes the equation to hold
-between a trajectory and its time derivative, and so can express neither pairs nor groups. Here the library functions are
-differences between the two points of a pair, of which an invariant is a combination that vanishes.
+SINDy-PI looks for an equation among library functions in which none is known to occur: each in turn
+becomes the left side of a sparse regression on all others, and the equation that leaves least is
+taken. PySINDy's own version takes the equation to hold between a trajectory and its time
+derivative, and so can express neither pairs nor groups. Here the library functions are differences
+between the two points of a pair, of which an invariant is a combination that vanishes.
 """
 
 import time
@@ -53,23 +55,34 @@ def regress_implicitly(pairs: FloatArray, names: Sequence[str]) -> Claims:
     """
     start = time.perf_counter()
     trees = _library(pairs)
-    columns = [Expression(tree, tuple(names))(pairs.reshape(-1, len(names))).reshape(-1, 2) for tree in trees]
+    columns = [
+        Expression(tree, tuple(names))(pairs.reshape(-1, len(names))).reshape(-1, 2)
+        for tree in trees
+    ]
     sizes = np.array([column.std() for column in columns])
-    differences = np.column_stack([(column[:, 0] - column[:, 1]) / size for column, size in zip(columns, sizes, strict=True)])
+    differences = np.column_stack(
+        [(column[:, 0] - column[:, 1]) / size for column, size in zip(columns, sizes, strict=True)]
+    )
     gram = differences.T @ differences / len(differences)
     found: dict[tuple[int, ...], Expression] = {}
     for left, support, coefficients in _equations(gram):
         terms = (left, *support)
         values = np.array([1.0, *(-coefficients)]) / sizes[list(terms)]
-        found.setdefault(tuple(sorted(terms)), _written([trees[term] for term in terms], values, tuple(names)))
+        found.setdefault(
+            tuple(sorted(terms)), _written([trees[term] for term in terms], values, tuple(names))
+        )
     # An equation that holds another one says nothing new.
     least = [key for key in found if not any(set(other) < set(key) for other in found)]
     concepts = tuple(found[key] for key in least)
-    return Claims(concepts, (), "verified" if concepts else "none", len(concepts), time.perf_counter() - start)
+    return Claims(
+        concepts, (), "verified" if concepts else "none", len(concepts), time.perf_counter() - start
+    )
 
 
 def _library(pairs: FloatArray) -> list[Tree]:
-    """Polynomials up to degree 4 or as far as `MOST_TERMS` go, and functions of single inputs where they are defined."""
+    """Polynomials up to degree 4 or as far as `MOST_TERMS` go, and functions of single inputs where
+    they are defined.
+    """
     n_inputs = pairs.shape[2]
     points = pairs.reshape(-1, n_inputs)
     degree = max(d for d in (1, 2, 3, 4) if comb(n_inputs + d, d) <= MOST_TERMS)
@@ -77,7 +90,9 @@ def _library(pairs: FloatArray) -> list[Tree]:
     for d in range(1, degree + 1):
         for powers in combinations_with_replacement(range(n_inputs), d):
             factors = [
-                variable(i) if powers.count(i) == 1 else apply("pow", variable(i), constant(powers.count(i)))
+                variable(i)
+                if powers.count(i) == 1
+                else apply("pow", variable(i), constant(powers.count(i)))
                 for i in dict.fromkeys(powers)
             ]
             product = factors[0]
@@ -87,7 +102,11 @@ def _library(pairs: FloatArray) -> list[Tree]:
     for i in range(n_inputs):
         trees += [apply(name, variable(i)) for name in ("sin", "cos", "exp")]
         if points[:, i].min() > 0:
-            trees += [apply("log", variable(i)), apply("div", constant(1), variable(i)), apply("sqrt", variable(i))]
+            trees += [
+                apply("log", variable(i)),
+                apply("div", constant(1), variable(i)),
+                apply("sqrt", variable(i)),
+            ]
     return trees
 
 
@@ -102,11 +121,16 @@ def _equations(gram: FloatArray) -> Iterator[tuple[int, tuple[int, ...], FloatAr
             coefficients: FloatArray = np.zeros(0)
             for _ in range(ROUNDS):
                 block = gram[np.ix_(support, support)] + _RIDGE * np.eye(len(support))
-                coefficients = np.asarray(np.linalg.solve(block, gram[support, left]), dtype=np.float64)
+                coefficients = np.asarray(
+                    np.linalg.solve(block, gram[support, left]), dtype=np.float64
+                )
                 kept = np.abs(coefficients) >= threshold
                 if kept.all():
                     break
-                support, coefficients = [term for term, keep in zip(support, kept, strict=True) if keep], coefficients[kept]
+                support, coefficients = (
+                    [term for term, keep in zip(support, kept, strict=True) if keep],
+                    coefficients[kept],
+                )
             if support:
                 rest = gram[left, left] - 2 * coefficients @ gram[support, left]
                 rest += coefficients @ gram[np.ix_(support, support)] @ coefficients

@@ -1,4 +1,6 @@
-"""Whether what was found is a function of the invariants: ranks of gradients decide, never the spelling."""
+"""Whether what was found is a function of the invariants: ranks of gradients decide, never the
+spelling.
+"""
 
 from collections.abc import Sequence
 
@@ -11,16 +13,24 @@ from closedform.field.scaling import robust_spread
 from closedform.field.tangent import TangentSpace
 
 FUNCTION = 1e-3
-"""A concept is a function of the invariants if less than this share of its directions lies outside theirs."""
+"""A concept is a function of the invariants if less than this share of its directions lies outside
+theirs.
+"""
 
 INDEPENDENT = 1e-3
-"""Concepts are independent while the smallest singular value of their unit gradients is typically above this."""
+"""Concepts are independent while the smallest singular value of their unit gradients is typically
+above this.
+"""
 
 
 def outside(
-    concepts: Sequence[Expression], truths: Sequence[Expression], points: FloatArray, constraints: Sequence[str] = ()
+    concepts: Sequence[Expression],
+    truths: Sequence[Expression],
+    points: FloatArray,
+    constraints: Sequence[str] = (),
 ) -> FloatArray:
-    """For each concept the share of its directions that lies outside those of the truths, inside the data's tangent space.
+    """For each concept the share of its directions that lies outside those of the truths, inside
+    the data's tangent space.
 
     Parameters
     ----------
@@ -54,14 +64,18 @@ def outside(
     return shares
 
 
-def count_independent(concepts: Sequence[Expression], points: FloatArray, constraints: Sequence[str] = ()) -> int:
+def count_independent(
+    concepts: Sequence[Expression], points: FloatArray, constraints: Sequence[str] = ()
+) -> int:
     """How many of the concepts are independent of each other, and of what is constant.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
     >>> points = np.random.default_rng(0).uniform(1, 2, (50, 3))
-    >>> count_independent([parse(text, ["x", "y", "z"]) for text in ("x*y", "log(x) + log(y)", "z")], points)
+    >>> count_independent(
+    ...     [parse(text, ["x", "y", "z"]) for text in ("x*y", "log(x) + log(y)", "z")], points
+    ... )
     2
     """
     if not concepts:
@@ -70,12 +84,22 @@ def count_independent(concepts: Sequence[Expression], points: FloatArray, constr
     return int(np.median((sizes > INDEPENDENT).sum(axis=1)))
 
 
-def unit_gradients(expressions: Sequence[Expression], points: FloatArray, constraints: Sequence[str] = ()) -> FloatArray:
-    """Gradients of unit length in scaled tangent coordinates, shape (n_points, r, n_expressions)."""
+def unit_gradients(
+    expressions: Sequence[Expression], points: FloatArray, constraints: Sequence[str] = ()
+) -> FloatArray:
+    """Gradients of unit length in scaled tangent coordinates, shape (n_points, r,
+    n_expressions).
+    """
     scale, n_inputs = robust_spread(points), points.shape[1]
     names = expressions[0].names
-    tangent = constraint_tangent(points, scale, constraints, names) if constraints else TangentSpace("none", n_inputs)
-    gradients = np.stack([expression.rename(names).gradient(points) for expression in expressions], axis=2)
+    tangent = (
+        constraint_tangent(points, scale, constraints, names)
+        if constraints
+        else TangentSpace("none", n_inputs)
+    )
+    gradients = np.stack(
+        [expression.rename(names).gradient(points) for expression in expressions], axis=2
+    )
     columns = tangent.coordinates(gradients, scale)
     with np.errstate(all="ignore"):
         return columns / np.linalg.norm(columns, axis=1, keepdims=True)

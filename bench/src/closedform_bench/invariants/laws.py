@@ -1,4 +1,6 @@
-"""The direct test of a law: it has one value at both points of a pair. A network can encode a formula that is none."""
+"""The direct test of a law: it has one value at both points of a pair. A network can encode a
+formula that is none.
+"""
 
 import numpy as np
 
@@ -10,10 +12,11 @@ LAW = 0.05
 
 
 def change_in_pairs(concept: Expression, pairs: FloatArray) -> float:
-    """How much a function changes within pairs, relative to how much it differs between points of different pairs.
+    """How much a function changes within pairs, relative to how much it differs between points of
+    different pairs.
 
-    Values are replaced by their quantiles, so that only their order counts, and root mean squares are compared: 0 for a law,
-    about 1 for something that pairs do not share.
+    Values are replaced by their quantiles, so that only their order counts, and root mean squares
+    are compared: 0 for a law, about 1 for something that pairs do not share.
 
     Parameters
     ----------
@@ -27,7 +30,10 @@ def change_in_pairs(concept: Expression, pairs: FloatArray) -> float:
     >>> rng = np.random.default_rng(0)
     >>> radius, angle = rng.uniform(1, 2, (500, 1)), rng.uniform(0, 6.3, (500, 2))
     >>> pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2)
-    >>> [round(change_in_pairs(parse(text, ["x", "y"]), pairs), 2) for text in ("x**2 + y**2", "x + 2")]
+    >>> [
+    ...     round(change_in_pairs(parse(text, ["x", "y"]), pairs), 2)
+    ...     for text in ("x**2 + y**2", "x + 2")
+    ... ]
     [0.0, 1.04]
     """
     with np.errstate(all="ignore"):
@@ -39,4 +45,6 @@ def change_in_pairs(concept: Expression, pairs: FloatArray) -> float:
     order = np.sort(values[:, 0])
     places = np.searchsorted(order, values + 1e-7 * spread) / len(values)
     strangers = places[:, 0] - np.roll(places[:, 0], 1)
-    return float(np.sqrt(np.mean((places[:, 0] - places[:, 1]) ** 2) / max(np.mean(strangers**2), 1e-300)))
+    return float(
+        np.sqrt(np.mean((places[:, 0] - places[:, 1]) ** 2) / max(np.mean(strangers**2), 1e-300))
+    )

@@ -1,6 +1,8 @@
-"""The leaderboard page, written from stored results: ``python -m closedform_bench.invariants.leaderboard STORE``.
+"""The leaderboard page, written from stored results: ``python -m
+closedform_bench.invariants.leaderboard STORE``.
 
-It replaces what stands between the two marks of ``docs/invariant_bench.md``; the words around it stay.
+It replaces what stands between the two marks of ``docs/invariant_bench.md``; the words around it
+stay.
 """
 
 import argparse
@@ -21,7 +23,8 @@ Record = Mapping[str, Any]
 
 
 def leaderboard(records: Iterable[Record]) -> str:
-    """The tables as Markdown: one line for each tool and track, one for each system, controls, causes of misses.
+    """The tables as Markdown: one line for each tool and track, one for each system, controls,
+    causes of misses.
 
     Parameters
     ----------
@@ -31,13 +34,23 @@ def leaderboard(records: Iterable[Record]) -> str:
     Examples
     --------
     >>> row = {"recovered": 1, "of": 1, "false": 0, "seconds": 3.0, "found": ["x"], "name": "sir"}
-    >>> task = {"suite": "invariants", "track": "field", "tool": "closedform", "system": "sir", "seed": 0, "noise": 0.0}
+    >>> task = {
+    ...     "suite": "invariants",
+    ...     "track": "field",
+    ...     "tool": "closedform",
+    ...     "system": "sir",
+    ...     "seed": 0,
+    ...     "noise": 0.0,
+    ... }
     >>> print(leaderboard([{**task, "budget": 60.0, "row": row}]).splitlines()[2])
     | closedform | field, 0 degrees | 1 of 1 (100%) | 1 of 1 (100%) | 0 | 3 |
     """
     entries: dict[str, list[Record]] = defaultdict(list)
     controls: list[Record] = []
-    for record in sorted(records, key=lambda r: (r["tool"] != "closedform", r["tool"], r["track"], r["noise"], r["seed"])):
+    for record in sorted(
+        records,
+        key=lambda r: (r["tool"] != "closedform", r["tool"], r["track"], r["noise"], r["seed"]),
+    ):
         if record["suite"] == "invariants":
             entries[_entry(record)].append(record)
         elif record["suite"] == "controls":
@@ -61,7 +74,9 @@ def update_page(page: Path, tables: str) -> None:
     """
     text = page.read_text()
     if BEGIN not in text or END not in text:
-        raise ValueError(f"{page} has no lines '{BEGIN}' and '{END}'; add them where the tables belong.")
+        raise ValueError(
+            f"{page} has no lines '{BEGIN}' and '{END}'; add them where the tables belong."
+        )
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     write_text(page, f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}")
 
@@ -75,7 +90,8 @@ def _entry(record: Record) -> str:
 
 def _totals(entries: Mapping[str, Sequence[Record]]) -> str:
     lines = [
-        "| tool | track | systems with at least one invariant | invariants | false laws | median seconds |",
+        "| tool | track | systems with at least one invariant | invariants | false laws | "
+        "median seconds |",
         "|---|---|---|---|---|---|",
     ]
     for entry, records in entries.items():
@@ -86,54 +102,89 @@ def _totals(entries: Mapping[str, Sequence[Record]]) -> str:
             sum(row["of"] for row in rows),
         )
         false, seconds = sum(row["false"] for row in rows), median(row["seconds"] for row in rows)
-        shares = f"{some} of {len(rows)} ({100 * some / len(rows):.0f}%) | {found} of {of} ({100 * found / max(of, 1):.0f}%)"
+        shares = (
+            f"{some} of {len(rows)} ({100 * some / len(rows):.0f}%) | {found} of {of} "
+            f"({100 * found / max(of, 1):.0f}%)"
+        )
         lines.append(f"| {entry} | {shares} | {false} | {seconds:.3g} |")
     return "\n".join(lines)
 
 
 def _by_system(entries: Mapping[str, Sequence[Record]]) -> str:
     titles = [entry.replace(" | ", ": ") for entry in entries]
-    lines = ["| system | inputs | invariants | " + " | ".join(titles) + " |", "|" + "---|" * (3 + len(titles))]
+    lines = [
+        "| system | inputs | invariants | " + " | ".join(titles) + " |",
+        "|" + "---|" * (3 + len(titles)),
+    ]
     for system in SYSTEMS.values():
-        cells = [_cell([r["row"] for r in records if r["system"] == system.name]) for records in entries.values()]
+        cells = [
+            _cell([r["row"] for r in records if r["system"] == system.name])
+            for records in entries.values()
+        ]
         if any(cell != "" for cell in cells):
-            lines.append(f"| {system.name} | {len(system.inputs)} | {len(system.invariants)} | " + " | ".join(cells) + " |")
+            lines.append(
+                f"| {system.name} | {len(system.inputs)} | {len(system.invariants)} | "
+                + " | ".join(cells)
+                + " |"
+            )
     return "\n".join(lines)
 
 
 def _cell(rows: Sequence[Mapping[str, Any]]) -> str:
     """Recovered invariants for each seed, with false laws if there are some."""
-    return ", ".join(f"{row['recovered']}" + (f" ({row['false']} false)" if row["false"] else "") for row in rows)
+    return ", ".join(
+        f"{row['recovered']}" + (f" ({row['false']} false)" if row["false"] else "") for row in rows
+    )
 
 
 def _controls(records: Sequence[Record]) -> str:
-    lines = ["| control | track | seeds | false laws | verified, but no law |", "|---|---|---|---|---|"]
+    lines = [
+        "| control | track | seeds | false laws | verified, but no law |",
+        "|---|---|---|---|---|",
+    ]
     kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
         kinds[record["system"], record["track"]].append(record["row"])
     for (name, track), rows in kinds.items():
-        encoded = sum(other["why"].startswith("verified") for row in rows for other in row["unclaimed"])
-        lines.append(f"| {name} | {track} | {len(rows)} | {sum(row['false'] for row in rows)} | {encoded} |")
+        encoded = sum(
+            other["why"].startswith("verified") for row in rows for other in row["unclaimed"]
+        )
+        lines.append(
+            f"| {name} | {track} | {len(rows)} | {sum(row['false'] for row in rows)} | {encoded} |"
+        )
     return "\n".join(lines)
 
 
 def _causes(records: Sequence[Record]) -> str:
-    """Which systems miss invariants in the track network, by cause; in bold those of which none was read."""
+    """Which systems miss invariants in the track network, by cause; in bold those of which none was
+    read.
+    """
     systems: dict[str, list[str]] = defaultdict(list)
     for record in records:
         name = record["system"]
-        systems[record["row"]["cause"]].append(name if record["row"]["recovered"] else f"**{name}**")
-    lines = ["| why invariants are missing, track network | number | systems (bold: none was read) |", "|---|---|---|"]
+        systems[record["row"]["cause"]].append(
+            name if record["row"]["recovered"] else f"**{name}**"
+        )
+    lines = [
+        "| why invariants are missing, track network | number | systems (bold: none was read) |",
+        "|---|---|---|",
+    ]
     ordered = sorted(systems.items(), key=lambda entry: (-len(entry[1]), entry[0]))
-    return "\n".join([*lines, *(f"| {cause} | {len(names)} | {', '.join(names)} |" for cause, names in ordered)])
+    return "\n".join(
+        [*lines, *(f"| {cause} | {len(names)} | {', '.join(names)} |" for cause, names in ordered)]
+    )
 
 
 def main() -> None:
     """Write the page."""
     from closedform.execution.store import ResultStore
 
-    parser = argparse.ArgumentParser(prog="python -m closedform_bench.invariants.leaderboard", description=__doc__)
-    parser.add_argument("stores", nargs="+", help="stores of results, as `closedform bench --store` writes them")
+    parser = argparse.ArgumentParser(
+        prog="python -m closedform_bench.invariants.leaderboard", description=__doc__
+    )
+    parser.add_argument(
+        "stores", nargs="+", help="stores of results, as `closedform bench --store` writes them"
+    )
     parser.add_argument("--page", type=Path, default=Path("docs/invariant_bench.md"))
     words = parser.parse_args()
     records = [record for store in words.stores for _, record in ResultStore(store).records()]

@@ -1,4 +1,6 @@
-"""The suites `paper` and `speed` in the words of the benchmark; what they measure is measured elsewhere."""
+"""The suites `paper` and `speed` in the words of the benchmark; what they measure is measured
+elsewhere.
+"""
 
 import statistics
 import time
@@ -26,7 +28,9 @@ _N_TREES, _N_POINTS, _ROUNDS = 1000, 256, 15
 
 def read_experiment(number: int, budget: float, seed: int) -> Row:
     """One of the paper's experiments from its shipped network."""
-    outcome = reproduce(number, ReproductionSettings("checkpoint", Path(), budget=budget, seed=seed))
+    outcome = reproduce(
+        number, ReproductionSettings("checkpoint", Path(), budget=budget, seed=seed)
+    )
     row = outcome.row()
     is_claimed = row["verdict"] == "verified"
     is_right = outcome.score.is_recovered
@@ -45,7 +49,9 @@ def read_experiment(number: int, budget: float, seed: int) -> Row:
         outside=[outcome.score.misalignment] if is_claimed else [],
         unclaimed=[]
         if is_claimed
-        else [{"concept": row["found"], "why": row["verdict"], "outside": outcome.score.misalignment}],
+        else [
+            {"concept": row["found"], "why": row["verdict"], "outside": outcome.score.misalignment}
+        ],
     )
 
 
@@ -55,16 +61,21 @@ def time_reading(system: System, budget: float, seed: int) -> Row:
 
 
 def time_kernel(seed: int) -> Row:
-    """Seconds in which the compiled kernel judges a thousand formulas of 24 nodes at 256 points of four inputs."""
+    """Seconds in which the compiled kernel judges a thousand formulas of 24 nodes at 256 points of
+    four inputs.
+    """
     rng = np.random.default_rng(seed)
     points, directions = rng.normal(size=(2, _N_POINTS, 4))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     comparison = prepare(points, directions[:, :, None])
     tapes = compile_tapes([parse(_KERNEL_FORMULA, ["x", "y", "z", "w"]).tree] * _N_TREES)
     comparison.misalignments(tapes)
-    seconds = statistics.median(_timed(lambda: comparison.misalignments(tapes)) for _ in range(_ROUNDS))
+    seconds = statistics.median(
+        _timed(lambda: comparison.misalignments(tapes)) for _ in range(_ROUNDS)
+    )
     return Row(
-        name=KERNEL, dim=4, expected=[], found=[], recovered=0, of=0, false=0, seconds=round(seconds, 5), seed=seed, rank=1,
+        name=KERNEL, dim=4, expected=[], found=[], recovered=0, of=0, false=0,
+        seconds=round(seconds, 5), seed=seed, rank=1,
         verdict="none", outside=[], unclaimed=[],
     )  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""What became of a system: the row of the table, and the summary that ``closedform bench --json`` prints."""
+"""What became of a system: the row of the table, and the summary that ``closedform bench --json``
+prints.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
@@ -16,10 +18,11 @@ SCORED_POINTS = 500
 class Row(TypedDict):
     """A system as ``--json`` prints it.
 
-    ``found`` are the laws that are claimed, ``recovered`` how many independent invariants they determine, and ``false`` how
-    many of them are no functions of what is conserved. ``unclaimed`` are formulas that were read without being claimed, with
-    the reason. In the track `network` there are besides ``changes`` of the verified concepts within held-out pairs, how badly
-    the network carries each invariant (``carried``), and the ``cause`` of a miss.
+    ``found`` are the laws that are claimed, ``recovered`` how many independent invariants they
+    determine, and ``false`` how many of them are no functions of what is conserved. ``unclaimed``
+    are formulas that were read without being claimed, with the reason. In the track `network` there
+    are besides ``changes`` of the verified concepts within held-out pairs, how badly the network
+    carries each invariant (``carried``), and the ``cause`` of a miss.
     """
 
     name: str
@@ -54,7 +57,9 @@ def score_claims(system: System, claims: Claims, points: FloatArray, seed: int) 
     """
     some, kept = points[:SCORED_POINTS], system.conserved()
     shares = outside(claims.verified, kept, some, system.constraints)
-    right = [concept for concept, share in zip(claims.verified, shares, strict=True) if share < FUNCTION]
+    right = [
+        concept for concept, share in zip(claims.verified, shares, strict=True) if share < FUNCTION
+    ]
     asked = outside(right, system.truths(), some, system.constraints)
     listed = [concept for concept, share in zip(right, asked, strict=True) if share < FUNCTION]
     others = outside([concept for concept, _ in claims.others], kept, some, system.constraints)

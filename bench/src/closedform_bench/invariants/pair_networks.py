@@ -22,7 +22,9 @@ EPOCHS = 15
 PairSampler = Callable[[int, np.random.Generator], FloatArray]
 
 
-def training_options(latents: int, epochs: int = EPOCHS, hidden: tuple[int, ...] = HIDDEN) -> SiameseOptions:
+def training_options(
+    latents: int, epochs: int = EPOCHS, hidden: tuple[int, ...] = HIDDEN
+) -> SiameseOptions:
     """How networks are trained, the same for all systems: about a minute on one core."""
     return SiameseOptions(
         hidden=hidden,
@@ -55,7 +57,16 @@ def train_on_pairs(
     return load_siamese(file)
 
 
-def latent_field(module: "torch.nn.Module", system: System, points: FloatArray, *, seed: int) -> GradientField:
+def latent_field(
+    module: "torch.nn.Module", system: System, points: FloatArray, *, seed: int
+) -> GradientField:
     """The field of all latents of a network, inside what the system keeps constant on all data."""
     *_, last = module.parameters()
-    return extract_field(module, points, list(range(len(last))), names=system.inputs, constraints=system.constraints, rng=seed)
+    return extract_field(
+        module,
+        points,
+        list(range(len(last))),
+        names=system.inputs,
+        constraints=system.constraints,
+        rng=seed,
+    )

@@ -13,7 +13,12 @@ Condition = Callable[[FloatArray], np.ndarray]
 MOST_ROUNDS = 1000
 
 
-def box(low: float | Sequence[float], high: float | Sequence[float], n_inputs: int, where: Condition | None = None) -> Points:
+def box(
+    low: float | Sequence[float],
+    high: float | Sequence[float],
+    n_inputs: int,
+    where: Condition | None = None,
+) -> Points:
     """Uniform points between two corners, redrawn where a condition does not hold.
 
     Examples
@@ -38,13 +43,18 @@ def redrawn(draw: Points, where: Condition | None) -> Points:
             if not len(bad):
                 return points
             points[bad] = draw(len(bad), rng)
-        raise RuntimeError(f"Some of {n} points do not meet their condition after {MOST_ROUNDS} draws; is it ever met?")
+        raise RuntimeError(
+            f"Some of {n} points do not meet their condition after {MOST_ROUNDS} draws; is "
+            f"it ever met?"
+        )
 
     return sample
 
 
 def moved_within(move: Move, where: Condition) -> Move:
-    """A move that is drawn again where it ends outside; after many draws a point stays where it is."""
+    """A move that is drawn again where it ends outside; after many draws a point stays where it
+    is.
+    """
 
     def inside(points: FloatArray, rng: np.random.Generator) -> FloatArray:
         ends = points.copy()

@@ -11,7 +11,13 @@ from closedform_bench.invariants.control import FIELD_CONTROLS, FieldControl
 from closedform_bench.invariants.control_systems import CONTROL_SYSTEMS
 from closedform_bench.invariants.control_track import ControlTask
 from closedform_bench.invariants.field_track import FieldTask
-from closedform_bench.invariants.other_suites import KERNEL, SPEED_SYSTEMS, read_experiment, time_kernel, time_reading
+from closedform_bench.invariants.other_suites import (
+    KERNEL,
+    SPEED_SYSTEMS,
+    read_experiment,
+    time_kernel,
+    time_reading,
+)
 from closedform_bench.invariants.outcome import Row
 from closedform_bench.invariants.system import System
 from closedform_bench.invariants.system_catalogue import SYSTEMS, choose
@@ -109,7 +115,9 @@ def _controls(plan: Plan) -> list[BenchTask]:
     return [
         _task(plan, track, name, seed, budget, partial(run, seed))
         for seed in plan.seeds or (0, 1, 2)
-        for name, (track, run) in choose(plan.systems, {name: (name, entry) for name, entry in runs.items()})
+        for name, (track, run) in choose(
+            plan.systems, {name: (name, entry) for name, entry in runs.items()}
+        )
     ]
 
 
@@ -126,7 +134,14 @@ def _paper(plan: Plan) -> list[BenchTask]:
     budget = BUDGET if plan.budget is None else plan.budget
     numbers = choose(plan.systems, {str(number): number for number in EXPERIMENTS})
     return [
-        _task(plan, "network", str(number), seed, budget, partial(read_experiment, number, budget, seed))
+        _task(
+            plan,
+            "network",
+            str(number),
+            seed,
+            budget,
+            partial(read_experiment, number, budget, seed),
+        )
         for seed in plan.seeds or (0,)
         for number in numbers
     ]
@@ -141,11 +156,16 @@ def _speed(plan: Plan) -> list[BenchTask]:
             tasks.append(_task(plan, "field", KERNEL, seed, budget, partial(time_kernel, seed)))
         names = [name for name in plan.systems if name != KERNEL]
         chosen = choose(names, timed) if names or not plan.systems else []
-        tasks += [_task(plan, "field", s.name, seed, budget, partial(time_reading, s, budget, seed)) for s in chosen]
+        tasks += [
+            _task(plan, "field", s.name, seed, budget, partial(time_reading, s, budget, seed))
+            for s in chosen
+        ]
     return tasks
 
 
-def _task(plan: Plan, track: str, name: str, seed: int, budget: float, run: Callable[[], Row]) -> BenchTask:
+def _task(
+    plan: Plan, track: str, name: str, seed: int, budget: float, run: Callable[[], Row]
+) -> BenchTask:
     content = {
         "suite": plan.suite,
         "track": track,

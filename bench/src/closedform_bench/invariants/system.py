@@ -1,4 +1,6 @@
-"""What a system of the benchmark is: inputs, how points are drawn, what moves them, and what the motion keeps."""
+"""What a system of the benchmark is: inputs, how points are drawn, what moves them, and what the
+motion keeps.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ Points = Callable[[int, np.random.Generator], FloatArray]
 """From a number and a generator to points, shape (n, n_inputs)."""
 
 Move = Callable[[FloatArray, np.random.Generator], FloatArray]
-"""From points to other points of the same orbits, by a random time or a random element of a group, row by row."""
+"""From points to other points of the same orbits, by a random time or a random element of a group,
+row by row.
+"""
 
 Velocity = Callable[[FloatArray], FloatArray]
 """From points to the velocities of the flow there, both of shape (n, n_inputs)."""
@@ -39,11 +43,13 @@ class System:
     move : callable
         Moves points along their orbits.
     constraints : tuple of str
-        What is the same at all points, such as ``"g1**2 + g2**2 + g3**2 = 1"``: told to whoever reads.
+        What is the same at all points, such as ``"g1**2 + g2**2 + g3**2 = 1"``: told to whoever
+        reads.
     velocity : callable or None
         The flow of a dynamical system.
     further : tuple of str
-        Functions that the motion keeps beside the functions of `invariants`; finding one is no mistake, and is not asked for.
+        Functions that the motion keeps beside the functions of `invariants`; finding one is no
+        mistake, and is not asked for.
 
     Examples
     --------

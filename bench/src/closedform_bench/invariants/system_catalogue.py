@@ -22,7 +22,8 @@ class UnknownSystemError(ClosedformError, KeyError):
 
 
 SYSTEMS: dict[str, System] = {
-    system.name: system for system in (*PLANE_SYSTEMS, *SPACE_SYSTEMS, *MANY_SYSTEMS, *ALGEBRAIC_SYSTEMS)
+    system.name: system
+    for system in (*PLANE_SYSTEMS, *SPACE_SYSTEMS, *MANY_SYSTEMS, *ALGEBRAIC_SYSTEMS)
 }
 """27 dynamical and 12 algebraic systems."""
 
@@ -43,5 +44,7 @@ def choose(names: Sequence[str], known: Mapping[str, Entry]) -> list[Entry]:
     for name in names:
         if name not in known:
             hint = suggestion(name, list(known)) or "."
-            raise UnknownSystemError(f"There is no system named {name!r}{hint} Known: {', '.join(known)}.")
+            raise UnknownSystemError(
+                f"There is no system named {name!r}{hint} Known: {', '.join(known)}."
+            )
     return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())

@@ -1,4 +1,6 @@
-"""Tasks of the benchmark: one system, one seed; kept in a store by what they are made of, and not done twice."""
+"""Tasks of the benchmark: one system, one seed; kept in a store by what they are made of, and not
+done twice.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

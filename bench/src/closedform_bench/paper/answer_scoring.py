@@ -1,4 +1,6 @@
-"""Whether a formula is the expected concept. It knows the answers, and nothing that reads a network imports it."""
+"""Whether a formula is the expected concept. It knows the answers, and nothing that reads a network
+imports it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +29,9 @@ CLOSE = 1e-3
 """Largest misalignment between an approximate formula and the truth."""
 
 TOLERANCE = 0.1
-"""How far each constant of an approximate formula may be from the one that makes it true, as a share."""
+"""How far each constant of an approximate formula may be from the one that makes it true, as a
+share.
+"""
 
 PARALLEL = 1e-12
 """Misalignment of a formula with refitted constants that is the truth but for rounding."""
@@ -46,9 +50,10 @@ class Score:
     Attributes
     ----------
     status : {'proved', 'numerical', 'approximate', 'different'}
-        The first two as in `closedform.same_concept`, on the data and modulo what the experiment holds constant. Approximate:
-        with its constants refitted the formula is the same concept, each of them is within 10% of its refitted value, and
-        the misalignment between formula and truth is below 1e-3.
+        The first two as in `closedform.same_concept`, on the data and modulo what the experiment
+        holds constant. Approximate: with its constants refitted the formula is the same concept,
+        each of them is within 10% of its refitted value, and the misalignment between formula and
+        truth is below 1e-3.
     misalignment : float
         Between formula and truth, on the data.
     reason : str
@@ -94,7 +99,10 @@ def score(number: int, found: Expression | None, points: FloatArray) -> Score:
     Examples
     --------
     >>> points = EXPERIMENTS[7].split("test", 300, seed=0)[:, 0]
-    >>> [score(7, parse(text, ["x", "v"]), points).status for text in ("1/(x**2 + v**2)", "x**2 + 0.99*v**2", "x**2")]
+    >>> [
+    ...     score(7, parse(text, ["x", "v"]), points).status
+    ...     for text in ("1/(x**2 + v**2)", "x**2 + 0.99*v**2", "x**2")
+    ... ]
     ['proved', 'approximate', 'different']
     """
     if found is None:
@@ -109,7 +117,9 @@ def score(number: int, found: Expression | None, points: FloatArray) -> Score:
     field = GradientField.from_arrays(points, truth.gradient(points), names=names, constraints=held)
     misalignment = weighted_mean(field_misalignment(formula, field), field.weights)
     if misalignment >= CLOSE:
-        return Score("different", misalignment, f"The misalignment to the truth is {misalignment:.2g}.")
+        return Score(
+            "different", misalignment, f"The misalignment to the truth is {misalignment:.2g}."
+        )
     same = same_concept(formula, truth, names, points=points)
     if held and not same:  # the constraints are no help to a proof that does not need them
         same = same_concept(formula, truth, names, constraints=held, points=points)
@@ -120,7 +130,9 @@ def score(number: int, found: Expression | None, points: FloatArray) -> Score:
     return approximate_score(formula, truth, field, misalignment)
 
 
-def best_score(number: int, formulas: Sequence[Expression], points: FloatArray) -> tuple[int | None, Score]:
+def best_score(
+    number: int, formulas: Sequence[Expression], points: FloatArray
+) -> tuple[int | None, Score]:
     """The place of the formula that scores best, the first of equals, and its score."""
     scores = [score(number, formula, points) for formula in formulas]
     if not scores:
@@ -129,8 +141,12 @@ def best_score(number: int, formulas: Sequence[Expression], points: FloatArray) 
     return place, scores[place]
 
 
-def approximate_score(formula: Expression, truth: Expression, field: GradientField, misalignment: float) -> Score:
-    """Refit the fitted constants to the truth; if that is not enough, also those that were rounded to plain numbers."""
+def approximate_score(
+    formula: Expression, truth: Expression, field: GradientField, misalignment: float
+) -> Score:
+    """Refit the fitted constants to the truth; if that is not enough, also those that were rounded
+    to plain numbers.
+    """
     formula = Expression(_with_numbers_worked_out(formula.tree), formula.names)
     fitted = fitted_positions(formula.tree)
     for positions in dict.fromkeys((fitted, _constants(formula.tree))):
@@ -140,12 +156,22 @@ def approximate_score(formula: Expression, truth: Expression, field: GradientFie
         before, after = (np.array(constant_values(e.tree, positions)) for e in (formula, refitted))
         away = float(np.max(np.abs(before - after) / np.maximum(np.abs(after), 1e-300)))
         if left < PARALLEL and away <= TOLERANCE and _keeps_order(refitted, truth, field):
-            return Score("approximate", misalignment, f"Its constants are within {100 * away:.2g}% of the true ones.")
-    return Score("different", misalignment, "No constants within 10% of those found make it the same concept.")
+            return Score(
+                "approximate",
+                misalignment,
+                f"Its constants are within {100 * away:.2g}% of the true ones.",
+            )
+    return Score(
+        "different",
+        misalignment,
+        "No constants within 10% of those found make it the same concept.",
+    )
 
 
 def _with_numbers_worked_out(tree: Tree) -> Tree:
-    """The tree with one number for each part without inputs: 1.6% of 0.984 are all of log(0.984), which may be a whole term."""
+    """The tree with one number for each part without inputs: 1.6% of 0.984 are all of log(0.984),
+    which may be a whole term.
+    """
 
     def node(name: str, *operands: Tree) -> Tree:
         whole = apply(name, *operands)
@@ -156,12 +182,15 @@ def _with_numbers_worked_out(tree: Tree) -> Tree:
 
 
 def _constants(tree: Tree) -> tuple[int, ...]:
-    """Positions of the numbers that could be fitted: all but plain exponents, which belong to the form."""
+    """Positions of the numbers that could be fitted: all but plain exponents, which belong to the
+    form.
+    """
     tokens, fitted = tree.tokens, fitted_positions(tree)
     return tuple(
         i
         for i, token in enumerate(tokens)
-        if isinstance(token, Constant) and (i in fitted or not (i + 1 < len(tokens) and tokens[i + 1] == "pow"))
+        if isinstance(token, Constant)
+        and (i in fitted or not (i + 1 < len(tokens) and tokens[i + 1] == "pow"))
     )
 
 

@@ -14,7 +14,8 @@ class Answer:
     name : str
         What it is called.
     spellings : tuple of str
-        Other functions that agree with it on the data, for a comparison of full gradients, which depends on the spelling.
+        Other functions that agree with it on the data, for a comparison of full gradients, which
+        depends on the spelling.
     """
 
     expression: str
@@ -26,7 +27,9 @@ ANSWERS = {
     1: Answer("A11 + A22", "trace"),
     2: Answer("A11*A22 - A12*A21", "determinant"),
     3: Answer("A11 + A22 + A33", "trace"),
-    4: Answer("A12**2 + A13**2 + A23**2", "sum of principal minors", ("A12*A21 + A13*A31 + A23*A32",)),
+    4: Answer(
+        "A12**2 + A13**2 + A23**2", "sum of principal minors", ("A12*A21 + A13*A31 + A23*A32",)
+    ),
     5: Answer("A11 + A22 + A33 + A44", "trace"),
     6: Answer("E1*B1 + E2*B2 + E3*B3", "determinant"),
     7: Answer("v**2/2 + x**2/2", "energy"),

@@ -1,4 +1,5 @@
-"""How well networks carry their concepts: ``python -m closedform_bench.paper.assess DIR`` writes ``DIR/networks.json``.
+"""How well networks carry their concepts: ``python -m closedform_bench.paper.assess DIR`` writes
+``DIR/networks.json``.
 
 This is scoring: it knows the answers, and nothing that reads a network imports it.
 """
@@ -33,9 +34,10 @@ def assess(number: int, module: "torch.nn.Module", *, seed: int = 0) -> dict[str
     Returns
     -------
     dict
-        ``misalignment`` (mean), ``misalignment_trimmed`` and ``misalignment_median`` inside the tangent space;
-        ``misalignment_without_tangent``, of the spelling that fits best; ``misalignment_smoothed`` with gradients averaged over
-        0.05 of the spread; ``noise_degrees``, the directional noise of the field; ``spearman`` of latent and concept.
+        ``misalignment`` (mean), ``misalignment_trimmed`` and ``misalignment_median`` inside the
+        tangent space; ``misalignment_without_tangent``, of the spelling that fits best;
+        ``misalignment_smoothed`` with gradients averaged over 0.05 of the spread;
+        ``noise_degrees``, the directional noise of the field; ``spearman`` of latent and concept.
     """
     field = extract_experiment(number, module, seed=seed)
     full = extract_experiment(number, module, tangent="none", seed=seed)
@@ -49,30 +51,42 @@ def assess(number: int, module: "torch.nn.Module", *, seed: int = 0) -> dict[str
         "misalignment_trimmed": trimmed_mean(errors, field.weights),
         "misalignment_median": float(np.median(errors[field.weights > 0])),
         "misalignment_without_tangent": min(
-            weighted_mean(_errors(spelling, full), full.weights) for spelling in (answer.expression, *answer.spellings)
+            weighted_mean(_errors(spelling, full), full.weights)
+            for spelling in (answer.expression, *answer.spellings)
         ),
         "misalignment_smoothed": weighted_mean(_errors(answer.expression, smooth), smooth.weights),
         "noise_degrees": field.quality.noise_degrees,
-        "spearman": float(pd.Series(field.latents[:, 0]).corr(pd.Series(values), method="spearman")),
+        "spearman": float(
+            pd.Series(field.latents[:, 0]).corr(pd.Series(values), method="spearman")
+        ),
     }
 
 
 def main() -> None:
     """Assess every network in a directory."""
-    parser = argparse.ArgumentParser(prog="python -m closedform_bench.paper.assess", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m closedform_bench.paper.assess", description=__doc__
+    )
     parser.add_argument("directory", type=Path)
     assess_directory(parser.parse_args().directory)
 
 
 def assess_directory(directory: Path) -> None:
-    """Write ``networks.json``: how each network in a directory was trained, and how well it carries its concept."""
+    """Write ``networks.json``: how each network in a directory was trained, and how well it carries
+    its concept.
+    """
     table = []
     for number in EXPERIMENTS:
         file = network_file(directory, number)
         if file.exists():
             record = read_record(directory, number)
             record |= assess(number, load_siamese(file), seed=record["seed"])
-            table.append({key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in record.items()})
+            table.append(
+                {
+                    key: float(f"{value:.4g}") if isinstance(value, float) else value
+                    for key, value in record.items()
+                }
+            )
     write_text(directory / "networks.json", json.dumps(table, indent=1) + "\n")
 
 

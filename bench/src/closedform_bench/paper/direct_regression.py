@@ -1,4 +1,6 @@
-"""The baseline: direct symbolic regression of the latent's values on the inputs, without the answers."""
+"""The baseline: direct symbolic regression of the latent's values on the inputs, without the
+answers.
+"""
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField

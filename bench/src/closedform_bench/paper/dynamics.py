@@ -17,7 +17,9 @@ ENERGY = -0.5
 PLANE_HELD = f"(v1**2 + v2**2)/2 - 1/sqrt(x1**2 + x2**2) = {ENERGY}"
 
 CLOSEST = 0.2
-"""Points nearer than this to the centre are taken at another time: there speeds grow beyond all others."""
+"""Points nearer than this to the centre are taken at another time: there speeds grow beyond all
+others.
+"""
 
 
 def harmonic(state: FloatArray) -> FloatArray:
@@ -47,11 +49,14 @@ def exponential(state: FloatArray) -> FloatArray:
 def kepler(state: FloatArray) -> FloatArray:
     """V = -1 / r."""
     position, velocity = state[:, :2], state[:, 2:]
-    return np.concatenate([velocity, -position / np.linalg.norm(position, axis=1, keepdims=True) ** 3], axis=1)
+    return np.concatenate(
+        [velocity, -position / np.linalg.norm(position, axis=1, keepdims=True) ** 3], axis=1
+    )
 
 
 def trajectories(n: int, rng: np.random.Generator, *, motion: Motion) -> FloatArray:
-    """Experiments 7 to 10: starts uniform in [0, 1]^2; two times of one trajectory, and one of another.
+    """Experiments 7 to 10: starts uniform in [0, 1]^2; two times of one trajectory, and one of
+    another.
 
     Examples
     --------
@@ -61,7 +66,9 @@ def trajectories(n: int, rng: np.random.Generator, *, motion: Motion) -> FloatAr
     """
     start, other = rng.uniform(0, 1, (2, n, 2))
     times = TIMES[rng.integers(0, len(TIMES), (3, n))]
-    anchor, positive, negative = (integrate(motion, y, t) for y, t in zip((start, start, other), times, strict=True))
+    anchor, positive, negative = (
+        integrate(motion, y, t) for y, t in zip((start, start, other), times, strict=True)
+    )
     return np.stack([anchor, positive, negative], axis=1)
 
 
@@ -78,7 +85,9 @@ def _starts(n: int, rng: np.random.Generator) -> FloatArray:
     while (bad := np.linalg.norm(position, axis=1) < CLOSEST).any():
         position[bad] = rng.uniform(0, 1, (int(bad.sum()), 2))
     speed = np.sqrt(2 * (ENERGY + 1 / np.linalg.norm(position, axis=1)))
-    return np.concatenate([position, velocity * (speed / np.linalg.norm(velocity, axis=1))[:, None]], axis=1)
+    return np.concatenate(
+        [position, velocity * (speed / np.linalg.norm(velocity, axis=1))[:, None]], axis=1
+    )
 
 
 def _away_from_the_centre(start: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -94,5 +103,8 @@ def _turned(points: FloatArray, rng: np.random.Generator) -> FloatArray:
     cosine, sine_ = np.cos(angle), np.sin(angle)
     first, second = points[:, 0::2], points[:, 1::2]
     turned = np.empty_like(points)
-    turned[:, 0::2], turned[:, 1::2] = cosine * first - sine_ * second, sine_ * first + cosine * second
+    turned[:, 0::2], turned[:, 1::2] = (
+        cosine * first - sine_ * second,
+        sine_ * first + cosine * second,
+    )
     return turned

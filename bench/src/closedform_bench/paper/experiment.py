@@ -1,4 +1,6 @@
-"""What an experiment is: data in triplets, and what is stated about the data. Not what the network should learn."""
+"""What an experiment is: data in triplets, and what is stated about the data. Not what the network
+should learn.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,11 +29,12 @@ class Experiment:
     inputs : tuple of str
         Names of the inputs, in the order of the columns.
     sampler : callable
-        ``sampler(n, rng)`` draws n triplets (anchor, positive, negative), shape (n, 3, n_inputs). Anchor and positive share the
-        invariants, anchor and negative do not, but for what `held` says.
+        ``sampler(n, rng)`` draws n triplets (anchor, positive, negative), shape (n, 3, n_inputs).
+        Anchor and positive share the invariants, anchor and negative do not, but for what `held`
+        says.
     held : tuple of str
-        What has the same value on the whole data set, as constraints: known to who makes the data, and so told to the
-        extraction.
+        What has the same value on the whole data set, as constraints: known to who makes the data,
+        and so told to the extraction.
 
     Examples
     --------
@@ -46,6 +49,10 @@ class Experiment:
     sampler: Sampler
     held: tuple[str, ...] = ()
 
-    def split(self, name: Literal["training", "validation", "test"], n: int, *, seed: int) -> FloatArray:
-        """Triplets of one split of the data, shape (n, 3, n_inputs); splits and seeds are independent of each other."""
+    def split(
+        self, name: Literal["training", "validation", "test"], n: int, *, seed: int
+    ) -> FloatArray:
+        """Triplets of one split of the data, shape (n, 3, n_inputs); splits and seeds are
+        independent of each other.
+        """
         return self.sampler(n, np.random.default_rng([seed, self.number, _SPLITS.index(name)]))

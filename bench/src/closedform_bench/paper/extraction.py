@@ -1,4 +1,6 @@
-"""From a trained network to its gradient field, with what is known about the data and nothing of the answer."""
+"""From a trained network to its gradient field, with what is known about the data and nothing of
+the answer.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,8 @@ def extract_experiment(
     smoothing: float = 0.0,
     seed: int = 0,
 ) -> GradientField:
-    """The field of a network's latent at anchors of its test data, inside what the experiment holds constant.
+    """The field of a network's latent at anchors of its test data, inside what the experiment holds
+    constant.
 
     Parameters
     ----------
@@ -30,7 +33,8 @@ def extract_experiment(
     module : torch.nn.Module
     n_points : int
     tangent : str
-        'auto' states what the experiment holds constant; 'none' compares full gradients as the paper does.
+        'auto' states what the experiment holds constant; 'none' compares full gradients as the
+        paper does.
     smoothing : float
         See `closedform.extract_field`.
     seed : int

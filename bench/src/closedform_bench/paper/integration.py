@@ -16,8 +16,11 @@ TOLERANCE = 1e-12
 MOST_STEPS = 100_000
 
 
-def integrate(motion: Motion, start: FloatArray, duration: FloatArray, *, tolerance: float = TOLERANCE) -> FloatArray:
-    """Follow every state for its own duration, by the Runge-Kutta method of order 8 of Dormand and Prince.
+def integrate(
+    motion: Motion, start: FloatArray, duration: FloatArray, *, tolerance: float = TOLERANCE
+) -> FloatArray:
+    """Follow every state for its own duration, by the Runge-Kutta method of order 8 of Dormand and
+    Prince.
 
     Parameters
     ----------
@@ -54,28 +57,39 @@ def integrate(motion: Motion, start: FloatArray, duration: FloatArray, *, tolera
             return end
         proposed, error = _step(motion, state, step)
         # A step into a singularity is not finite; it is tried again with a smaller one.
-        ratio = np.nan_to_num(np.max(error / (tolerance * (1 + np.abs(state))), axis=1), nan=1e30, posinf=1e30)
+        ratio = np.nan_to_num(
+            np.max(error / (tolerance * (1 + np.abs(state))), axis=1), nan=1e30, posinf=1e30
+        )
         accepted = ratio <= 1
         state = np.where(accepted[:, None], proposed, state)
         left = np.where(accepted, left - step, left)
-        step = np.minimum(step * np.clip(0.9 * np.maximum(ratio, 1e-30) ** (-1 / 8), 0.2, 5.0), left)
+        step = np.minimum(
+            step * np.clip(0.9 * np.maximum(ratio, 1e-30) ** (-1 / 8), 0.2, 5.0), left
+        )
         done = left <= 0
         if done.any():
             end[active[done]] = state[done]
             active, state, left, step = active[~done], state[~done], left[~done], step[~done]
     raise RuntimeError(
-        f"{len(active)} trajectories are not at their ends after {MOST_STEPS} steps; do they fall into a centre?"
+        f"{len(active)} trajectories are not at their ends after {MOST_STEPS} steps; do they "
+        f"fall into a centre?"
     )
 
 
 def _step(motion: Motion, state: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """One step of each trajectory, and an estimate of its error; coefficients and estimate are SciPy's."""
+    """One step of each trajectory, and an estimate of its error; coefficients and estimate are
+    SciPy's.
+    """
     slopes = np.empty((13, *state.shape))
     width = step[:, None]
     slopes[0] = motion(state)
     for stage in range(1, 12):
-        slopes[stage] = motion(state + width * np.tensordot(DOP853.A[stage, :stage], slopes[:stage], 1))
+        slopes[stage] = motion(
+            state + width * np.tensordot(DOP853.A[stage, :stage], slopes[:stage], 1)
+        )
     proposed = state + width * np.tensordot(DOP853.B, slopes[:12], 1)
     slopes[12] = motion(proposed)
-    fifth, third = (np.abs(np.tensordot(coefficients, slopes, 1)) for coefficients in (DOP853.E5, DOP853.E3))
+    fifth, third = (
+        np.abs(np.tensordot(coefficients, slopes, 1)) for coefficients in (DOP853.E5, DOP853.E3)
+    )
     return proposed, width * fifth**2 / np.maximum(np.hypot(fifth, 0.1 * third), 1e-300)

@@ -5,7 +5,9 @@ import numpy as np
 from closedform.arrays import FloatArray
 
 WORST_CONDITION = 10.0
-"""Changes of basis with a larger condition number are drawn again: close to singular they make huge entries."""
+"""Changes of basis with a larger condition number are drawn again: close to singular they make huge
+entries.
+"""
 
 TRACE = 5.0
 """The trace of every matrix in experiment 2."""
@@ -36,7 +38,9 @@ def similar_matrices(n: int, rng: np.random.Generator, *, size: int) -> FloatArr
 
 
 def similar_matrices_of_one_trace(n: int, rng: np.random.Generator) -> FloatArray:
-    """Experiment 2: 2x2 matrices, entries uniform in [-4, 4], then the diagonal shifted so that every trace is `TRACE`."""
+    """Experiment 2: 2x2 matrices, entries uniform in [-4, 4], then the diagonal shifted so that
+    every trace is `TRACE`.
+    """
     anchor, negative = rng.uniform(-4, 4, (2, n, 2, 2))
     for matrices in (anchor, negative):
         matrices += ((TRACE - np.trace(matrices, axis1=1, axis2=2)) / 2)[:, None, None] * np.eye(2)
@@ -44,7 +48,9 @@ def similar_matrices_of_one_trace(n: int, rng: np.random.Generator) -> FloatArra
 
 
 def antisymmetric_matrices(n: int, rng: np.random.Generator) -> FloatArray:
-    """Experiment 4: antisymmetric 3x3 matrices with normal entries, positives in another orthonormal basis."""
+    """Experiment 4: antisymmetric 3x3 matrices with normal entries, positives in another
+    orthonormal basis.
+    """
     anchor, negative = np.triu(rng.normal(size=(2, n, 3, 3)), 1)
     for matrices in (anchor, negative):
         matrices -= np.swapaxes(matrices.copy(), 1, 2)

@@ -1,4 +1,6 @@
-"""Read a network of an experiment: field, search, choice, verdict. The same way for all, and without the answers."""
+"""Read a network of an experiment: field, search, choice, verdict. The same way for all, and
+without the answers.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,9 @@ BUDGET = 4.0
 """Seconds for search, choice and verdict: a minute for the twelve."""
 
 SMOOTHING = 0.05
-"""Radius over which the gradients of rectified networks are averaged, as a share of the spread; others are read as they are."""
+"""Radius over which the gradients of rectified networks are averaged, as a share of the spread;
+others are read as they are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ class ExperimentReading:
 def get_network(
     number: int, source: Source, directory: Path, *, seed: int = 0, progress: Progress | None = None
 ) -> TrainedNetwork:
-    """The shipped network, or one that is trained into a directory; an interrupted training goes on.
+    """The shipped network, or one that is trained into a directory; an interrupted training goes
+    on.
 
     Raises
     ------
@@ -75,7 +80,11 @@ def get_network(
         module = load_checkpoint(number)
         return TrainedNetwork(module, SEED, checkpoint_records()[number]["train_seconds"])
     train_into(directory, number, source, seed=seed, progress=progress)
-    return TrainedNetwork(load_siamese(network_file(directory, number)), seed, read_record(directory, number)["train_seconds"])
+    return TrainedNetwork(
+        load_siamese(network_file(directory, number)),
+        seed,
+        read_record(directory, number)["train_seconds"],
+    )
 
 
 def read_network(
@@ -100,7 +109,9 @@ def read_network(
     smoothing = SMOOTHING if is_rectified(network.module) else 0.0
     field = extract_experiment(number, network.module, smoothing=smoothing, seed=network.seed)
     title = f"Experiment {number}: {EXPERIMENTS[number].name}"
-    found = interpret_field(field, budget=budget, rng=seed, progress=progress, title=title, command=command)
+    found = interpret_field(
+        field, budget=budget, rng=seed, progress=progress, title=title, command=command
+    )
     return ExperimentReading(number, field, found)
 
 

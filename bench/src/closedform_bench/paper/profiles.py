@@ -14,7 +14,9 @@ _PAPER_FACTOR_FROM = 6
 """Experiments 1 to 5 lower the learning rate by 0.2 on a plateau, the others by 0.5."""
 
 _STOP_AFTER = 80
-"""Epochs without a better loss that end a training of the paper's size: by then the learning rate has fallen 128 times."""
+"""Epochs without a better loss that end a training of the paper's size: by then the learning rate
+has fallen 128 times.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,13 @@ def get_profile(name: ProfileName, number: int) -> Profile:
     (100, 0.5)
     """
     if name == "quick":
-        options = SiameseOptions(hidden=(128, 128), activation="elu", learning_rate=6e-3, epochs=60, schedule="cycle")
+        options = SiameseOptions(
+            hidden=(128, 128), activation="elu", learning_rate=6e-3, epochs=60, schedule="cycle"
+        )
         return Profile(20_000, 2_000, 10_000, options)
     options = SiameseOptions(
-        epochs=_PAPER_EPOCHS.get(number, 300), factor=0.5 if number >= _PAPER_FACTOR_FROM else 0.2, stop_after=_STOP_AFTER
+        epochs=_PAPER_EPOCHS.get(number, 300),
+        factor=0.5 if number >= _PAPER_FACTOR_FROM else 0.2,
+        stop_after=_STOP_AFTER,
     )
     return Profile(50_000, 5_000, 10_000, options)

@@ -1,4 +1,6 @@
-"""Run experiments: network, reading, baseline, score; and what ``closedform reproduce`` prints of the outcomes."""
+"""Run experiments: network, reading, baseline, score; and what ``closedform reproduce`` prints of
+the outcomes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +14,13 @@ from closedform.progress import Progress
 from closedform_bench.paper.answer_scoring import Score, best_score, expected_text, score
 from closedform_bench.paper.direct_regression import regress_latent
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
-from closedform_bench.paper.network_reading import BUDGET, ExperimentReading, Source, get_network, read_network
+from closedform_bench.paper.network_reading import (
+    BUDGET,
+    ExperimentReading,
+    Source,
+    get_network,
+    read_network,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,8 @@ class ReproductionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """What direct regression found: the formula of its front that scores best, or else its most accurate one.
+    """What direct regression found: the formula of its front that scores best, or else its most
+    accurate one.
 
     Attributes
     ----------
@@ -97,7 +106,9 @@ class ExperimentOutcome:
             "found": None if self.found is None else str(self.found),
             "equivalence": self.score.status,
             "verdict": "none" if found is None else found.verdict.status,
-            "misalignment": None if found is None or found.alignment is None else found.alignment.misalignment,
+            "misalignment": None
+            if found is None or found.alignment is None
+            else found.alignment.misalignment,
             "search_seconds": None if found is None else found.provenance.seconds,
             "train_seconds": self.train_seconds,
             "direct": None
@@ -109,7 +120,9 @@ class ExperimentOutcome:
         }
 
 
-def reproduce(number: int, settings: ReproductionSettings, *, progress: Progress | None = None) -> ExperimentOutcome:
+def reproduce(
+    number: int, settings: ReproductionSettings, *, progress: Progress | None = None
+) -> ExperimentOutcome:
     """Run one experiment.
 
     Raises
@@ -118,11 +131,20 @@ def reproduce(number: int, settings: ReproductionSettings, *, progress: Progress
         If someone interrupts a training; the next call goes on.
     """
     try:
-        network = get_network(number, settings.profile, settings.directory, seed=settings.seed, progress=progress)
+        network = get_network(
+            number, settings.profile, settings.directory, seed=settings.seed, progress=progress
+        )
     except ModelFileError as error:
-        return ExperimentOutcome(number, None, Score("different", 1.0, f"There is no network: {error}"), None)
+        return ExperimentOutcome(
+            number, None, Score("different", 1.0, f"There is no network: {error}"), None
+        )
     reading = read_network(
-        number, network, budget=settings.budget, seed=settings.seed, progress=progress, command=settings.command
+        number,
+        network,
+        budget=settings.budget,
+        seed=settings.seed,
+        progress=progress,
+        command=settings.command,
     )
     points = reading.field.points
     direct = regress_directly(reading, settings) if settings.has_baseline else None
@@ -131,7 +153,9 @@ def reproduce(number: int, settings: ReproductionSettings, *, progress: Progress
 
 
 def regress_directly(reading: ExperimentReading, settings: ReproductionSettings) -> Direct:
-    """Run the baseline on the network that was read. Whoever chooses from its front is taken to choose well."""
+    """Run the baseline on the network that was read. Whoever chooses from its front is taken to
+    choose well.
+    """
     front = regress_latent(reading.field, seconds=settings.budget, seed=settings.seed)
     forms = [canonical_form(formula, reading.field.points) for formula in front]
     place, found = best_score(reading.number, forms, reading.field.points)
@@ -145,5 +169,7 @@ def summary(outcomes: Sequence[ExperimentOutcome]) -> dict[str, Any]:
         "experiments": [outcome.row() for outcome in outcomes],
         "recovered": sum(outcome.score.is_recovered for outcome in outcomes),
         "of": len(outcomes),
-        "direct_recovered": sum(direct.score.is_recovered for direct in directs) if directs else None,
+        "direct_recovered": sum(direct.score.is_recovered for direct in directs)
+        if directs
+        else None,
     }

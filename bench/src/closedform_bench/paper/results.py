@@ -1,4 +1,6 @@
-"""Write outcomes into a directory: tables, the paper's figures, and a report for each experiment."""
+"""Write outcomes into a directory: tables, the paper's figures, and a report for each
+experiment.
+"""
 
 import json
 from collections.abc import Sequence
@@ -46,7 +48,16 @@ def write_results(outcomes: Sequence[ExperimentOutcome], directory: Path) -> Non
 
 def markdown(outcomes: Sequence[ExperimentOutcome]) -> str:
     """The table as Markdown, with formulas as code."""
-    titles = ["", "expected", "found", "equivalence", "verdict", "misalignment", "search (s)", "training (s)"]
+    titles = [
+        "",
+        "expected",
+        "found",
+        "equivalence",
+        "verdict",
+        "misalignment",
+        "search (s)",
+        "training (s)",
+    ]
     has_direct = any(outcome.direct is not None for outcome in outcomes)
     titles += ["direct regression"] if has_direct else []
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
@@ -60,11 +71,17 @@ def markdown(outcomes: Sequence[ExperimentOutcome]) -> str:
 
 def _cells(outcome: ExperimentOutcome, has_direct: bool) -> list[str]:
     row = outcome.row()
-    cells = [str(row["number"])] + ["-" if row[key] is None else f"`{row[key]}`" for key in ("expected", "found")]
+    cells = [str(row["number"])] + [
+        "-" if row[key] is None else f"`{row[key]}`" for key in ("expected", "found")
+    ]
     cells += [row["equivalence"], row["verdict"]]
     for key, form in (("misalignment", ".1e"), ("search_seconds", ".1f"), ("train_seconds", ".0f")):
         cells.append("-" if row[key] is None else format(row[key], form))
-    return [*cells, "-" if outcome.direct is None else outcome.direct.score.status] if has_direct else cells
+    return (
+        [*cells, "-" if outcome.direct is None else outcome.direct.score.status]
+        if has_direct
+        else cells
+    )
 
 
 def _write_reading(outcome: ExperimentOutcome, figures: Path, reports: Path) -> None:

@@ -33,5 +33,10 @@ def load_checkpoint(number: int) -> "torch.nn.Sequential":
 
 
 def checkpoint_records() -> dict[int, dict[str, Any]]:
-    """How each network was trained and how well it carries its concept, by number; see `closedform_bench.paper.assess`."""
-    return {record["number"]: record for record in json.loads((_DIRECTORY / "networks.json").read_text())}
+    """How each network was trained and how well it carries its concept, by number; see
+    `closedform_bench.paper.assess`.
+    """
+    return {
+        record["number"]: record
+        for record in json.loads((_DIRECTORY / "networks.json").read_text())
+    }

@@ -1,4 +1,6 @@
-"""Experiments 6 and 12: electromagnetic fields and events under Lorentz transformations (rotation, boost, rotation)."""
+"""Experiments 6 and 12: electromagnetic fields and events under Lorentz transformations (rotation,
+boost, rotation).
+"""
 
 import numpy as np
 
@@ -14,7 +16,8 @@ FIELD_HELD = "E1**2 + E2**2 + E3**2 - B1**2 - B2**2 - B3**2 = 0"
 
 
 def lorentz_transformations(n: int, rng: np.random.Generator) -> FloatArray:
-    """Random proper transformations, shape (n, 4, 4): a rotation, a boost along x, another rotation.
+    """Random proper transformations, shape (n, 4, 4): a rotation, a boost along x, another
+    rotation.
 
     Examples
     --------
@@ -32,7 +35,8 @@ def lorentz_transformations(n: int, rng: np.random.Generator) -> FloatArray:
 
 
 def electromagnetic_fields(n: int, rng: np.random.Generator) -> FloatArray:
-    """Experiment 6: components uniform in [0, 1], then E enlarged and B reduced by one factor until both are as long.
+    """Experiment 6: components uniform in [0, 1], then E enlarged and B reduced by one factor until
+    both are as long.
 
     The factor leaves the product E.B as it was drawn.
     """
@@ -40,7 +44,9 @@ def electromagnetic_fields(n: int, rng: np.random.Generator) -> FloatArray:
     transformations = lorentz_transformations(n, rng)
     tensors = transformations @ _field_tensors(anchor) @ np.swapaxes(transformations, 1, 2)
     magnetic = np.stack([-tensors[:, 2, 3], tensors[:, 1, 3], -tensors[:, 1, 2]], axis=1)
-    return np.stack([anchor, np.concatenate([-tensors[:, 0, 1:], magnetic], axis=1), negative], axis=1)
+    return np.stack(
+        [anchor, np.concatenate([-tensors[:, 0, 1:], magnetic], axis=1), negative], axis=1
+    )
 
 
 def events(n: int, rng: np.random.Generator) -> FloatArray:

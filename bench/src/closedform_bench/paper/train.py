@@ -1,4 +1,5 @@
-"""Train the networks of the experiments: ``python -m closedform_bench.paper.train --profile paper --out DIR [N ...]``.
+"""Train the networks of the experiments: ``python -m closedform_bench.paper.train --profile paper
+--out DIR [N ...]``.
 
 An interrupted run goes on where it was when it is started again with the same words.
 """
@@ -45,8 +46,16 @@ def train_experiment(
     )
 
 
-def train_into(directory: Path, number: int, name: ProfileName, *, seed: int = 0, progress: Progress | None = None) -> None:
-    """Train into a directory: ``experiment_08.safetensors`` and a record beside it; nothing is done if they are there.
+def train_into(
+    directory: Path,
+    number: int,
+    name: ProfileName,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> None:
+    """Train into a directory: ``experiment_08.safetensors`` and a record beside it; nothing is done
+    if they are there.
 
     Raises
     ------
@@ -60,7 +69,10 @@ def train_into(directory: Path, number: int, name: ProfileName, *, seed: int = 0
         there = read_record(directory, number)
         if (there["profile"], there["seed"]) != (name, seed):
             found = f"profile {there['profile']!r} and seed {there['seed']}"
-            raise TrainingError(f"{file} was trained with {found}, not {name!r} and {seed}; choose another directory.")
+            raise TrainingError(
+                f"{file} was trained with {found}, not {name!r} and {seed}; choose another "
+                f"directory."
+            )
         return
     directory.mkdir(parents=True, exist_ok=True)
     profile = get_profile(name, number)
@@ -68,7 +80,9 @@ def train_into(directory: Path, number: int, name: ProfileName, *, seed: int = 0
     trained = train_experiment(number, profile, seed=seed, checkpoint=checkpoint, progress=progress)
     if trained.status == "interrupted":
         raise KeyboardInterrupt
-    record = training_record(number, trained, EXPERIMENTS[number].split("test", profile.n_test, seed=seed))
+    record = training_record(
+        number, trained, EXPERIMENTS[number].split("test", profile.n_test, seed=seed)
+    )
     record |= {"profile": name, "seed": seed}
     write_text(file.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
     trained.save(file)
@@ -102,8 +116,16 @@ def training_record(number: int, trained: TrainedSiamese, test: FloatArray) -> d
 
 def main() -> None:
     """Read the words on the command line and train."""
-    parser = argparse.ArgumentParser(prog="python -m closedform_bench.paper.train", description=__doc__)
-    parser.add_argument("numbers", nargs="*", type=int, metavar="N", help="experiments, in this order; all by default")
+    parser = argparse.ArgumentParser(
+        prog="python -m closedform_bench.paper.train", description=__doc__
+    )
+    parser.add_argument(
+        "numbers",
+        nargs="*",
+        type=int,
+        metavar="N",
+        help="experiments, in this order; all by default",
+    )
     parser.add_argument("--profile", choices=("paper", "quick"), default="quick")
     parser.add_argument("--out", type=Path, required=True, help="directory of the networks")
     parser.add_argument("--seed", type=int, default=0)

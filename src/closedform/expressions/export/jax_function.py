@@ -11,11 +11,17 @@ from closedform.optional import require
 def to_jax(expression: Expression) -> Callable[[Any], Any]:
     """A function from an array (..., n_inputs) to its values (...)."""
     jnp = require("jax.numpy", extra="jax")
-    library = Library("jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where})
+    library = Library(
+        "jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where}
+    )
 
     def function(points: Any) -> Any:
         points = jnp.asarray(points)
-        result = value(expression.tree, [points[..., column] for column in range(len(expression.names))], library)
+        result = value(
+            expression.tree,
+            [points[..., column] for column in range(len(expression.names))],
+            library,
+        )
         return jnp.broadcast_to(jnp.asarray(result, dtype=points.dtype), points.shape[:-1])
 
     function.__doc__ = f"{expression} of ({', '.join(expression.names)})."

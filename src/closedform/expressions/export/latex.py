@@ -14,7 +14,8 @@ from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sym
 # SymPy would set two underscores as a power, and one at the end as an empty index.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
     ">": r"\textgreater{}",
 }  # fmt: skip
 
@@ -31,7 +32,11 @@ def to_latex(expression: Expression) -> str:
     '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
     """
     form = to_sympy(expression, exact=False, named=True)
-    long_numbers = {number: _rounded(number) for number in form.atoms(sympy.Rational, sympy.Float) if _is_long(number)}
+    long_numbers = {
+        number: _rounded(number)
+        for number in form.atoms(sympy.Rational, sympy.Float)
+        if _is_long(number)
+    }
     labels = {
         symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
         for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
@@ -40,7 +45,9 @@ def to_latex(expression: Expression) -> str:
     try:
         return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
     except RecursionError as error:
-        raise ExpressionError("The expression is nested too deeply to be typeset; write it flatter.") from error
+        raise ExpressionError(
+            "The expression is nested too deeply to be typeset; write it flatter."
+        ) from error
 
 
 def _is_long(number: Any) -> bool:

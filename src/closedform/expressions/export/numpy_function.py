@@ -10,7 +10,8 @@ from closedform.expressions.expression import Expression
 
 
 def to_numpy(expression: Expression) -> Callable[..., Any]:
-    """A function of one array per input, in the order of the expression's names; it broadcasts like NumPy.
+    """A function of one array per input, in the order of the expression's names; it broadcasts like
+    NumPy.
 
     Examples
     --------
@@ -22,7 +23,8 @@ def to_numpy(expression: Expression) -> Callable[..., Any]:
     def function(*inputs: Any) -> Any:
         if len(inputs) != len(expression.names):
             raise TypeError(
-                f"The function takes {len(expression.names)} arrays ({', '.join(expression.names)}); got {len(inputs)}."
+                f"The function takes {len(expression.names)} arrays "
+                f"({', '.join(expression.names)}); got {len(inputs)}."
             )
         arrays = [np.asarray(array, dtype=np.float64) for array in inputs]
         with np.errstate(all="ignore"):

@@ -163,10 +163,7 @@ def _first_layout(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
 
 
 def _payloads(
-    entries: Mapping[str, bytes],
-    folder: str,
-    config_name: str,
-    name: str,
+    entries: Mapping[str, bytes], folder: str, config_name: str, name: str
 ) -> dict[str, bytes]:
     """The tensors of a folder: a configuration and raw bytes, or one pickle."""
     pickled, config = f"{folder}model.pt", f"{folder}{config_name}"

@@ -1,7 +1,9 @@
-"""From pyoperon's node hashes to tapes, compiled; what lies outside an expression's essential part is left out.
+"""From pyoperon's node hashes to tapes, compiled; what lies outside an expression's essential part
+is left out.
 
-A gradient's direction does not change when a function of one variable is put around an expression: 3 + 2*g, exp(g), 1/g
-and sin(g) all point the way of g. So only the part inside all such functions is decoded, judged and fitted.
+A gradient's direction does not change when a function of one variable is put around an expression:
+3 + 2*g, exp(g), 1/g and sin(g) all point the way of g. So only the part inside all such functions
+is decoded, judged and fitted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,12 +50,15 @@ class Alphabet:
         rows += [(key, CODES[name], 0) for key, name in functions.items()]
         rows += [(key, VARIABLE_CODE, column) for column, key in enumerate(inputs)]
         hashes, codes, columns = zip(*sorted(rows), strict=True)
-        return cls(np.array(hashes, np.uint64), np.array(codes, np.int16), np.array(columns, np.int32))
+        return cls(
+            np.array(hashes, np.uint64), np.array(codes, np.int16), np.array(columns, np.int32)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The essential parts of trees, and where their leaves stand among the coefficients that were read.
+    """The essential parts of trees, and where their leaves stand among the coefficients that were
+    read.
 
     Attributes
     ----------
@@ -80,10 +85,13 @@ def decode(
     numbers, leaves = np.zeros(n_nodes), np.full(n_nodes, -1, np.int64)
     new_starts = np.zeros(n_trees + 1, np.int64)
     count = _decode(
-        alphabet.hashes, alphabet.codes, alphabet.columns, hashes, coefficients, starts, leaf_starts, arities(),
+        alphabet.hashes, alphabet.codes, alphabet.columns, hashes, coefficients, starts,
+        leaf_starts, arities(),
         codes, columns, first, second, numbers, leaves, new_starts,
     )  # fmt: skip
-    tapes = TapeBatch(new_starts, codes[:count], first[:count], second[:count], columns[:count], numbers[:count])
+    tapes = TapeBatch(
+        new_starts, codes[:count], first[:count], second[:count], columns[:count], numbers[:count]
+    )
     return Decoded(tapes, leaves[:count])
 
 
@@ -93,7 +101,12 @@ def take(tapes: TapeBatch, trees: NDArray[np.int64]) -> tuple[TapeBatch, NDArray
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     nodes = np.repeat(tapes.starts[:-1][trees] - starts[:-1], lengths) + np.arange(starts[-1])
     chosen = TapeBatch(
-        starts, tapes.codes[nodes], tapes.first[nodes], tapes.second[nodes], tapes.inputs[nodes], tapes.numbers[nodes]
+        starts,
+        tapes.codes[nodes],
+        tapes.first[nodes],
+        tapes.second[nodes],
+        tapes.inputs[nodes],
+        tapes.numbers[nodes],
     )
     return chosen, nodes
 
@@ -137,7 +150,8 @@ def _decode(
                 is_constant[i] = is_constant[left[i]]
                 begin[i] = begin[left[i]]
             else:
-                # pyoperon's first operand is the node just before its parent, the reverse of usual postfix order.
+                # pyoperon's first operand is the node just before its parent, the reverse of usual
+                # postfix order.
                 left[i] = stack[top - 1]
                 right[i] = stack[top - 2]
                 top -= 2

@@ -1,4 +1,6 @@
-"""The engine `evolution`: islands of expressions, bred by pyoperon, judged by the compiled kernel."""
+"""The engine `evolution`: islands of expressions, bred by pyoperon, judged by the compiled
+kernel.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,7 +48,8 @@ class Evolution:
     population : int
         Individuals on an island, and offspring in a generation.
     islands : int
-        Populations that exchange their best now and then. Results depend on it, never on the number of workers.
+        Populations that exchange their best now and then. Results depend on it, never on the number
+        of workers.
     max_length, max_depth : int
         Largest trees that are bred.
     fitted : float
@@ -58,9 +61,11 @@ class Evolution:
     tournament : int
         Parents compared in each selection.
     patience : int
-        Generations without a better best after which all islands start again; the hall of fame stays.
+        Generations without a better best after which all islands start again; the hall of fame
+        stays.
     settle : int
-        Generations without a simpler answer after which a search ends that met its target or an exact answer.
+        Generations without a simpler answer after which a search ends that met its target or an
+        exact answer.
     exchange : int
         Generations between exchanges of islands.
     give_up : float
@@ -91,7 +96,12 @@ class Evolution:
 
     @single_threaded
     def search(
-        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+        self,
+        field: GradientField,
+        space: SearchSpace,
+        budget: Budget,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> SearchResult:
         """Look for expressions whose gradients lie in the field's row space.
 
@@ -104,7 +114,9 @@ class Evolution:
         space.check_inputs(field.names)
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) == 0 or not usable_operators(space):
-            return SearchResult(Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0})
+            return SearchResult(
+                Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0}
+            )
         compile_evolution()
         clock = budget.start()
         run, front, status = None, Front(), "interrupted"
@@ -143,15 +155,24 @@ class Run:
     """One search: what it holds and how it goes on."""
 
     def __init__(
-        self, options: Evolution, field: GradientField, space: SearchSpace, usable: np.ndarray, rng: np.random.Generator
+        self,
+        options: Evolution,
+        field: GradientField,
+        space: SearchSpace,
+        usable: np.ndarray,
+        rng: np.random.Generator,
     ) -> None:
         self.options, self.field, self.space, self.usable = options, field, space, usable
-        self.units = choose_units(field.scale) if space.allows_operator("mul") else np.ones(len(field.scale))
+        self.units = (
+            choose_units(field.scale) if space.allows_operator("mul") else np.ones(len(field.scale))
+        )
         self.hall = HallOfFame(space, field.names)
         self.generations = self.restarts = self.evaluations_to_best = 0
         self.seconds_to_best = 0.0
         count = min(options.points, len(usable))
-        chosen = np.sort(rng.choice(usable, count, replace=False)) if count < len(usable) else usable
+        chosen = (
+            np.sort(rng.choice(usable, count, replace=False)) if count < len(usable) else usable
+        )
         self.comparison = _comparison(field, chosen, self.units)
         self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
         rules = self.rules = Rules.of(space, field.names)
@@ -163,16 +184,30 @@ class Run:
             _tangent(field, few),
             field.weights[few],
         )
-        fitting = Fitting(options.fitted, options.fit_iterations, options.give_up, _comparison(field, few, self.units), sums)
-        cheapest = min(space.costs.variable, space.costs.constant, *(space.costs.of(name) for name in space.operator_names))
-        longest = options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
+        fitting = Fitting(
+            options.fitted,
+            options.fit_iterations,
+            options.give_up,
+            _comparison(field, few, self.units),
+            sums,
+        )
+        cheapest = min(
+            space.costs.variable,
+            space.costs.constant,
+            *(space.costs.of(name) for name in space.operator_names),
+        )
+        longest = (
+            options.max_length if cheapest < 1 else min(options.max_length, space.max_complexity)
+        )
         self.islands = []
         for island_rng in rng.spawn(options.islands):
             breeder = Breeder(
                 len(field.names), space, seed=int(island_rng.integers(2**31)), max_length=longest,
                 max_depth=options.max_depth, tournament=options.tournament,
             )  # fmt: skip
-            self.islands.append(Island(breeder, self.comparison, rules, self.hall, fitting, island_rng))
+            self.islands.append(
+                Island(breeder, self.comparison, rules, self.hall, fitting, island_rng)
+            )
 
     def go(self, clock: Clock, progress: Progress) -> Status:
         """Search until the budget or the work is done."""
@@ -190,7 +225,11 @@ class Run:
         self._settle(clock)
         while (reason := clock.stop_reason()) is None:
             if self.hall.lowest < 0.999 * lowest:
-                lowest, self.seconds_to_best, self.evaluations_to_best = self.hall.lowest, clock.seconds, clock.evaluations
+                lowest, self.seconds_to_best, self.evaluations_to_best = (
+                    self.hall.lowest,
+                    clock.seconds,
+                    clock.evaluations,
+                )
             before, simplest = simplest, self.hall.simplest(goal)
             quiet = quiet + 1 if simplest == before else 0
             if simplest is not None and quiet >= self.options.settle:
@@ -199,7 +238,9 @@ class Run:
                 news = clock.seconds
                 progress.show(self._snapshot(clock))
             self.generations += 1
-            if era.is_over(min(island.lowest for island in self.islands), self.options.patience, goal):
+            if era.is_over(
+                min(island.lowest for island in self.islands), self.options.patience, goal
+            ):
                 self.restarts += 1
                 era = Era()
                 self._settle(clock)
@@ -211,8 +252,12 @@ class Run:
         """Seeds count as they are, also those that pyoperon could not breed from."""
         if self.seeds:
             tapes = compile_tapes(self.seeds)
-            iterations = np.full(len(self.seeds), self.options.fit_iterations if self.options.fitted > 0 else 0)
-            numbers, misalignments, _ = fit_constants(self.comparison, tapes, iterations, give_up=self.options.give_up)
+            iterations = np.full(
+                len(self.seeds), self.options.fit_iterations if self.options.fitted > 0 else 0
+            )
+            numbers, misalignments, _ = fit_constants(
+                self.comparison, tapes, iterations, give_up=self.options.give_up
+            )
             for version, found in (
                 (tapes, self.comparison.misalignments(tapes, give_up=self.options.give_up)[0]),
                 (tapes.with_numbers(numbers), misalignments),
@@ -221,10 +266,14 @@ class Run:
             clock.evaluations += len(self.seeds)
 
     def _settle(self, clock: Clock) -> None:
-        """New populations everywhere: islands exchange their best, so one that is stuck would soon hold back a new one."""
+        """New populations everywhere: islands exchange their best, so one that is stuck would soon
+        hold back a new one.
+        """
         for island in self.islands:
             if clock.stop_reason() is None:
-                clock.evaluations += island.settle(_batch(clock, self.options.population), self.seeds)
+                clock.evaluations += island.settle(
+                    _batch(clock, self.options.population), self.seeds
+                )
 
     def _advance(self, clock: Clock) -> None:
         """One generation on every island, and now and then an exchange."""
@@ -244,7 +293,9 @@ class Run:
             return Front()
         trees = [*trees, *self._polished(trees)] if polish else trees
         found = {tidy(tree, 1 / self.units) if np.any(self.units != 1) else tree for tree in trees}
-        ordered = sorted((tree for tree in found if tree is not None), key=lambda tree: to_text(tree, names))
+        ordered = sorted(
+            (tree for tree in found if tree is not None), key=lambda tree: to_text(tree, names)
+        )
         kept = [tree for tree in ordered if self.space.allows(tree, names)]
         sizes = [complexity(tree, self.space.costs) for tree in kept]
         judge = _comparison(self.field, self.usable, np.ones(len(names)))
@@ -260,7 +311,9 @@ class Run:
         step = -(-len(self.usable) // POLISH_POINTS)
         comparison = _comparison(self.field, self.usable[::step], self.units)
         tapes = compile_tapes(trees)
-        numbers, _, _ = fit_constants(comparison, tapes, np.full(len(trees), 20), give_up=self.options.give_up)
+        numbers, _, _ = fit_constants(
+            comparison, tapes, np.full(len(trees), 20), give_up=self.options.give_up
+        )
         fitted = tapes.with_numbers(numbers)
         for index in range(len(trees)):
             tree = to_tree(fitted, index)
@@ -284,7 +337,9 @@ class Run:
             shown = tidy(tree, 1 / self.units)
             if shown is not None:
                 size = complexity(shown, self.space.costs)
-                details.append((str(size), f"{misalignment:.1e}  {to_text(shown, self.field.names)}"))
+                details.append(
+                    (str(size), f"{misalignment:.1e}  {to_text(shown, self.field.names)}")
+                )
         left = seconds * (1 - done) / done if done > 0 else None
         rate = clock.evaluations / seconds if seconds > 0 else None
         return Snapshot(self.options.name, done, left, tuple(details), rate)
@@ -293,7 +348,8 @@ class Run:
 def choose_units(scale: FloatArray) -> FloatArray:
     """A power of 1000 for each input that brings its spread near 1.
 
-    A finer unit would turn x**2 + y**2 into an expression with two constants whenever the spreads differ a little.
+    A finer unit would turn x**2 + y**2 into an expression with two constants whenever the spreads
+    differ a little.
 
     Examples
     --------
@@ -333,10 +389,14 @@ def _tangent(field: GradientField, chosen: np.ndarray) -> FloatArray | None:
     return basis[chosen] if basis is not None and basis.ndim == 3 else basis
 
 
-def _seeds(given: tuple[Expression, ...], space: SearchSpace, names: tuple[str, ...], units: FloatArray) -> Iterator[Tree]:
+def _seeds(
+    given: tuple[Expression, ...], space: SearchSpace, names: tuple[str, ...], units: FloatArray
+) -> Iterator[Tree]:
     """What to start from, in the search's units."""
     for seed in (*given, *space.guesses):
-        expression: Any = parse(seed, names=list(names)) if isinstance(seed, str) else seed.rename(names)
+        expression: Any = (
+            parse(seed, names=list(names)) if isinstance(seed, str) else seed.rename(names)
+        )
         tree = tidy(expression.tree, units)
         if tree is not None:
             yield tree

@@ -1,4 +1,6 @@
-"""HallOfFame: the best tree at each complexity that a search has met, among those that the space allows."""
+"""HallOfFame: the best tree at each complexity that a search has met, among those that the space
+allows.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +17,9 @@ from closedform.searching.evolution.structure import Structure
 from closedform.searching.space import SearchSpace
 
 EXACT = 1e-13
-"""A misalignment that cannot be improved in double precision; what remains to be found is a simpler expression."""
+"""A misalignment that cannot be improved in double precision; what remains to be found is a simpler
+expression.
+"""
 
 
 @dataclass(slots=True)
@@ -48,7 +52,9 @@ class HallOfFame:
         misalignments = np.maximum(misalignments, EXACT)
         bounds = self._bounds()
         costs = np.minimum(structure.costs, len(bounds) - 1)
-        hopeful = np.flatnonzero(structure.allowed & (misalignments < bounds[costs] * (1 - 1e-9)) & (misalignments < 1))
+        hopeful = np.flatnonzero(
+            structure.allowed & (misalignments < bounds[costs] * (1 - 1e-9)) & (misalignments < 1)
+        )
         for index in hopeful[np.lexsort((costs[hopeful], misalignments[hopeful]))]:
             if misalignments[index] < bounds[costs[index]] * (1 - 1e-9):
                 self._enter(to_tree(tapes, int(index)), float(misalignments[index]))
@@ -69,7 +75,9 @@ class HallOfFame:
         allowed = [tree for tree in (tidied, plain) if self.space.allows(tree, self.names)]
         if not allowed:
             return
-        size, tree = min(((complexity(tree, self.space.costs), tree) for tree in allowed), key=itemgetter(0))
+        size, tree = min(
+            ((complexity(tree, self.space.costs), tree) for tree in allowed), key=itemgetter(0)
+        )
         if size > self.space.max_complexity:
             return
         if misalignment < self.best.get(size, (1.0,))[0]:

@@ -99,8 +99,12 @@ class Island:
         return judged + self._take_in(created, count, None)
 
     def advance(self, count: int, population: int) -> int:
-        """One generation: offspring, judged, the better half survives; gives the number of trees judged."""
-        judged = self._take_in(self._breeder.breed(self.members, self.scores.tolist(), count), population, None)
+        """One generation: offspring, judged, the better half survives; gives the number of trees
+        judged.
+        """
+        judged = self._take_in(
+            self._breeder.breed(self.members, self.scores.tolist(), count), population, None
+        )
         if self._fitting.share > 0:
             judged += self._solve_sums(population)
         return judged
@@ -113,7 +117,9 @@ class Island:
         """Take in individuals of another island; gives the number of trees judged."""
         return self._take_in(individuals, population, np.full(len(individuals), False))
 
-    def _take_in(self, individuals: list[Any], population: int, fitted: NDArray[np.bool_] | None) -> int:
+    def _take_in(
+        self, individuals: list[Any], population: int, fitted: NDArray[np.bool_] | None
+    ) -> int:
         judged = self._judge(individuals, fitted)
         self.hall.offer(judged.tapes, judged.misalignments, judged.structure)
         misalignments = np.concatenate([self.misalignments, judged.misalignments])
@@ -123,7 +129,12 @@ class Island:
         kept = np.argsort(scores, kind="stable")[:population]
         everyone = [*self.members, *judged.individuals]
         self.members = [everyone[i] for i in kept.tolist()]
-        self.misalignments, self.costs, self.keys, self.scores = misalignments[kept], costs[kept], keys[kept], scores[kept]
+        self.misalignments, self.costs, self.keys, self.scores = (
+            misalignments[kept],
+            costs[kept],
+            keys[kept],
+            scores[kept],
+        )
         self.lowest = float(self.misalignments.min(initial=1.0))
         return len(individuals)
 
@@ -131,17 +142,27 @@ class Island:
         """Judge a batch and fit some of it; ``fitted`` says which, None draws a share."""
         reading = self._breeder.read(individuals)
         alphabet = self._breeder.alphabet
-        decoded = decode(alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts)
+        decoded = decode(
+            alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts
+        )
         tapes, structure = decoded.tapes, describe(decoded.tapes, self._rules)
         fresh = structure.allowed & unseen(self._seen, structure.keys, structure.constants)
         if self.hall.space.templates:
             fresh &= self._has_form(tapes, fresh)
         misalignments = np.ones(tapes.n_trees)
         chosen = np.flatnonzero(fresh)
-        misalignments[chosen], _ = self._comparison.misalignments(take(tapes, chosen)[0], give_up=self._fitting.give_up)
-        chosen = self._choose(misalignments, structure) if fitted is None else np.flatnonzero(fitted & fresh)
+        misalignments[chosen], _ = self._comparison.misalignments(
+            take(tapes, chosen)[0], give_up=self._fitting.give_up
+        )
+        chosen = (
+            self._choose(misalignments, structure)
+            if fitted is None
+            else np.flatnonzero(fitted & fresh)
+        )
         if len(chosen) and self._fitting.share > 0:
-            tapes, misalignments = self._fit(individuals, reading, decoded.leaves, tapes, misalignments, chosen)
+            tapes, misalignments = self._fit(
+                individuals, reading, decoded.leaves, tapes, misalignments, chosen
+            )
         return Judged(individuals, tapes, structure, misalignments)
 
     def _has_form(self, tapes: TapeBatch, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -153,7 +174,9 @@ class Island:
         return found
 
     def _choose(self, misalignments: FloatArray, structure: Structure) -> NDArray[np.int64]:
-        """Which trees to fit: a random share of the better half of those with few constants and a structure of their own."""
+        """Which trees to fit: a random share of the better half of those with few constants and a
+        structure of their own.
+        """
         able = (structure.constants > 0) & (structure.constants <= MAX_FITTED) & (misalignments < 1)
         able &= ~np.isin(structure.keys, self.keys)
         able = np.flatnonzero(able)
@@ -170,7 +193,9 @@ class Island:
     ) -> tuple[TapeBatch, FloatArray]:  # fmt: skip
         part, nodes = take(tapes, chosen)
         iterations = np.full(len(chosen), self._fitting.iterations)
-        numbers, _, _ = fit_constants(self._fitting.comparison, part, iterations, give_up=self._fitting.give_up)
+        numbers, _, _ = fit_constants(
+            self._fitting.comparison, part, iterations, give_up=self._fitting.give_up
+        )
         part = part.with_numbers(numbers)
         fitted, _ = self._comparison.misalignments(part, give_up=self._fitting.give_up)
         allowed = describe(part, self._rules).allowed
@@ -192,13 +217,18 @@ class Island:
 
     def _solve_sums(self, population: int) -> int:
         """Give the terms of the best sums the coefficients that solve their eigenproblem."""
-        fresh = [i for i in np.flatnonzero(self.scores < 1).tolist() if int(self.keys[i]) not in self._solved][:8]
+        fresh = [
+            i
+            for i in np.flatnonzero(self.scores < 1).tolist()
+            if int(self.keys[i]) not in self._solved
+        ][:8]
         if not fresh:
             return 0
         self._solved.update(int(self.keys[i]) for i in fresh)
         reading = self._breeder.read([self.members[i] for i in fresh])
         tapes = decode(
-            self._breeder.alphabet, reading.hashes, reading.coefficients, reading.starts, reading.leaf_starts
+            self._breeder.alphabet, reading.hashes, reading.coefficients, reading.starts,
+            reading.leaf_starts
         ).tapes  # fmt: skip
         planted = []
         for index in range(len(fresh)):

@@ -1,7 +1,8 @@
 """pyoperon, kept at arm's length: the only file that touches it.
 
-pyoperon keeps no references to what it is given, so one object holds everything for as long as a search lives; it computes in
-single precision and is used to breed only; and what a collection hands out are copies, so changes are written back.
+pyoperon keeps no references to what it is given, so one object holds everything for as long as a
+search lives; it computes in single precision and is used to breed only; and what a collection hands
+out are copies, so changes are written back.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +24,18 @@ from closedform.searching.space import SearchSpace
 LEAVES = ("Constant", "Variable")
 MUTATION_RATE = 0.25
 
-# Every function is as likely as the others to pyoperon. Rarely needed ones would crowd out sums and products.
-FREQUENCIES = {"Add": 4, "Sub": 4, "Mul": 4, "Div": 2, "Square": 2, "Pow": 1, "Variable": 4, "Constant": 1}
+# Every function is as likely as the others to pyoperon. Rarely needed ones would crowd out sums and
+# products.
+FREQUENCIES = {
+    "Add": 4,
+    "Sub": 4,
+    "Mul": 4,
+    "Div": 2,
+    "Square": 2,
+    "Pow": 1,
+    "Variable": 4,
+    "Constant": 1,
+}
 
 
 class OperonMissingError(MissingDependencyError):
@@ -44,14 +55,23 @@ def is_available() -> bool:
 
 @cache
 def why_unavailable() -> str | None:
-    """What keeps pyoperon from being used here; None if it can be: trees are created, bred, changed and read to find out."""
+    """What keeps pyoperon from being used here; None if it can be: trees are created, bred, changed
+    and read to find out.
+    """
     try:
         breeder = Breeder(1, SearchSpace(), seed=1, max_length=7, max_depth=4, tournament=2)
         parents = breeder.create(4)
         offspring = breeder.breed(parents, [0.0] * 4, 4)
         reading = breeder.read(offspring)
         breeder.write(offspring[0], reading.coefficients[: reading.leaf_starts[1]])
-    except (OperonMissingError, AttributeError, TypeError, ValueError, OSError, RuntimeError) as error:
+    except (
+        OperonMissingError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        OSError,
+        RuntimeError,
+    ) as error:
         return str(error)
     return None if len(offspring) == 4 else "it bred nothing"
 
@@ -69,7 +89,8 @@ def load() -> Any:
         module = import_module("pyoperon")
     except (ImportError, OSError) as error:
         message = (
-            f"The engine 'evolution' needs pyoperon, which cannot be imported here ({error}). It has wheels for Linux x86-64 "
+            f"The engine 'evolution' needs pyoperon, which cannot be imported here "
+            f"({error}). It has wheels for Linux x86-64 "
             "and macOS arm64: pip install 'pyoperon>=0.6.2,<0.7'. Elsewhere use the engine 'terms'."
         )
         raise OperonMissingError(message, name="pyoperon") from error
@@ -77,7 +98,8 @@ def load() -> Any:
     missing = [name for name in wanted if not hasattr(module.NodeType, name)]
     if missing:
         raise OperonMissingError(
-            f"The installed pyoperon has no node type {missing[0]}; install a version that is known to work: "
+            f"The installed pyoperon has no node type {missing[0]}; install a version that "
+            f"is known to work: "
             "pip install 'pyoperon>=0.6.2,<0.7'.",
             name="pyoperon",
         )
@@ -86,7 +108,8 @@ def load() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Individuals as flat arrays: the node's hashes and the leaves' coefficients, one tree after the other.
+    """Individuals as flat arrays: the node's hashes and the leaves' coefficients, one tree after
+    the other.
 
     Attributes
     ----------
@@ -102,14 +125,24 @@ class Reading:
 
 
 class Breeder:
-    """pyoperon's creator, crossover, mutation and selection for one island; everything stays alive in here."""
+    """pyoperon's creator, crossover, mutation and selection for one island; everything stays alive
+    in here.
+    """
 
     def __init__(
-        self, n_inputs: int, space: SearchSpace, *, seed: int, max_length: int, max_depth: int, tournament: int
+        self,
+        n_inputs: int,
+        space: SearchSpace,
+        *,
+        seed: int,
+        max_length: int,
+        max_depth: int,
+        tournament: int,
     ) -> None:
         operon = self._operon = load()
         node_type = operon.NodeType
-        # A Dataset of single precision in Fortran order is a view: the array must live as long as it does.
+        # A Dataset of single precision in Fortran order is a view: the array must live as long as
+        # it does.
         self._data = np.asfortranarray(np.zeros((2, n_inputs + 1), dtype=np.float32))
         self._dataset = operon.Dataset(self._data)
         variables = list(self._dataset.Variables)
@@ -119,7 +152,9 @@ class Breeder:
         by_column = {variable.Index: variable.Hash for variable in variables}
         inputs = self._inputs = [by_column[column] for column in range(n_inputs)]
         self._problem.InputHashes = inputs
-        functions = self.functions = tuple(str(OPERATORS[name].operon) for name in usable_operators(space))
+        functions = self.functions = tuple(
+            str(OPERATORS[name].operon) for name in usable_operators(space)
+        )
         self._known = {*LEAVES, *functions}
         config = node_type.Constant | node_type.Variable
         for name in functions:
@@ -149,17 +184,27 @@ class Breeder:
         self._crossover = operon.SubtreeCrossover(0.9, max_depth, max_length)
         self._selector = operon.TournamentSelector(objective_index=0)
         self._selector.TournamentSize = tournament
-        # The generator insists on an evaluator and an optimiser; these two cost next to nothing and their results are unused.
+        # The generator insists on an evaluator and an optimiser; these two cost next to nothing and
+        # their results are unused.
         self._evaluator = operon.LengthEvaluator(self._problem)
         self._table = operon.DispatchTable()
         self._least_squares = operon.LMOptimizer(self._table, self._problem, max_iter=0)
         self._optimizer = operon.CoefficientOptimizer(self._least_squares)
         self._generator = operon.BasicOffspringGenerator(
-            self._evaluator, self._crossover, self._mutation, self._selector, self._selector, self._optimizer
+            self._evaluator,
+            self._crossover,
+            self._mutation,
+            self._selector,
+            self._selector,
+            self._optimizer,
         )
         self._parents: Any = None
         self.limits = (max_length, max_depth)
-        codes = {_hash(operon, OPERATORS[name].operon): name for name in OPERATORS if OPERATORS[name].operon}
+        codes = {
+            _hash(operon, OPERATORS[name].operon): name
+            for name in OPERATORS
+            if OPERATORS[name].operon
+        }
         self.alphabet = Alphabet.of(_hash(operon, "Constant"), codes, inputs)
 
     def create(self, count: int) -> list[Any]:
@@ -175,9 +220,11 @@ class Breeder:
         return list(self._generator(self._rng, 1.0, MUTATION_RATE, 0.0, 0.0, count))
 
     def plant(self, nodes: Sequence[tuple[str, float]]) -> Any | None:
-        """An individual from nodes in pyoperon's order; None if it is larger than the limits or outside the primitives.
+        """An individual from nodes in pyoperon's order; None if it is larger than the limits or
+        outside the primitives.
 
-        Each node is the name of a node type and a number: the value of a constant, or the column of a variable.
+        Each node is the name of a node type and a number: the value of a constant, or the column of
+        a variable.
         """
         # A foreign node would abort the first crossover that meets it.
         if any(name not in self._known for name, _ in nodes):
@@ -215,13 +262,19 @@ class Breeder:
             coefficients += tree.GetCoefficients()
             starts[position] = len(hashes)
             leaf_starts[position] = len(coefficients)
-        return Reading(np.array(hashes, dtype=np.uint64), np.array(coefficients), starts, leaf_starts)
+        return Reading(
+            np.array(hashes, dtype=np.uint64), np.array(coefficients), starts, leaf_starts
+        )
 
     def write(self, individual: Any, coefficients: FloatArray) -> None:
-        """Give an individual other coefficients, one for each of its leaves: fewer would read foreign memory."""
+        """Give an individual other coefficients, one for each of its leaves: fewer would read
+        foreign memory.
+        """
         tree = individual.Genotype
         if len(coefficients) != tree.CoefficientsCount:
-            raise ValueError(f"{len(coefficients)} coefficients for {tree.CoefficientsCount} leaves.")
+            raise ValueError(
+                f"{len(coefficients)} coefficients for {tree.CoefficientsCount} leaves."
+            )
         tree.SetCoefficients(np.ascontiguousarray(coefficients, dtype=np.float32))
         individual.Genotype = tree
 
@@ -237,7 +290,8 @@ class Breeder:
 
 
 def usable_operators(space: SearchSpace) -> tuple[str, ...]:
-    """The operators of a space that pyoperon knows; a reciprocal is bred as a quotient, a sum as a difference too.
+    """The operators of a space that pyoperon knows; a reciprocal is bred as a quotient, a sum as a
+    difference too.
 
     Examples
     --------

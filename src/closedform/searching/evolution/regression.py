@@ -1,4 +1,6 @@
-"""Ordinary symbolic regression with pyoperon's own regressor: fit values, not gradients. The baseline of the experiments."""
+"""Ordinary symbolic regression with pyoperon's own regressor: fit values, not gradients. The
+baseline of the experiments.
+"""
 
 from collections.abc import Sequence
 from math import ceil
@@ -12,7 +14,8 @@ from closedform.expressions.parse import parse
 from closedform.searching.evolution.operon import load
 from closedform.searching.space import SearchSpace
 
-# Of five sets that were tried, this got farthest in 5 s on tanh(x**2 + y**2 - z**2) and sqrt(x**2/2 + v**2/2 + x**4/4).
+# Of five sets that were tried, this got farthest in 5 s on tanh(x**2 + y**2 - z**2) and sqrt(x**2/2
+# + v**2/2 + x**4/4).
 MOST_POINTS = 500
 POPULATION = 500
 LOCAL_ITERATIONS = 5
@@ -60,7 +63,9 @@ def regress(
     --------
     >>> from closedform.searching.evolution.operon import is_available
     >>> points = np.random.default_rng(0).uniform(1, 2, (200, 1))
-    >>> not is_available() or len(regress(points, points[:, 0], ["x"], SearchSpace(), seconds=1, seed=0)) > 0
+    >>> not is_available() or len(
+    ...     regress(points, points[:, 0], ["x"], SearchSpace(), seconds=1, seed=0)
+    ... ) > 0
     True
     """
     load()
@@ -84,10 +89,22 @@ def regress(
         random_state=seed,
     ).fit(array, target)
     front = sorted(regressor.pareto_front_, key=lambda solution: solution["mean_squared_error"])
-    texts = [regressor.get_model_string(solution["tree"], DIGITS, list(names)) for solution in front if solution["variables"]]
-    return [parse(text.replace("^", "**"), list(names)) for text in texts if "nan" not in text and "inf" not in text]
+    texts = [
+        regressor.get_model_string(solution["tree"], DIGITS, list(names))
+        for solution in front
+        if solution["variables"]
+    ]
+    return [
+        parse(text.replace("^", "**"), list(names))
+        for text in texts
+        if "nan" not in text and "inf" not in text
+    ]
 
 
 def _symbols(space: SearchSpace) -> list[str]:
     """The operators that pyoperon has, as its regressor calls them."""
-    return [str(OPERATORS[name].operon).lower() for name in space.operator_names if OPERATORS[name].operon]
+    return [
+        str(OPERATORS[name].operon).lower()
+        for name in space.operator_names
+        if OPERATORS[name].operon
+    ]

@@ -1,7 +1,9 @@
-"""From tapes to trees and back to pyoperon's nodes, with constants moved outward so that few are left.
+"""From tapes to trees and back to pyoperon's nodes, with constants moved outward so that few are
+left.
 
-c1*a + c2*b becomes c1*(a + r*b), products and powers pass their factors on, and the outermost factor is dropped: a gradient's
-direction does not depend on it. The same pass changes the units of the inputs.
+c1*a + c2*b becomes c1*(a + r*b), products and powers pass their factors on, and the outermost
+factor is dropped: a gradient's direction does not depend on it. The same pass changes the units of
+the inputs.
 """
 
 from collections.abc import Collection
@@ -15,14 +17,25 @@ from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import value
 from closedform.expressions.operators import BY_CODE, NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, arity, constant, variable
+from closedform.expressions.tree import (
+    Constant,
+    Token,
+    Tree,
+    Variable,
+    apply,
+    arity,
+    constant,
+    variable,
+)
 
 _EQUAL = 1e-9
 _ONE = constant(1)
 _HALF = Fraction(1, 2)
 
 Affine = tuple[float, Tree | None, float]
-"""A factor, what it multiplies, and what is added; without a tree it is a number, the last of the three."""
+"""A factor, what it multiplies, and what is added; without a tree it is a number, the last of the
+three.
+"""
 
 
 def to_tree(tapes: TapeBatch, index: int) -> Tree | None:
@@ -45,7 +58,8 @@ def to_tree(tapes: TapeBatch, index: int) -> Tree | None:
 
 
 def tidy(tree: Tree, factors: FloatArray) -> Tree | None:
-    """The tree with each input multiplied by its factor, constants gathered and outer functions removed.
+    """The tree with each input multiplied by its factor, constants gathered and outer functions
+    removed.
 
     None if it is a constant, or if a constant in it is not finite.
 
@@ -53,7 +67,10 @@ def tidy(tree: Tree, factors: FloatArray) -> Tree | None:
     --------
     >>> from closedform.expressions.parse import parse
     >>> from closedform.expressions.printing import to_text
-    >>> to_text(tidy(parse("exp(3 + 2*x*x + 6*y)", names=["x", "y"]).tree, np.array([1.0, 0.5])), ["x", "y"])
+    >>> to_text(
+    ...     tidy(parse("exp(3 + 2*x*x + 6*y)", names=["x", "y"]).tree, np.array([1.0, 0.5])),
+    ...     ["x", "y"],
+    ... )
     'x*x + 1.5*y'
     """
 
@@ -90,7 +107,11 @@ def to_operon(tree: Tree, functions: Collection[str]) -> list[tuple[str, float]]
     """
 
     def leaf(token: Token) -> list[tuple[str, float]]:
-        return [("Variable", float(token.index))] if isinstance(token, Variable) else [("Constant", _number(token))]
+        return (
+            [("Variable", float(token.index))]
+            if isinstance(token, Variable)
+            else [("Constant", _number(token))]
+        )
 
     def node(name: str, *parts: list[tuple[str, float]]) -> list[tuple[str, float]]:
         if name == "neg":
@@ -107,7 +128,10 @@ def to_operon(tree: Tree, functions: Collection[str]) -> list[tuple[str, float]]
             return [*parts[0], ("Constant", 1.0), ("Div", 0.0)]
         if name == "cube":
             return [*parts[0], *parts[0], *parts[0], ("Mul", 0.0), ("Mul", 0.0)]
-        return [*(item for part in reversed(parts) for item in part), (str(OPERATORS[name].operon), 0.0)]
+        return [
+            *(item for part in reversed(parts) for item in part),
+            (str(OPERATORS[name].operon), 0.0),
+        ]
 
     return tree.fold(leaf, node)
 

@@ -1,4 +1,6 @@
-"""Complexity, structural key and legality of many tapes, compiled: what survival needs to know besides the misalignment."""
+"""Complexity, structural key and legality of many tapes, compiled: what survival needs to know
+besides the misalignment.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +54,9 @@ class Rules:
             for column, name in enumerate(names):
                 if name not in allowed:
                     inside_input[column] |= 1 << CODES[outer]
-        return cls(costs, inside_function, inside_input, float(space.max_power), space.variable_exponents)
+        return cls(
+            costs, inside_function, inside_input, float(space.max_power), space.variable_exponents
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,11 @@ class Structure:
     Attributes
     ----------
     costs : ndarray of int64
-        Complexity, almost that of `closedform.expressions.complexity`: rare cheaper spellings are overlooked.
+        Complexity, almost that of `closedform.expressions.complexity`: rare cheaper spellings are
+        overlooked.
     keys : ndarray of uint64
-        Equal for trees that differ in the values of constants and the order of summands and factors only.
+        Equal for trees that differ in the values of constants and the order of summands and factors
+        only.
     allowed : ndarray of bool
         Whether nesting, inputs inside functions and powers are within the space.
     constants : ndarray of int64
@@ -82,21 +88,27 @@ def describe(tapes: TapeBatch, rules: Rules) -> Structure:
     costs, keys = np.empty(tapes.n_trees, np.int64), np.empty(tapes.n_trees, np.uint64)
     allowed, constants = np.empty(tapes.n_trees, np.bool_), np.empty(tapes.n_trees, np.int64)
     _describe(
-        tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts, tapes.longest, arities(),
+        tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts,
+        tapes.longest, arities(),
         rules.costs, rules.inside_function, rules.inside_input, rules.max_power,
         rules.variable_exponents, costs, keys, allowed, constants,
     )  # fmt: skip
     return Structure(costs, keys, allowed, constants)
 
 
-def unseen(memory: NDArray[np.uint64], keys: NDArray[np.uint64], constants: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which trees are new, or have constants and so may have got better; the new ones are remembered.
+def unseen(
+    memory: NDArray[np.uint64], keys: NDArray[np.uint64], constants: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which trees are new, or have constants and so may have got better; the new ones are
+    remembered.
 
     The memory is a table of fixed size in which a newer key replaces an older one.
 
     Examples
     --------
-    >>> unseen(np.zeros(8, dtype=np.uint64), np.array([5, 5, 5], dtype=np.uint64), np.array([0, 0, 1])).tolist()
+    >>> unseen(
+    ...     np.zeros(8, dtype=np.uint64), np.array([5, 5, 5], dtype=np.uint64), np.array([0, 0, 1])
+    ... ).tolist()
     [True, False, True]
     """
     new = np.empty(len(keys), np.bool_)
@@ -124,7 +136,8 @@ def _mix(number):
 
 @compiled
 def _describe(
-    codes, first, second, inputs, numbers, starts, longest, arities, node_costs, inside_function, inside_input, max_power,
+    codes, first, second, inputs, numbers, starts, longest, arities, node_costs, inside_function,
+    inside_input, max_power,
     variable_exponents, costs, keys, allowed, constants,
 ):  # fmt: skip
     cost = np.empty(longest, np.int64)
@@ -155,7 +168,10 @@ def _describe(
                 key[i] = _mix(np.uint64(inputs[start + i]) + np.uint64(100003))
                 forbidden[i] = inside_input[inputs[start + i]]
             elif is_constant[a] and is_constant[b]:
-                cost[i] = min(node_costs[CONSTANT_CODE], node_costs[code] + cost[a] + (cost[b] if arity == 2 else 0))
+                cost[i] = min(
+                    node_costs[CONSTANT_CODE],
+                    node_costs[code] + cost[a] + (cost[b] if arity == 2 else 0),
+                )
                 key[i] = constant_key
                 is_constant[i] = True
             else:

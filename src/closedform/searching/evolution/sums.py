@@ -1,4 +1,6 @@
-"""Coefficients of an expression's outermost sum, solved as an eigenproblem instead of fitted step by step."""
+"""Coefficients of an expression's outermost sum, solved as an eigenproblem instead of fitted step
+by step.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +15,9 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Constant, Tree, apply, constant
 
 MAX_TERMS = 8
-"""Sums of more terms are left alone: few of them are answers, and small problems give the same bits everywhere."""
+"""Sums of more terms are left alone: few of them are answers, and small problems give the same bits
+everywhere.
+"""
 
 NEGLIGIBLE = 1e-7
 """A term whose gradient is smaller than this, relative to the largest, is dropped."""
@@ -44,14 +48,16 @@ class SumSolver:
     weights: FloatArray
 
     def solve(self, tree: Tree) -> Tree | None:
-        """The sum of the same terms with the coefficients of least misalignment; None if it is no sum of a few terms.
+        """The sum of the same terms with the coefficients of least misalignment; None if it is no
+        sum of a few terms.
 
         The first term has the coefficient 1: an overall factor does not matter.
         """
         terms = summands(tree)
         if not 2 <= len(terms) <= MAX_TERMS:
             return None
-        # Steep terms and terms of vanishing slope overflow here; what is not finite in the end is dropped.
+        # Steep terms and terms of vanishing slope overflow here; what is not finite in the end is
+        # dropped.
         with np.errstate(all="ignore"):
             jacobians, fine = self._jacobians(terms)
             if fine.mean() < 0.5:
@@ -72,11 +78,17 @@ class SumSolver:
         return total
 
     def _jacobians(self, terms: list[Tree]) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Gradients of the terms in scaled tangent coordinates, shape (n_points, n_tangent, n_terms); and where to use them."""
+        """Gradients of the terms in scaled tangent coordinates, shape (n_points, n_tangent,
+        n_terms); and where to use them.
+        """
         _, gradients, status = values_and_gradients(compile_tapes(terms), self.points)
         scaled = np.moveaxis(gradients * self.scale, 0, 2)
-        fine = np.all(np.isin(status, (FINE, ZERO_GRADIENT)), axis=0) & np.all(np.abs(scaled) < STEEPEST, axis=(1, 2))
-        return scaled if self.tangent is None else np.swapaxes(self.tangent, -1, -2) @ scaled, np.asarray(fine)
+        fine = np.all(np.isin(status, (FINE, ZERO_GRADIENT)), axis=0) & np.all(
+            np.abs(scaled) < STEEPEST, axis=(1, 2)
+        )
+        return scaled if self.tangent is None else np.swapaxes(
+            self.tangent, -1, -2
+        ) @ scaled, np.asarray(fine)
 
 
 def summands(tree: Tree) -> list[Tree]:
@@ -94,7 +106,9 @@ def summands(tree: Tree) -> list[Tree]:
         part = pending.pop()
         if part.root in ("add", "sub"):
             pending += reversed(part.children)
-        elif part.root == "mul" and any(isinstance(child.root, Constant) for child in part.children):
+        elif part.root == "mul" and any(
+            isinstance(child.root, Constant) for child in part.children
+        ):
             pending += [child for child in part.children if not isinstance(child.root, Constant)]
         elif not part.is_constant:
             terms.setdefault(part)
@@ -103,4 +117,6 @@ def summands(tree: Tree) -> list[Tree]:
 
 def _add(total: Tree, coefficient: float, term: Tree) -> Tree:
     name, size = ("sub", -coefficient) if coefficient < 0 else ("add", coefficient)
-    return apply(name, total, term if abs(size - 1) < _EQUAL else apply("mul", constant(size), term))
+    return apply(
+        name, total, term if abs(size - 1) < _EQUAL else apply("mul", constant(size), term)
+    )

@@ -1,4 +1,6 @@
-"""NSGA-II survival on misalignment and complexity, compiled: ranks, crowding, and duplicates to the end of the queue."""
+"""NSGA-II survival on misalignment and complexity, compiled: ranks, crowding, and duplicates to the
+end of the queue.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +12,25 @@ DUPLICATE = 1e6
 """Added to the score of a tree whose structure, or whose pair of objectives, occurs already."""
 
 SAME = 1e-9
-"""Relative difference of misalignments below which two trees of one complexity count as the same."""
+"""Relative difference of misalignments below which two trees of one complexity count as the
+same.
+"""
 
 
-def survival_scores(misalignments: FloatArray, costs: NDArray[np.int64], keys: NDArray[np.uint64]) -> FloatArray:
-    """Lower is better: the rank of a tree's front, plus a fraction that is small where its front is sparse.
+def survival_scores(
+    misalignments: FloatArray, costs: NDArray[np.int64], keys: NDArray[np.uint64]
+) -> FloatArray:
+    """Lower is better: the rank of a tree's front, plus a fraction that is small where its front is
+    sparse.
 
     Of several trees of one structure only the best counts; on ties the one that stands first.
 
     Examples
     --------
     >>> keys = np.array([1, 2, 3, 3], dtype=np.uint64)
-    >>> survival_scores(np.array([0.5, 0.1, 0.7, 0.8]), np.array([3, 9, 5, 5]), keys).astype(int).tolist()
+    >>> survival_scores(np.array([0.5, 0.1, 0.7, 0.8]), np.array([3, 9, 5, 5]), keys).astype(
+    ...     int
+    ... ).tolist()
     [0, 0, 1, 1000000]
     """
     order = np.lexsort((np.arange(len(costs)), costs, misalignments))
@@ -50,7 +59,9 @@ def _score(misalignments, costs, keys, order, by_key, scores):
     last = np.full(highest + 1, -1.0)
     smallest = np.empty(count, np.int64)
     front = np.full(count, -1, np.int64)
-    n_fronts = np.int64(0)  # a plain 0 is a type of its own, for which `_crowd` would be compiled again
+    n_fronts = np.int64(
+        0
+    )  # a plain 0 is a type of its own, for which `_crowd` would be compiled again
     for position in range(count):
         i = order[position]
         if duplicate[i]:
@@ -60,7 +71,8 @@ def _score(misalignments, costs, keys, order, by_key, scores):
             duplicate[i] = True
             continue
         last[costs[i]] = misalignments[i]
-        # In order of misalignment a front dominates a tree if its cheapest member so far costs no more.
+        # In order of misalignment a front dominates a tree if its cheapest member so far costs no
+        # more.
         low, high = 0, n_fronts
         while low < high:
             middle = (low + high) // 2

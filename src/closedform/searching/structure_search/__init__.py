@@ -1,1 +1,3 @@
-"""The engine ``structure``: which inputs enter through which combination, read off partial gradients."""
+"""The engine ``structure``: which inputs enter through which combination, read off partial
+gradients.
+"""

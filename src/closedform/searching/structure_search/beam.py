@@ -1,4 +1,6 @@
-"""A beam over decompositions: states of fewer and fewer quantities, the shortest descriptions of each size first."""
+"""A beam over decompositions: states of fewer and fewer quantities, the shortest descriptions of
+each size first.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -10,9 +12,20 @@ import numpy as np
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.conditional import RARE, USUAL, find_conditional, recoordinated
+from closedform.searching.structure_search.conditional import (
+    RARE,
+    USUAL,
+    find_conditional,
+    recoordinated,
+)
 from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
-from closedform.searching.structure_search.merges import REFINED, Merge, Pair, find_doubles, find_merges
+from closedform.searching.structure_search.merges import (
+    REFINED,
+    Merge,
+    Pair,
+    find_doubles,
+    find_merges,
+)
 from closedform.searching.structure_search.quantities import (
     Data,
     Quantity,
@@ -82,7 +95,9 @@ class Beam:
     def best(self, size: int, count: int) -> list[State]:
         """The shortest descriptions by so many quantities."""
         states = self.states.get(size, {}).values()
-        return sorted(states, key=lambda state: float(description(state.loss, state.complexity)))[:count]
+        return sorted(states, key=lambda state: float(description(state.loss, state.complexity)))[
+            :count
+        ]
 
     def is_good(self, state: State, start: State) -> bool:
         """Whether a state explains the field up to rounding or noise."""
@@ -94,9 +109,11 @@ class Beam:
         return sorted(self.states, reverse=True)
 
     def find_level(self, start: State) -> tuple[float, float]:
-        """What a true merge loses, by the merge of two inputs for which most speaks, and how much speaks for it.
+        """What a true merge loses, by the merge of two inputs for which most speaks, and how much
+        speaks for it.
 
-        Every true merge of two inputs loses the noise of one direction, whichever it is. The first is 0 if some are exact.
+        Every true merge of two inputs loses the noise of one direction, whichever it is. The first
+        is 0 if some are exact.
         """
         merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
         if any(merge.loss < EXACT for merge in merges):
@@ -116,7 +133,8 @@ class Beam:
         ----------
         start : State
         only_good : bool
-            Take only merges that explain their quantities up to rounding or noise, and look harder for them.
+            Take only merges that explain their quantities up to rounding or noise, and look harder
+            for them.
         """
         self.add(start)
         for size in range(start.size, 1, -1):
@@ -130,7 +148,9 @@ class Beam:
                         self.add(child)
 
     def good_children(self, state: State) -> list[State]:
-        """States of fewer quantities that lose nothing: those of the first kind of merge that gives any."""
+        """States of fewer quantities that lose nothing: those of the first kind of merge that gives
+        any.
+        """
         if self.level > EXACT and state.size == 2:
             return self._last_children(state)
         for find in self._kinds(state):
@@ -142,9 +162,13 @@ class Beam:
         """Ways to find children, cheap and likely ones first."""
 
         def from_merges(find: Callable[[], list[Merge]]) -> Callable[[], list[State]]:
-            return lambda: self._merged(state, [merge for merge in find() if merge.loss < self.level])
+            return lambda: self._merged(
+                state, [merge for merge in find() if merge.loss < self.level]
+            )
 
-        def turned(shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> Callable[[], list[State]]:
+        def turned(
+            shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
+        ) -> Callable[[], list[State]]:
             return lambda: self._turned(state, shapes, find)
 
         def basic(one: State) -> list[Merge]:
@@ -176,33 +200,55 @@ class Beam:
         return singly if together is None else [together, *singly]
 
     def _last_children(self, state: State) -> list[State]:
-        """Between forms that noise makes alike all kinds compete; other coordinates only if none is good."""
-        merges = [*self._all(state, wider=False), *self._all(state, wider=True), *self._doubles(state)]
+        """Between forms that noise makes alike all kinds compete; other coordinates only if none is
+        good.
+        """
+        merges = [
+            *self._all(state, wider=False),
+            *self._all(state, wider=True),
+            *self._doubles(state),
+        ]
         chosen = self._ranked(state, merges)[: 2 * WIDTH]
-        children = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        children = [
+            child for merge in chosen if (child := self._applied(state, [merge])) is not None
+        ]
         every = (*USUAL, *RARE)
-        for find in (lambda one: self._all(one, wider=False), lambda one: self._all(one, wider=True)):
+        for find in (
+            lambda one: self._all(one, wider=False),
+            lambda one: self._all(one, wider=True),
+        ):
             if not any(merge.loss < self.level for merge in merges):
                 children += self._turned(state, every, find)
         return children
 
-    def _turned(self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]) -> list[State]:
+    def _turned(
+        self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
+    ) -> list[State]:
         """Children that are found in other coordinates, such as x/y and y for x and y."""
         found: list[State] = []
         for one in recoordinated(self.data, state, shapes):
             good = self._ranked(one, [merge for merge in find(one) if merge.loss < self.level])
-            found += [child for merge in good[:1] if (child := self._applied(one, [merge])) is not None]
+            found += [
+                child for merge in good[:1] if (child := self._applied(one, [merge])) is not None
+            ]
             if self.level <= EXACT and len(found) > NARROW:
                 break
         return sorted(found, key=lambda child: child.complexity)[:WIDTH]
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
-        """The best forms of the pairs for which most speaks, best pairs first; then their second best forms."""
+        """The best forms of the pairs for which most speaks, best pairs first; then their second
+        best forms.
+        """
         of_pair: dict[tuple[int, ...], list[Merge]] = {}
-        for merge in sorted(merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree)))):
+        for merge in sorted(
+            merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree)))
+        ):
             of_pair.setdefault(merge.places, []).append(merge)
         if state.size == 2 or self.level <= EXACT:
-            return sorted(merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree))))
+            return sorted(
+                merges,
+                key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree))),
+            )
         pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
 
@@ -210,13 +256,20 @@ class Beam:
         """States of one quantity less, the shortest descriptions first."""
         level, self.level = self.level, np.inf
         try:
-            merges = [*self._all(state, wider=False), *find_conditional(self.data, state), *self._all(state, wider=True)]
+            merges = [
+                *self._all(state, wider=False),
+                *find_conditional(self.data, state),
+                *self._all(state, wider=True),
+            ]
         finally:
             self.level = level
         merges.sort(key=lambda merge: float(description(state.loss + merge.loss, merge.tree.size)))
         chosen: list[Merge] = []
         for merge in merges:
-            if sum(other.places == merge.places for other in chosen) < OF_A_PAIR and len(chosen) < CHILDREN:
+            if (
+                sum(other.places == merge.places for other in chosen) < OF_A_PAIR
+                and len(chosen) < CHILDREN
+            ):
                 chosen.append(merge)
         return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
 
@@ -224,7 +277,10 @@ class Beam:
         found: list[Merge] = []
         for one, other in ((0, 1), (1, 0)):
             self._count(1)
-            forms = self.forms(state.quantities[one], True), self.forms(state.quantities[other], False)
+            forms = (
+                self.forms(state.quantities[one], True),
+                self.forms(state.quantities[other], False),
+            )
             found += find_doubles(Pair(self.data, state, one, other), *forms, self.level)
             if any(merge.loss < self.level for merge in found):
                 break
@@ -233,7 +289,9 @@ class Beam:
     def _all(self, state: State, *, wider: bool, newest: int | None = None) -> list[Merge]:
         """Merges of all pairs, or of those with one of the newest quantities."""
         fresh = state.size if newest is None else newest
-        pairs = (pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh)
+        pairs = (
+            pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh
+        )
         return [merge for pair in pairs for merge in self._of_pair(state, pair, wider)]
 
     def _of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:
@@ -247,12 +305,16 @@ class Beam:
             found = [
                 merge
                 for kind in kinds
-                for merge in find_merges(pair, (self.forms(one, kind[0]), self.forms(other, kind[1])), self.level)
+                for merge in find_merges(
+                    pair, (self.forms(one, kind[0]), self.forms(other, kind[1])), self.level
+                )
             ]
             # Kept as a tree of two variables: elsewhere the same quantities have other places.
             back = [variable(0)] * state.size
             back[places[1]] = variable(1)
-            self._merges[key] = [replace(merge, tree=substitute(merge.tree, back)) for merge in found]
+            self._merges[key] = [
+                replace(merge, tree=substitute(merge.tree, back)) for merge in found
+            ]
         over = [variable(place) for place in places]
         for merge in self._merges[key]:
             yield replace(merge, places=places, tree=substitute(merge.tree, over))

@@ -1,7 +1,8 @@
 """Quantities that merge once others are given, and other coordinates in which something merges.
 
-If the direction of the partial gradient on x and t depends on x, t and u, then g = F(h(x, t; u), u, others), as with
-h = x - u*t: two quantities are replaced by one, and u stays. And g may be a sum of functions in x/y and y, not in x and y.
+If the direction of the partial gradient on x and t depends on x, t and u, then g = F(h(x, t; u), u,
+others), as with h = x - u*t: two quantities are replaced by one, and u stays. And g may be a sum of
+functions in x/y and y, not in x and y.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,13 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.structure_search.merges import Merge
-from closedform.searching.structure_search.quantities import Data, State, make_quantities, make_state, substitute
+from closedform.searching.structure_search.quantities import (
+    Data,
+    State,
+    make_quantities,
+    make_state,
+    substitute,
+)
 from closedform.searching.structure_search.writing import plain_numbers, product_of_powers, tidied
 
 LARGEST_POWER = 4
@@ -21,7 +28,10 @@ LARGEST_POWER = 4
 _X, _Y = variable(0), variable(1)
 USUAL = (apply("mul", _X, _Y), apply("div", _X, _Y), apply("sub", _X, _Y))
 RARE = (
-    *(product_of_powers([(_X, Fraction(a)), (_Y, Fraction(b))]) for a, b in ((2, 1), (2, -1), (1, 2), (1, -2))),
+    *(
+        product_of_powers([(_X, Fraction(a)), (_Y, Fraction(b))])
+        for a, b in ((2, 1), (2, -1), (1, 2), (1, -2))
+    ),
     apply("add", _X, _Y),
 )
 """What may take the place of one of two quantities."""
@@ -30,7 +40,8 @@ RARE = (
 def find_conditional(data: Data, state: State) -> list[Merge]:
     """Sums of powers of two quantities, one of them times powers of others.
 
-    The ratio of the slopes of x and y is then a product of powers, so its logarithm is a linear regression.
+    The ratio of the slopes of x and y is then a product of powers, so its logarithm is a linear
+    regression.
     """
     if state.size < 3:
         return []
@@ -40,15 +51,24 @@ def find_conditional(data: Data, state: State) -> list[Merge]:
         if quantity.values.min() > 0 or quantity.values.max() < 0
     }
     pairs = combinations(sorted(logs), 2)
-    return [merge for pair in pairs for tree in _sums(data, state, pair, logs) for merge in _judged(data, state, pair, tree)]
+    return [
+        merge
+        for pair in pairs
+        for tree in _sums(data, state, pair, logs)
+        for merge in _judged(data, state, pair, tree)
+    ]
 
 
-def _sums(data: Data, state: State, pair: tuple[int, int], logs: dict[int, FloatArray]) -> list[Tree]:
+def _sums(
+    data: Data, state: State, pair: tuple[int, int], logs: dict[int, FloatArray]
+) -> list[Tree]:
     first, second = (state.slopes[:, place] for place in pair)
     with np.errstate(all="ignore"):
         # The variance of the ratio's logarithm is that of one slope times (1/first^2 + 1/second^2).
         weights = data.weights * first**2 * second**2 / (first**2 + second**2)
-        ratio = first / state.quantities[pair[0]].lengths / (second / state.quantities[pair[1]].lengths)
+        ratio = (
+            first / state.quantities[pair[0]].lengths / (second / state.quantities[pair[1]].lengths)
+        )
         target = np.log(np.abs(ratio))
     fine = np.isfinite(target) & (weights > 0)
     if fine.mean() < 0.9:
@@ -57,18 +77,27 @@ def _sums(data: Data, state: State, pair: tuple[int, int], logs: dict[int, Float
     root = np.sqrt(weights)
     design = np.column_stack([np.ones(len(target)), *(values[fine] for values in logs.values())])
     solution, *_ = np.linalg.lstsq(design * root[:, None], target * root, rcond=None)
-    exponents = {place: Fraction(round(2 * e), 2) for place, e in zip(logs, solution[1:].tolist(), strict=True)}
+    exponents = {
+        place: Fraction(round(2 * e), 2)
+        for place, e in zip(logs, solution[1:].tolist(), strict=True)
+    }
     others = {place: e for place, e in exponents.items() if e and place not in pair}
     if not others or max(abs(e) for e in exponents.values()) > LARGEST_POWER:
         return []
     # With plain exponents what is left is the factor.
     rest = target - sum(float(e) * logs[place][fine] for place, e in exponents.items())
     sign = 1.0 if weights @ (ratio[fine] > 0) > 0.5 * weights.sum() else -1.0
-    return _written(pair, exponents, others, sign * float(np.exp(np.average(rest, weights=weights))))
+    return _written(
+        pair, exponents, others, sign * float(np.exp(np.average(rest, weights=weights)))
+    )
 
 
-def _written(pair: tuple[int, int], exponents: dict[int, Fraction], others: dict[int, Fraction], ratio: float) -> list[Tree]:
-    """The sum whose slopes have this ratio; powers of others on one side, or above the line on both."""
+def _written(
+    pair: tuple[int, int], exponents: dict[int, Fraction], others: dict[int, Fraction], ratio: float
+) -> list[Tree]:
+    """The sum whose slopes have this ratio; powers of others on one side, or above the line on
+    both.
+    """
     up, down = exponents[pair[0]] + 1, 1 - exponents[pair[1]]
     if up == 0 or down == 0:
         return []
@@ -87,7 +116,9 @@ def _written(pair: tuple[int, int], exponents: dict[int, Fraction], others: dict
 
 
 def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iterator[Merge]:
-    (new,) = make_quantities(data, [substitute(tree, [quantity.tree for quantity in state.quantities])])
+    (new,) = make_quantities(
+        data, [substitute(tree, [quantity.tree for quantity in state.quantities])]
+    )
     if new is not None:
         energy = float(data.weights @ (state.slopes[:, list(pair)] ** 2).sum(axis=1))
         loss = max(state.with_quantity(data, new, pair).loss - state.loss, 0.0)
@@ -95,7 +126,9 @@ def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iter
 
 
 def recoordinated(data: Data, state: State, shapes: Sequence[Tree]) -> Iterator[State]:
-    """The same quantities in other coordinates: a combination of two takes the place of one; it comes last."""
+    """The same quantities in other coordinates: a combination of two takes the place of one; it
+    comes last.
+    """
     for i, j in combinations(range(state.size), 2):
         both = [state.quantities[i].tree, state.quantities[j].tree]
         kept = [quantity for place, quantity in enumerate(state.quantities) if place not in (i, j)]

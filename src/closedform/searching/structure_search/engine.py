@@ -1,4 +1,6 @@
-"""The engine `structure`: inputs that enter through one combination are replaced by it, until one formula is left."""
+"""The engine `structure`: inputs that enter through one combination are replaced by it, until one
+formula is left.
+"""
 
 from dataclasses import dataclass
 from dataclasses import field as default
@@ -46,7 +48,9 @@ class StructureSearch:
     >>> x, y, z = points.T
     >>> slopes = np.column_stack([y / z, x / z, -x * y / z**2])
     >>> field = GradientField.from_arrays(points, slopes, names=["x", "y", "z"])
-    >>> result = StructureSearch().search(field, SearchSpace(), Budget(seconds=5), np.random.default_rng(0), Silent())
+    >>> result = StructureSearch().search(
+    ...     field, SearchSpace(), Budget(seconds=5), np.random.default_rng(0), Silent()
+    ... )
     >>> print(result.front.best.expression)
     x*y/z
     """
@@ -64,9 +68,16 @@ class StructureSearch:
 
     @single_threaded
     def search(
-        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+        self,
+        field: GradientField,
+        space: SearchSpace,
+        budget: Budget,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> SearchResult:
-        """Look for combinations of inputs through which the concept depends on them, and for the concept in them."""
+        """Look for combinations of inputs through which the concept depends on them, and for the
+        concept in them.
+        """
         space.check_inputs(field.names)
         compile_structure()
         clock = budget.start()
@@ -88,8 +99,9 @@ class StructureSearch:
 def why_not(field: GradientField) -> str | None:
     """Why nothing can be said about a field's structure; None if something can.
 
-    On a surface an input cannot change by itself, so a partial gradient means nothing. The row space of several latents is
-    known up to a rotation at each point, so the partial gradients of one of them are not known.
+    On a surface an input cannot change by itself, so a partial gradient means nothing. The row
+    space of several latents is known up to a rotation at each point, so the partial gradients of
+    one of them are not known.
     """
     if field.tangent.kind != "none":
         return "Structure is not looked for where the data's tangent space is not the whole space."

@@ -1,7 +1,8 @@
-"""Exchange parts: what depends on one input alone beside a common cofactor, for one function with constants.
+"""Exchange parts: what depends on one input alone beside a common cofactor, for one function with
+constants.
 
-A search often ends with a stand-in, such as x - 0.15*x**3 for sin(x). Its slope is known as values, so every family of
-functions is fitted to them, and the best are fitted again as parts of the whole.
+A search often ends with a stand-in, such as x - 0.15*x**3 for sin(x). Its slope is known as values,
+so every family of functions is fitted to them, and the best are fitted again as parts of the whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +41,11 @@ class Part:
     rest: Tree | None
 
 
-def exchange_parts(front: Front, field: GradientField, space: SearchSpace, rng: np.random.Generator, most: int = 3) -> Front:
-    """Candidates in which one part of one of the best is exchanged for a function of each family, constants fitted.
+def exchange_parts(
+    front: Front, field: GradientField, space: SearchSpace, rng: np.random.Generator, most: int = 3
+) -> Front:
+    """Candidates in which one part of one of the best is exchanged for a function of each family,
+    constants fitted.
 
     Parameters
     ----------
@@ -66,29 +70,55 @@ def exchange_parts(front: Front, field: GradientField, space: SearchSpace, rng: 
             column = part.column
             if column not in known:
                 known[column] = wider_forms(inputs.quantities[column], space)
-            slopes = Expression(part.stands, field.names).gradient(data.points)[:, column] * data.scale[column]
+            slopes = (
+                Expression(part.stands, field.names).gradient(data.points)[:, column]
+                * data.scale[column]
+            )
             for tree, free in _exchanged(part, known[column], slopes):
                 drafts.setdefault(tree, free)
     return _fitted(drafts, field, space)
 
 
 def parts(tree: Tree) -> Iterator[Part]:
-    """Every group of summands that depend on one input beside the same cofactor, where it is more than the input itself."""
+    """Every group of summands that depend on one input beside the same cofactor, where it is more
+    than the input itself.
+    """
     summands = list(_summands(tree, 1))
     for column in sorted(tree.variables):
         groups: dict[tuple[object, ...], list[int]] = {}
         for number, (_, factors) in enumerate(summands):
-            if all(base.variables == {column} or column not in base.variables for base, _ in factors):
-                others = sorted(((base.tokens, power) for base, power in factors if _is_cofactor(base, column)), key=str)
+            if all(
+                base.variables == {column} or column not in base.variables for base, _ in factors
+            ):
+                others = sorted(
+                    ((base.tokens, power) for base, power in factors if _is_cofactor(base, column)),
+                    key=str,
+                )
                 groups.setdefault(tuple(others), []).append(number)
         for numbers in groups.values():
-            own = [_product([f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]) for n in numbers]
+            own = [
+                _product(
+                    [f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]
+                )
+                for n in numbers
+            ]
             dependent = [[f for f in summands[n][1] if column in f[0].variables] for n in numbers]
             if all(factors in ([], [(variable(column), 1)]) for factors in dependent):
                 continue
-            cofactor = [factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)]
-            rest = [_product(factors, sign) for n, (sign, factors) in enumerate(summands) if n not in numbers]
-            yield Part(column, _sum(own), _product(cofactor, 1) if cofactor else None, _sum(rest) if rest else None)
+            cofactor = [
+                factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)
+            ]
+            rest = [
+                _product(factors, sign)
+                for n, (sign, factors) in enumerate(summands)
+                if n not in numbers
+            ]
+            yield Part(
+                column,
+                _sum(own),
+                _product(cofactor, 1) if cofactor else None,
+                _sum(rest) if rest else None,
+            )
 
 
 def _is_cofactor(tree: Tree, column: int) -> bool:
@@ -96,7 +126,9 @@ def _is_cofactor(tree: Tree, column: int) -> bool:
     return bool(tree.variables) and column not in tree.variables
 
 
-def _exchanged(part: Part, forms: Forms, slopes: FloatArray) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+def _exchanged(
+    part: Part, forms: Forms, slopes: FloatArray
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """The whole with the part exchanged for the functions whose slopes are most like its own."""
     if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
         return
@@ -116,7 +148,9 @@ def _exchanged(part: Part, forms: Forms, slopes: FloatArray) -> Iterator[tuple[T
             return
 
 
-def _written(part: Part, form: Form, sign: int, factor: float, *, with_offset: bool) -> tuple[Tree, tuple[int, ...]]:
+def _written(
+    part: Part, form: Form, sign: int, factor: float, *, with_offset: bool
+) -> tuple[Tree, tuple[int, ...]]:
     draft = Draft()
     tree = draft.form(form, part.column)
     if form.is_log:
@@ -135,7 +169,9 @@ def _fitted(drafts: dict[Tree, tuple[int, ...]], field: GradientField, space: Se
     names = field.names
     allowed = {tree: free for tree, free in drafts.items() if space.allows(tree, names)}
     places = [_movable(tree, free) for tree, free in allowed.items()]
-    fitted, values = refit([Expression(tree, names) for tree in allowed], field, iterations=STEPS, positions=places)
+    fitted, values = refit(
+        [Expression(tree, names) for tree in allowed], field, iterations=STEPS, positions=places
+    )
     found = []
     for expression, value in zip(fitted, values.tolist(), strict=True):
         plain = Expression(tidied(expression.tree), names)
@@ -192,5 +228,9 @@ def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
 def _sum(trees: Sequence[Tree]) -> Tree:
     total = trees[0]
     for tree in trees[1:]:
-        total = apply("sub", total, tree.children[0]) if tree.root == "neg" else apply("add", total, tree)
+        total = (
+            apply("sub", total, tree.children[0])
+            if tree.root == "neg"
+            else apply("add", total, tree)
+        )
     return total

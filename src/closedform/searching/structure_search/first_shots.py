@@ -1,6 +1,8 @@
-"""First shots: the whole concept as a product of powers or as a sum of multiples of the inputs, from one eigenproblem each.
+"""First shots: the whole concept as a product of powers or as a sum of multiples of the inputs,
+from one eigenproblem each.
 
-Merging pair by pair decides each exponent on two inputs; with much noise, all inputs together decide better.
+Merging pair by pair decides each exponent on two inputs; with much noise, all inputs together
+decide better.
 """
 
 from fractions import Fraction
@@ -23,7 +25,9 @@ def first_shots(data: Data) -> list[Tree]:
     positive = (data.points > 0).all(axis=0)
     if positive.sum() > 1:
         columns = np.flatnonzero(positive)
-        for chosen, numbers in _nested(data, columns, data.scale[columns] / data.points[:, columns]):
+        for chosen, numbers in _nested(
+            data, columns, data.scale[columns] / data.points[:, columns]
+        ):
             exact = [Fraction(repr(round(number, 6))) for number in numbers]
             plain = [Fraction(round(number * SIMPLE), SIMPLE) for number in numbers]
             found += [_powers(chosen, exponents) for exponents in (plain, exact)]
@@ -33,8 +37,12 @@ def first_shots(data: Data) -> list[Tree]:
     return [tree for tree in dict.fromkeys(found) if not tree.is_constant]
 
 
-def _nested(data: Data, columns: np.ndarray, slopes: FloatArray) -> list[tuple[list[int], list[float]]]:
-    """Coefficients of one function of each input, for the inputs of the largest shares; the first is 1."""
+def _nested(
+    data: Data, columns: np.ndarray, slopes: FloatArray
+) -> list[tuple[list[int], list[float]]]:
+    """Coefficients of one function of each input, for the inputs of the largest shares; the first
+    is 1.
+    """
     n_points, n_inputs = data.points.shape
     jacobian = np.zeros((n_points, n_inputs, len(columns)))
     jacobian[:, columns, np.arange(len(columns))] = slopes
@@ -49,18 +57,29 @@ def _nested(data: Data, columns: np.ndarray, slopes: FloatArray) -> list[tuple[l
         largest = fit.coefficients[order[0]]
         if largest == 0 or not np.isfinite(fit.coefficients).all():
             break
-        found.append(([int(columns[left[k]]) for k in order], [float(fit.coefficients[k] / largest) for k in order]))
+        found.append(
+            (
+                [int(columns[left[k]]) for k in order],
+                [float(fit.coefficients[k] / largest) for k in order],
+            )
+        )
         left = left[np.sort(order[:-1])]
     return found
 
 
 def _powers(columns: list[int], exponents: list[Fraction]) -> Tree:
-    return product_of_powers([(variable(column), exponent) for column, exponent in zip(columns, exponents, strict=True)])
+    return product_of_powers(
+        [(variable(column), exponent) for column, exponent in zip(columns, exponents, strict=True)]
+    )
 
 
 def _sum(columns: list[int], numbers: list[float]) -> Tree:
     tree = variable(columns[0])
     for column, number in zip(columns[1:], numbers[1:], strict=True):
         if number:
-            tree = apply("add" if number > 0 else "sub", tree, apply("mul", constant(abs(number)), variable(column)))
+            tree = apply(
+                "add" if number > 0 else "sub",
+                tree,
+                apply("mul", constant(abs(number)), variable(column)),
+            )
     return tree

@@ -1,7 +1,7 @@
 """Functions of one quantity, to be added up: plain ones and logarithms, whose sums are products.
 
-A quantity is known up to an invertible map, its offset and factor included. So the functions have constants inside: a few
-values of each are tried, and the ones that look right are fitted.
+A quantity is known up to an invertible map, its offset and factor included. So the functions have
+constants inside: a few values of each are tried, and the ones that look right are fitted.
 """
 
 from collections.abc import Sequence
@@ -22,20 +22,29 @@ from closedform.searching.structure_search.quantities import STEEPEST, Quantity,
 
 BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
-    "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1", "log: x**2 - 1",
+    "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1",
+    "log: x**2 - 1",
     "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)",
 )  # fmt: skip
-"""Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what follows."""
+"""Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what
+follows.
+"""
 
 WIDER = (
     ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
-    ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"), ("1/(x**2 + c)", "squares"),
-    ("(x + c)**2", "poles"), ("exp(b*x**2)", "bells"), ("tanh(b*x)", "rises"), ("atan(b*x)", "rises"),
+    ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
+    ("1/(x**2 + c)", "squares"),
+    ("(x + c)**2", "poles"), ("exp(b*x**2)", "bells"), ("tanh(b*x)", "rises"),
+    ("atan(b*x)", "rises"),
     ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
-    ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"), ("log: cos(b*x)", "waves"),
-    ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"), ("log: exp(b*x) + exp(c*x)", "opposite"),
-    ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"), ("log: sqrt(x) + c", "roots"),
-    ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"), ("log: log(x + c)", "shifts"),
+    ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"),
+    ("log: cos(b*x)", "waves"),
+    ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"),
+    ("log: exp(b*x) + exp(c*x)", "opposite"),
+    ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"),
+    ("log: sqrt(x) + c", "roots"),
+    ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
+    ("log: log(x + c)", "shifts"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 
@@ -43,7 +52,8 @@ WIDER = (
 INVERSE = (
     ("exp(b/x)", "rates"), ("sin(b/x)", "waves"), ("cos(b/x)", "waves"), ("exp(b/x**2)", "bells"),
     ("log: c + 1/x", "poles"), ("log: c + 1/x**2", "squares"), ("log: exp(b/x) + c", "offsets"),
-    ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
+    ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"),
+    ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
     ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"), ("log: log(c + 1/x)", "shifts"),
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
@@ -78,7 +88,9 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A form of the quantity in a place, times a coefficient; `sign` is that of the form's values, 0 if it changes."""
+    """A form of the quantity in a place, times a coefficient; `sign` is that of the form's values,
+    0 if it changes.
+    """
 
     form: Form
     place: int
@@ -94,11 +106,13 @@ class Forms:
     ----------
     forms : tuple of Form
     slopes : ndarray, shape (n_forms, n_points)
-        Their derivatives times the length of the quantity's gradient, each divided by its typical size.
+        Their derivatives times the length of the quantity's gradient, each divided by its typical
+        size.
     sizes : ndarray, shape (n_forms,)
         What they were divided by.
     signs : ndarray of int, shape (n_forms,)
-        The sign of the tree's values; 0 if it changes, and then it cannot be raised to a broken power.
+        The sign of the tree's values; 0 if it changes, and then it cannot be raised to a broken
+        power.
     """
 
     forms: tuple[Form, ...]
@@ -119,7 +133,12 @@ class Forms:
     def only(self, families: Sequence[str]) -> "Forms":
         """Those of some families."""
         kept = [place for place, form in enumerate(self.forms) if form.family in families]
-        return Forms(tuple(self.forms[place] for place in kept), self.slopes[kept], self.sizes[kept], self.signs[kept])
+        return Forms(
+            tuple(self.forms[place] for place in kept),
+            self.slopes[kept],
+            self.sizes[kept],
+            self.signs[kept],
+        )
 
     def term(self, number: int, place: int, coefficient: float) -> Term:
         """A form times a coefficient, of the quantity in a place."""
@@ -128,7 +147,10 @@ class Forms:
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms of a quantity that the space allows."""
-    return _evaluated([form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)], quantity)
+    return _evaluated(
+        [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)],
+        quantity,
+    )
 
 
 def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
@@ -142,7 +164,9 @@ def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
             grids = _grids(values)
         for text, grid in family:
             if _allowed(_form(text, 0.37, 0.73), space):
-                forms += [_form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
+                forms += [
+                    _form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST
+                ]
     return _evaluated(forms, quantity)
 
 
@@ -158,7 +182,11 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
     typical = float(np.median(values**2))
     squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
-    squares += [(0.0, -(low**2 if low > 0 else 0.0) * 0.8), (0.0, -(max(low**2, high**2)) * 1.3), (0.0, -0.5 * typical)]
+    squares += [
+        (0.0, -(low**2 if low > 0 else 0.0) * 0.8),
+        (0.0, -(max(low**2, high**2)) * 1.3),
+        (0.0, -0.5 * typical),
+    ]
     size = max(abs(low), abs(high))
     return {
         "none": [(0.0, 0.0)],
@@ -171,7 +199,11 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
         "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
-        "powered": [(power, float(np.power(c, power))) for power in (3.0, 4.0, 6.0, 1.5) for c in (abs(low), size / 2)],
+        "powered": [
+            (power, float(np.power(c, power)))
+            for power in (3.0, 4.0, 6.0, 1.5)
+            for c in (abs(low), size / 2)
+        ],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],

@@ -23,8 +23,8 @@ REFINED, KEPT = 10, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
 
 ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9
-"""What a sum may lose before its constants are fitted: a share of the energy; without constants inside about what it may
-lose in the end."""
+"""What a sum may lose before its constants are fitted: a share of the energy; without constants
+inside about what it may lose in the end."""
 
 OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
 """What the other quantity may enter by where one enters by a sum of two functions."""
@@ -58,7 +58,9 @@ class Merge:
     typical: float
 
     def evidence(self, level: float) -> float:
-        """How much less than a sum taken at random it loses, as a logarithm; losses far below the level are alike."""
+        """How much less than a sum taken at random it loses, as a logarithm; losses far below the
+        level are alike.
+        """
         return float(np.log((self.typical + level / 2) / (self.loss + level / 2)))
 
 
@@ -98,7 +100,10 @@ class Pair:
         sizes = np.sqrt((slopes**2).sum(axis=1))
         frames = slopes / np.maximum(sizes, 1e-300)[:, None]
         metric = np.zeros((len(slopes), 2, 2))
-        metric[:, 0, 0], metric[:, 1, 1] = both[0].lengths[:: self.step], both[1].lengths[:: self.step]
+        metric[:, 0, 0], metric[:, 1, 1] = (
+            both[0].lengths[:: self.step],
+            both[1].lengths[:: self.step],
+        )
         points = np.column_stack([quantity.values[:: self.step] for quantity in both])
         weights = self.data.weights[:: self.step] * sizes**2
         return prepare(points, frames[:, :, None], tangent=metric, weights=weights)
@@ -109,11 +114,22 @@ class Pair:
             return []
         drafts = [draft for terms in sums for draft in written(terms)]
         energy = self.energy
-        fitted = fit_plain([tree for tree, _ in drafts], [free for _, free in drafts], self.comparison(), KEPT, level / energy)
+        fitted = fit_plain(
+            [tree for tree, _ in drafts],
+            [free for _, free in drafts],
+            self.comparison(),
+            KEPT,
+            level / energy,
+        )
         over = [variable(self.first), variable(self.second)]
         places = self.first, self.second
-        found = [Merge(places, substitute(tree, over), value * energy, energy, typical) for tree, value in fitted]
-        return sorted(found, key=lambda merge: float(description(merge.loss, complexity(merge.tree))))
+        found = [
+            Merge(places, substitute(tree, over), value * energy, energy, typical)
+            for tree, value in fitted
+        ]
+        return sorted(
+            found, key=lambda merge: float(description(merge.loss, complexity(merge.tree)))
+        )
 
 
 def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Merge]:
@@ -123,14 +139,19 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
         return []
     step, weights = pair.step, pair.data.weights[:: pair.step]
     losses, factors = screen(
-        forms[0].slopes[:, ::step], forms[1].slopes[:, ::step], pair.along[::step], pair.across[::step],
+        forms[0].slopes[:, ::step], forms[1].slopes[:, ::step], pair.along[::step],
+        pair.across[::step],
         weights / weights.sum(),
     )  # fmt: skip
     losses = np.where(np.isfinite(losses), losses, energy)
     lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs))
-    # Constants inside are known roughly, the factor is known well: what can be judged already need not be fitted.
+    # Constants inside are known roughly, the factor is known well: what can be judged already need
+    # not be fitted.
     is_rough = np.logical_or.outer(forms[0].have_constants, forms[1].have_constants)
-    lengths[losses > np.where(is_rough, max(ROUGH * energy, level), FACTOR_ONLY * level + ROUNDED * energy)] = np.inf
+    lengths[
+        losses
+        > np.where(is_rough, max(ROUGH * energy, level), FACTOR_ONLY * level + ROUNDED * energy)
+    ] = np.inf
     ranked = np.argsort(lengths, axis=None)[: int(np.isfinite(lengths).sum())]
     sums = []
     for i, j in _one_of_each(ranked, forms):
@@ -153,8 +174,8 @@ def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[i
 def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
     """The best sums of two functions of the first quantity and one of the second.
 
-    Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an ordinary regression, weighted
-    such that what it leaves over is the loss.
+    Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an
+    ordinary regression, weighted such that what it leaves over is the loss.
     """
     step = pair.step
     along, across = pair.along[::step], pair.across[::step]
@@ -170,7 +191,9 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
             factor = across * np.abs(across) / (slope * lengths) * np.sqrt(weights)
         if not np.isfinite(factor).all():
             continue
-        ranked += _best_two(forms, forms.slopes[:, ::step] * factor, target, int(other.costs[number]), number)
+        ranked += _best_two(
+            forms, forms.slopes[:, ::step] * factor, target, int(other.costs[number]), number
+        )
     ranked.sort()
     sums, families = [], set()
     for _, i, j, number, (first, second) in ranked:
@@ -178,7 +201,10 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
         if family not in families and len(sums) < REFINED:
             families.add(family)
             size = other.sizes[number]
-            terms = forms.term(i, 0, first * size / forms.sizes[i]), forms.term(j, 0, second * size / forms.sizes[j])
+            terms = (
+                forms.term(i, 0, first * size / forms.sizes[i]),
+                forms.term(j, 0, second * size / forms.sizes[j]),
+            )
             sums.append((other.term(number, 1, 1.0), *terms))
     return pair.merges(sums, pair.energy, level)
 
@@ -193,7 +219,9 @@ def _best_two(
     gram, along = units @ units.T, units @ target
     free = 1 - gram**2
     with np.errstate(all="ignore"):
-        gain = (along[:, None] ** 2 + along[None, :] ** 2 - 2 * gram * np.outer(along, along)) / free
+        gain = (
+            along[:, None] ** 2 + along[None, :] ** 2 - 2 * gram * np.outer(along, along)
+        ) / free
     losses = np.where(free > DEPENDENT, np.maximum(target @ target - gain, 0.0), np.inf)
     lengths = description(losses, np.add.outer(forms.costs, forms.costs) + cost)
     lengths[np.tril_indices(len(lengths))] = np.inf

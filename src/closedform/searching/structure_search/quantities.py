@@ -1,8 +1,10 @@
-"""Quantities: combinations of inputs that take the place of the inputs, and how much of the field they explain.
+"""Quantities: combinations of inputs that take the place of the inputs, and how much of the field
+they explain.
 
-With quantities q_1 ... q_k, g = F(q_1, ..., q_k) holds where the field's direction lies in the span of their gradients. What
-lies outside is lost, at every point, whatever F is. So the loss of a state is a lower bound of the misalignment of every
-formula that can be written in its quantities, and the loss of the last state, with one quantity, is that formula's own.
+With quantities q_1 ... q_k, g = F(q_1, ..., q_k) holds where the field's direction lies in the span
+of their gradients. What lies outside is lost, at every point, whatever F is. So the loss of a state
+is a lower bound of the misalignment of every formula that can be written in its quantities, and the
+loss of the last state, with one quantity, is that formula's own.
 """
 
 from collections.abc import Sequence
@@ -54,7 +56,8 @@ class Data:
             chosen = np.sort(rng.choice(chosen, most, replace=False))
         weights = field.weights[chosen]
         return cls(
-            field.points[chosen], field.frames[chosen, :, 0], field.scale, weights / weights.sum(), field.names
+            field.points[chosen], field.frames[chosen, :, 0], field.scale, weights / weights.sum(),
+            field.names
         )  # fmt: skip
 
 
@@ -137,7 +140,9 @@ class State:
         return make_state(data, (*kept, new))
 
     def descendant(self, data: Data, new: Quantity, places: Sequence[int]) -> Quantity:
-        """A quantity that takes the place of some, with them as its parents and how well it explains their slopes."""
+        """A quantity that takes the place of some, with them as its parents and how well it
+        explains their slopes.
+        """
         parents = tuple(self.quantities[place] for place in places)
         units = np.stack([parent.units for parent in parents], axis=2)
         gram = np.einsum("ndi,ndj->nij", units, units) + 1e-14 * np.eye(len(parents))
@@ -149,14 +154,17 @@ class State:
         total = max(float(data.weights @ energy), 1e-300)
         value = float(data.weights @ lost) / total
         error = 1.96 * float(np.sqrt(((data.weights * (lost - value * energy)) ** 2).sum())) / total
-        return replace(new, parents=parents, misalignment=(value, max(value - error, 0.0), value + error))
+        return replace(
+            new, parents=parents, misalignment=(value, max(value - error, 0.0), value + error)
+        )
 
 
 def make_state(data: Data, quantities: tuple[Quantity, ...]) -> State:
     """Project the field's directions on the span of the quantities' gradients."""
     units = np.stack([quantity.units for quantity in quantities], axis=1)
     gram = np.einsum("nid,njd->nij", units, units)
-    # A sliver on the diagonal: where two gradients are parallel the smaller solution is as good as any.
+    # A sliver on the diagonal: where two gradients are parallel the smaller solution is as good as
+    # any.
     gram[:, np.arange(len(quantities)), np.arange(len(quantities))] += 1e-14
     along = np.einsum("nid,nd->ni", units, data.directions)
     slopes = np.linalg.solve(gram, along[:, :, None])[:, :, 0]
@@ -187,13 +195,20 @@ def make_quantities(data: Data, trees: Sequence[Tree]) -> list[Quantity | None]:
         with np.errstate(all="ignore"):
             scaled = gradient * data.scale
             lengths = np.sqrt(np.einsum("nd,nd->n", scaled, scaled))
-        fine = (state == FINE) & (lengths < STEEPEST) & (lengths > 1 / STEEPEST) & (np.abs(value) < STEEPEST)
+        fine = (
+            (state == FINE)
+            & (lengths < STEEPEST)
+            & (lengths > 1 / STEEPEST)
+            & (np.abs(value) < STEEPEST)
+        )
         if float(data.weights[fine].sum()) < USABLE:
             found.append(None)
             continue
         units = np.where(fine[:, None], scaled, 0.0) / np.where(fine, lengths, 1.0)[:, None]
         middle = float(np.median(value[fine]))
-        found.append(Quantity(tree, np.where(fine, value, middle), units, np.where(fine, lengths, 1.0)))
+        found.append(
+            Quantity(tree, np.where(fine, value, middle), units, np.where(fine, lengths, 1.0))
+        )
     return found
 
 

@@ -1,4 +1,6 @@
-"""Small fields: what does not merge is read by the other engines, in the quantities that are left."""
+"""Small fields: what does not merge is read by the other engines, in the quantities that are
+left.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -16,7 +18,9 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import Data, State, substitute
 
 DEGREES = {2: 6, 3: 4}
-"""Total degree of the polynomials that describe how a direction turns with two or three quantities."""
+"""Total degree of the polynomials that describe how a direction turns with two or three
+quantities.
+"""
 
 
 WAVES = ("cos", "sin")
@@ -24,13 +28,20 @@ MOST_WAVED = 4
 """Quantities up to which products with waves are added to the library."""
 
 
-def reduced_field(data: Data, state: State, places: tuple[int, ...] | None = None) -> GradientField | None:
-    """The field over a state's quantities, or over some of them; None if nothing is left to compare."""
+def reduced_field(
+    data: Data, state: State, places: tuple[int, ...] | None = None
+) -> GradientField | None:
+    """The field over a state's quantities, or over some of them; None if nothing is left to
+    compare.
+    """
     chosen = tuple(range(state.size)) if places is None else places
     quantities = [state.quantities[place] for place in chosen]
     points = np.column_stack([quantity.values for quantity in quantities])
     gradients = np.column_stack(
-        [state.slopes[:, place] / quantity.lengths for place, quantity in zip(chosen, quantities, strict=True)]
+        [
+            state.slopes[:, place] / quantity.lengths
+            for place, quantity in zip(chosen, quantities, strict=True)
+        ]
     )
     energy = (state.slopes[:, list(chosen)] ** 2).sum(axis=1)
     fine = np.isfinite(points).all(axis=1) & np.isfinite(gradients).all(axis=1) & (energy > 0)
@@ -41,7 +52,11 @@ def reduced_field(data: Data, state: State, places: tuple[int, ...] | None = Non
     names = [f"q{place}" for place in chosen]
     try:
         return GradientField.from_arrays(
-            points[fine], gradients[fine], names=names, tangent="none", weights=weights * len(weights) / weights.sum()
+            points[fine],
+            gradients[fine],
+            names=names,
+            tangent="none",
+            weights=weights * len(weights) / weights.sum(),
         )
     except FieldError:
         return None
@@ -54,21 +69,31 @@ def in_inputs(expression: Expression, state: State) -> Tree:
 
 
 def interferences(names: Sequence[str], space: SearchSpace) -> list[Expression]:
-    """Products of two quantities, or their root, with a wave of a third, which are rare in libraries and common in physics."""
+    """Products of two quantities, or their root, with a wave of a third, which are rare in
+    libraries and common in physics.
+    """
     found = []
     for first, second in combinations(names, 2):
         for third in (name for name in names if name not in (first, second)):
             texts = [
-                f"{factor}*{wave}({third})" for factor in (f"{first}*{second}", f"sqrt({first}*{second})") for wave in WAVES
+                f"{factor}*{wave}({third})"
+                for factor in (f"{first}*{second}", f"sqrt({first}*{second})")
+                for wave in WAVES
             ]
             found += [parse(text, list(names)) for text in texts]
-    return [one for one in found if space.over(names).allows_inside(one.tree, names)] if len(names) <= MOST_WAVED else []
+    return (
+        [one for one in found if space.over(names).allows_inside(one.tree, names)]
+        if len(names) <= MOST_WAVED
+        else []
+    )
 
 
 def unexplained(data: Data, state: State, places: tuple[int, ...]) -> float:
-    """The share of a partial gradient's direction that a smooth function of these quantities alone leaves over.
+    """The share of a partial gradient's direction that a smooth function of these quantities alone
+    leaves over.
 
-    The unsigned direction, as the matrix n n^T, is fitted by polynomials on half of the points and judged on the others.
+    The unsigned direction, as the matrix n n^T, is fitted by polynomials on half of the points and
+    judged on the others.
     """
     slopes = state.slopes[:, list(places)]
     energy = np.maximum((slopes**2).sum(axis=1), 1e-300)
@@ -78,7 +103,9 @@ def unexplained(data: Data, state: State, places: tuple[int, ...]) -> float:
     design = _polynomials(np.column_stack([state.quantities[place].values for place in places]))
     weights = np.sqrt(data.weights * energy)[:, None]
     fitted, judged = np.arange(len(design))[::2], np.arange(len(design))[1::2]
-    solution, *_ = np.linalg.lstsq((design * weights)[fitted], (targets * weights)[fitted], rcond=1e-10)
+    solution, *_ = np.linalg.lstsq(
+        (design * weights)[fitted], (targets * weights)[fitted], rcond=1e-10
+    )
     left = ((targets - design @ solution) * weights)[judged]
     mean = np.average(targets, axis=0, weights=weights[:, 0] ** 2)
     whole = ((targets - mean) * weights)[judged]
@@ -86,16 +113,27 @@ def unexplained(data: Data, state: State, places: tuple[int, ...]) -> float:
 
 
 def promising_sets(data: Data, state: State) -> list[tuple[int, ...]]:
-    """Pairs and triples, smaller than the whole, by how well their direction is explained by themselves."""
-    sets = [places for size in (2, 3) if size < state.size for places in combinations(range(state.size), size)]
+    """Pairs and triples, smaller than the whole, by how well their direction is explained by
+    themselves.
+    """
+    sets = [
+        places
+        for size in (2, 3)
+        if size < state.size
+        for places in combinations(range(state.size), size)
+    ]
     return sorted(sets, key=lambda places: unexplained(data, state, places))
 
 
 def _polynomials(values: FloatArray) -> FloatArray:
-    """Products of Legendre polynomials of ranks, which are spread evenly whatever the values are."""
+    """Products of Legendre polynomials of ranks, which are spread evenly whatever the values
+    are.
+    """
     n_points, n_inputs = values.shape
     ranks = 2 * np.argsort(np.argsort(values, axis=0), axis=0) / (n_points - 1) - 1
     degree = DEGREES[n_inputs]
     single = legendre.legvander(ranks, degree)
     powers = [p for p in np.ndindex(*(degree + 1,) * n_inputs) if sum(p) <= degree]
-    return np.column_stack([np.prod([single[:, k, p[k]] for k in range(n_inputs)], axis=0) for p in powers])
+    return np.column_stack(
+        [np.prod([single[:, k, p[k]] for k in range(n_inputs)], axis=0) for p in powers]
+    )

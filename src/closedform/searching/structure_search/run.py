@@ -1,4 +1,6 @@
-"""One search by structure: merge what merges, read the rest by other engines, fit everything on the whole field."""
+"""One search by structure: merge what merges, read the rest by other engines, fit everything on the
+whole field.
+"""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,12 @@ from closedform.searching.structure_search.beam import EXACT, Beam, OutOfTimeErr
 from closedform.searching.structure_search.decomposition import Decomposition, decompose
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
-from closedform.searching.structure_search.reading import in_inputs, interferences, promising_sets, reduced_field
+from closedform.searching.structure_search.reading import (
+    in_inputs,
+    interferences,
+    promising_sets,
+    reduced_field,
+)
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.engine import StructureSearch
@@ -31,25 +38,37 @@ PERFECT = 1e-10
 """A misalignment below this is rounding."""
 
 TOLERANCE = 1.5
-"""A merge may lose so many times what noise makes a true one lose; some noise is always estimated too small."""
+"""A merge may lose so many times what noise makes a true one lose; some noise is always estimated
+too small.
+"""
 
 RESOLVED = 1.5
-"""Degrees that points must be able to tell for the field's own estimate of its noise to be believed."""
+"""Degrees that points must be able to tell for the field's own estimate of its noise to be
+believed.
+"""
 
 UNSEEN = 1e-7
 """Misalignment by noise that is as good as none."""
 
 COMPLETE, PARTS = 12, 2
-"""States of one quantity that become formulas, and states of each other size whose quantities do."""
+"""States of one quantity that become formulas, and states of each other size whose quantities
+do.
+"""
 
 NEAR_ZERO = 0.02
-"""Of many values of both signs some are smaller than this share of the median, unless the sign changes through a pole."""
+"""Of many values of both signs some are smaller than this share of the median, unless the sign
+changes through a pole.
+"""
 
 GAP = 20.0
-"""A smallest input that has so many times less of the field than the next one is tried as one that does not matter."""
+"""A smallest input that has so many times less of the field than the next one is tried as one that
+does not matter.
+"""
 
 WEAK, BRIEF = 2.5, 0.25
-"""Evidence below which two inputs at random look much like the best two, and the share for merging then."""
+"""Evidence below which two inputs at random look much like the best two, and the share for merging
+then.
+"""
 
 ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
@@ -93,8 +112,11 @@ class Run:
         if not self._may_go_on():
             return
         for state in self._left():
-            # Without any structure the other engines do as well on the inputs as they are: most of the budget is left to them.
-            if state.size == self.start.size and (self.clock.used > ALONE or not self.is_structured):
+            # Without any structure the other engines do as well on the inputs as they are: most of
+            # the budget is left to them.
+            if state.size == self.start.size and (
+                self.clock.used > ALONE or not self.is_structured
+            ):
                 return
             self._read_whole(state)
             if state.size > 2 and self._may_go_on():
@@ -107,13 +129,19 @@ class Run:
                     return
                 limit = self.clock.remaining()
                 if state.size == self.start.size:
-                    limit = _smaller(limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01)))
+                    limit = _smaller(
+                        limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01))
+                    )
                 self._ask(self.options.evolution, state, limit, keep=True)
 
     def _divide_without(self, used: list[int]) -> None:
-        """Leave out the inputs that seem not to matter, and take them back if that leads to nothing."""
+        """Leave out the inputs that seem not to matter, and take them back if that leads to
+        nothing.
+        """
         whole, self.start = self.start, first_state(self.data, used)
-        self.unused = tuple(name for column, name in enumerate(self.field.names) if column not in used)
+        self.unused = tuple(
+            name for column, name in enumerate(self.field.names) if column not in used
+        )
         self._divide(self.start)
         if self.start.loss > EXACT and not self._is_solved():
             self.start, self.unused = whole, ()
@@ -129,7 +157,8 @@ class Run:
         self._judge()
 
     def _used(self) -> list[int]:
-        """The inputs that seem to matter: those above the widest gap between the inputs' shares of the field.
+        """The inputs that seem to matter: those above the widest gap between the inputs' shares of
+        the field.
 
         Noise gives all inputs that do not matter about the same share.
         """
@@ -144,7 +173,9 @@ class Run:
         return [column for column in range(len(order)) if column not in dropped]
 
     def _level(self) -> float:
-        """What a true merge may lose: rounding, or the noise of one direction, by the field's estimate or by the best merge."""
+        """What a true merge may lose: rounding, or the noise of one direction, by the field's
+        estimate or by the best merge.
+        """
         found, evidence = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
@@ -163,9 +194,13 @@ class Run:
         return TOLERANCE * max(noise, min(found, 4 * noise))
 
     def _left(self) -> list[State]:
-        """The states of fewest quantities that lose nothing, to be read as they are; the inputs themselves are not."""
+        """The states of fewest quantities that lose nothing, to be read as they are; the inputs
+        themselves are not.
+        """
         for size in reversed(self.beam.sizes):
-            good = [state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)]
+            good = [
+                state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)
+            ]
             if good and size > 1:
                 return good
         return []
@@ -181,19 +216,32 @@ class Run:
         for places in sets:
             if not self._may_go_on():
                 return
-            limit = _smaller(self.clock.budget.share(self.options.small / (2 * len(sets))), self.clock.remaining())
+            limit = _smaller(
+                self.clock.budget.share(self.options.small / (2 * len(sets))),
+                self.clock.remaining(),
+            )
             for tree in self._ask(self.options.terms, state, limit, places):
                 new = make_quantity(self.data, tree)
                 if new is None:
                     continue
-                child = state.with_quantity(self.data, state.descendant(self.data, new, places), places)
+                child = state.with_quantity(
+                    self.data, state.descendant(self.data, new, places), places
+                )
                 if child.loss <= state.loss + self.beam.level:
                     self._divide(child)
 
     def _ask(
-        self, engine: Engine, state: State, budget: Budget, places: tuple[int, ...] | None = None, *, keep: bool = False
+        self,
+        engine: Engine,
+        state: State,
+        budget: Budget,
+        places: tuple[int, ...] | None = None,
+        *,
+        keep: bool = False,
     ) -> list[Tree]:
-        """What another engine finds in a state's quantities, written in the inputs; kept as answers if it is about all."""
+        """What another engine finds in a state's quantities, written in the inputs; kept as answers
+        if it is about all.
+        """
         field = reduced_field(self.data, state, places)
         if field is None:
             return []
@@ -202,7 +250,9 @@ class Run:
         (rng,) = self.rng.spawn(1)
         # Values of quantities may be of any size; what overflows is no answer.
         with np.errstate(all="ignore"):
-            result = engine.search(field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock))
+            result = engine.search(
+                field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock)
+            )
         self.clock.evaluations += int(result.statistics.get("evaluations", 0))
         if result.status == "interrupted":
             raise KeyboardInterrupt
@@ -213,7 +263,9 @@ class Run:
         return trees[:FORMULAS]
 
     def _judge(self) -> None:
-        """Formulas of the states so far; quantities of larger states are the simple ones on the front."""
+        """Formulas of the states so far; quantities of larger states are the simple ones on the
+        front.
+        """
         complete = [state.quantities[0].tree for state in self.beam.best(1, COMPLETE)]
         partial = [
             quantity.tree
@@ -228,7 +280,11 @@ class Run:
         """Fit formulas on the whole field and put them on the front."""
         names, costs = self.field.names, self.space.costs
         upright = [_upright(tree, self.data.points) for tree in trees]
-        new = [tree for tree in dict.fromkeys(upright) if tree not in self._judged and self.space.allows(tree, names)]
+        new = [
+            tree
+            for tree in dict.fromkeys(upright)
+            if tree not in self._judged and self.space.allows(tree, names)
+        ]
         self._judged.update(new)
         small = [tree for tree in new if complexity(tree, costs) <= self.space.max_complexity]
         fitted, values = refit([Expression(tree, names) for tree in small], self.field)
@@ -257,12 +313,18 @@ class Run:
         return not self._is_solved() and self.clock.stop_reason(self.lowest) is None
 
     def _show(self) -> None:
-        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front)
+        lines = tuple(
+            (str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.front
+        )
         self.progress.show(Snapshot(self.options.name, min(self.clock.used, 1.0), None, lines))
 
     def result(self) -> SearchResult:
         """The front, and what the search did."""
-        status = self.status if self.status == "interrupted" else self.clock.stop_reason(self.lowest) or "finished"
+        status = (
+            self.status
+            if self.status == "interrupted"
+            else self.clock.stop_reason(self.lowest) or "finished"
+        )
         statistics: dict[str, Any] = {
             "engine": self.options.name,
             "seconds": self.clock.seconds,
@@ -275,9 +337,13 @@ class Run:
         return SearchResult(self.front, status, statistics, structure)
 
     def structure(self) -> Decomposition | None:
-        """The shortest description of the field by fewer quantities than there are inputs; None if there is none."""
+        """The shortest description of the field by fewer quantities than there are inputs; None if
+        there is none.
+        """
         for size in reversed(self.beam.sizes):
-            good = [state for state in self.beam.best(size, 1) if self.beam.is_good(state, self.start)]
+            good = [
+                state for state in self.beam.best(size, 1) if self.beam.is_good(state, self.start)
+            ]
             if good and (size < self.start.size or self.unused):
                 return decompose(self.data, good[0], self.unused)
         return None
@@ -313,7 +379,9 @@ class _Passing:
 
 
 def _upright(tree: Tree, points: FloatArray) -> Tree:
-    """A formula, or its inverse where it changes sign through a pole inside the data: there it is no map of the inverse."""
+    """A formula, or its inverse where it changes sign through a pole inside the data: there it is
+    no map of the inverse.
+    """
     with np.errstate(all="ignore"):
         sizes = np.abs(values := evaluate(tree, points))
     if not np.isfinite(values).all() or (values > 0).all() or (values < 0).all():

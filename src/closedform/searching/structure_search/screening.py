@@ -7,11 +7,16 @@ from closedform.compiled import compiled
 
 
 def screen(
-    first: FloatArray, second: FloatArray, along: FloatArray, across: FloatArray, weights: FloatArray
+    first: FloatArray,
+    second: FloatArray,
+    along: FloatArray,
+    across: FloatArray,
+    weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Judge every a(x) + c*b(y), with the best c.
 
-    The direction (along, across) loses (along*c*b' - across*a')^2 / (a'^2 + c^2*b'^2), squared, at each point.
+    The direction (along, across) loses (along*c*b' - across*a')^2 / (a'^2 + c^2*b'^2), squared, at
+    each point.
 
     Parameters
     ----------

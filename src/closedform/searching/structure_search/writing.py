@@ -1,4 +1,6 @@
-"""Write sums of functions as trees, fit their constants, and make the constants plain where that costs nothing."""
+"""Write sums of functions as trees, fit their constants, and make the constants plain where that
+costs nothing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,9 @@ FLOOR = 1e-13
 """Losses below this differ by rounding."""
 
 EFFECTIVE = 200
-"""Points count as at most so many independent ones: errors of a network are alike at neighbouring points."""
+"""Points count as at most so many independent ones: errors of a network are alike at neighbouring
+points.
+"""
 
 NATS = 0.7
 """What a unit of complexity costs, as a natural logarithm of likelihood."""
@@ -52,7 +56,11 @@ class Draft:
 
     def done(self, tree: Tree) -> tuple[Tree, tuple[int, ...]]:
         """The tree with its numbers, and their positions."""
-        holes = [place for place, token in enumerate(tree.tokens) if isinstance(token, Variable) and token.index >= _FIRST_HOLE]
+        holes = [
+            place
+            for place, token in enumerate(tree.tokens)
+            if isinstance(token, Variable) and token.index >= _FIRST_HOLE
+        ]
         tokens: list[Token] = list(tree.tokens)
         for place in holes:
             token = tokens[place]
@@ -62,7 +70,9 @@ class Draft:
 
 
 def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
-    """A sum of forms, or its exponential if there are logarithms: a tree, and the positions of the constants to be fitted."""
+    """A sum of forms, or its exponential if there are logarithms: a tree, and the positions of the
+    constants to be fitted.
+    """
     sizes = [abs(term.coefficient) for term in terms]
     if not np.isfinite(sizes).all() or min(sizes) < 1e-30 or max(sizes) > 1e30:
         return []
@@ -77,7 +87,9 @@ def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
         draft = Draft()
         tree = _powers(draft, logs, exponents)
         if plain:
-            grown = [Term(term.form, term.place, term.coefficient / unit, term.sign) for term in plain]
+            grown = [
+                Term(term.form, term.place, term.coefficient / unit, term.sign) for term in plain
+            ]
             tree = apply("mul", tree, apply("exp", _sum(draft, grown, first_is_one=False)))
         drafts.append(draft.done(tree))
     return drafts
@@ -95,15 +107,22 @@ def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[
         whole = [exponent * common for exponent in simple]
         if all(0 < abs(exponent) <= 6 for exponent in whole):
             found.append(_upright(logs, whole))
-    rounded = [Fraction(2 * round(exponent / 2)) if abs(exponent) > 1.2 else Fraction(1) for exponent in exponents]
+    rounded = [
+        Fraction(2 * round(exponent / 2)) if abs(exponent) > 1.2 else Fraction(1)
+        for exponent in exponents
+    ]
     if all(0 < abs(exponent) <= 6 for exponent in rounded):
         found.append(_upright(logs, rounded))
     return [exponents for place, exponents in enumerate(found) if exponents not in found[:place]]
 
 
 def _upright(logs: Sequence[Term], exponents: Sequence[Fraction]) -> list[Fraction]:
-    """The product or its inverse, whichever has what changes its sign above the line: a pole inside the data is no map."""
-    below = any(term.sign == 0 and exponent < 0 for term, exponent in zip(logs, exponents, strict=True))
+    """The product or its inverse, whichever has what changes its sign above the line: a pole inside
+    the data is no map.
+    """
+    below = any(
+        term.sign == 0 and exponent < 0 for term, exponent in zip(logs, exponents, strict=True)
+    )
     return [-exponent for exponent in exponents] if below else list(exponents)
 
 
@@ -149,19 +168,30 @@ def _multiplied(parts: Sequence[Tree]) -> Tree:
 
 
 def fit_plain(
-    trees: Sequence[Tree], free: Sequence[tuple[int, ...]], comparison: Comparison, most: int, good: float
+    trees: Sequence[Tree],
+    free: Sequence[tuple[int, ...]],
+    comparison: Comparison,
+    most: int,
+    good: float,
 ) -> list[tuple[Tree, float]]:
-    """Fit constants, and make those of the shortest descriptions plain where that costs nothing and they are good.
+    """Fit constants, and make those of the shortest descriptions plain where that costs nothing and
+    they are good.
 
     What cannot be judged is left out.
     """
     if not trees:
         return []
-    judged = [one for one in _fitted(trees, free, comparison, STEPS) if np.isfinite(one[2]) and one[2] < 1]
+    judged = [
+        one for one in _fitted(trees, free, comparison, STEPS) if np.isfinite(one[2]) and one[2] < 1
+    ]
     judged.sort(key=lambda one: float(description(one[2], complexity(one[0]))))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
-        plain, loss = made_plain(tree, positions, value, comparison) if value < good else (tidied(tree), value)
+        plain, loss = (
+            made_plain(tree, positions, value, comparison)
+            if value < good
+            else (tidied(tree), value)
+        )
         found.setdefault(plain, loss)
     return list(found.items())
 
@@ -180,19 +210,31 @@ def _fitted(
     for tree, places in zip(trees, free, strict=True):
         nodes = node_positions(tree)
         movable.append([place for place in places if place in nodes])
-    tapes, values = Tapes.of([Expression(tree, names) for tree in trees], movable).fit(comparison, steps)
+    tapes, values = Tapes.of([Expression(tree, names) for tree in trees], movable).fit(
+        comparison, steps
+    )
     return [
         (expression.tree, positions, value)
-        for expression, positions, value in zip(tapes.read(), tapes.positions, values.tolist(), strict=True)
+        for expression, positions, value in zip(
+            tapes.read(), tapes.positions, values.tolist(), strict=True
+        )
     ]
 
 
-def made_plain(tree: Tree, positions: Sequence[int], value: float, comparison: Comparison) -> tuple[Tree, float]:
-    """Replace fitted constants by plain numbers, one by one, while the loss stays within its own uncertainty."""
+def made_plain(
+    tree: Tree, positions: Sequence[int], value: float, comparison: Comparison
+) -> tuple[Tree, float]:
+    """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
+    uncertainty.
+    """
     allowed = value * (1 + 4 / min(comparison.n_points, EFFECTIVE)) + FLOOR
     left = list(positions)
     while left:
-        trials = [(place, number) for place in left for number in plain_numbers(constant_values(tree, [place])[0])]
+        trials = [
+            (place, number)
+            for place in left
+            for number in plain_numbers(constant_values(tree, [place])[0])
+        ]
         if not trials:
             break
         changed = [with_numbers(tree, [place], [number]) for place, number in trials]
@@ -207,7 +249,9 @@ def made_plain(tree: Tree, positions: Sequence[int], value: float, comparison: C
 
 
 def plain_numbers(value: float) -> list[float]:
-    """Nothing, then the nearest fractions with denominators up to four, the whole number first; none that is far away."""
+    """Nothing, then the nearest fractions with denominators up to four, the whole number first;
+    none that is far away.
+    """
     found: list[float] = [0.0]
     for denominator in DENOMINATORS:
         number = round(value * denominator) / denominator
@@ -220,7 +264,9 @@ _ZERO, _ONE, _MINUS_ONE = (Constant(Fraction(number)) for number in (0, 1, -1))
 
 
 def tidied(tree: Tree) -> Tree:
-    """Without factors and powers of 1, and with quotients and whole powers in the place of negative and broken ones."""
+    """Without factors and powers of 1, and with quotients and whole powers in the place of negative
+    and broken ones.
+    """
     done = tree.fold(lambda token: Tree((token,)), _tidy)
     return _with_whole_powers(done)
 
@@ -229,7 +275,9 @@ def _tidy(name: str, *parts: Tree) -> Tree:
     roots = [part.root for part in parts]
     if name == "mul" and roots[0] == _ONE:
         return parts[1]
-    if (name in ("mul", "pow", "div") and roots[1] == _ONE) or (name in ("add", "sub") and roots[1] == _ZERO):
+    if (name in ("mul", "pow", "div") and roots[1] == _ONE) or (
+        name in ("add", "sub") and roots[1] == _ZERO
+    ):
         return parts[0]
     if name == "mul" and roots[0] == _MINUS_ONE:
         return _tidy("neg", parts[1])
@@ -282,4 +330,9 @@ def _with_whole_powers(tree: Tree) -> Tree:
     if exponent.denominator not in (2, 3, 4):
         return tree
     sign = 1 if tree.root == "mul" else -1
-    return product_of_powers([(left, Fraction(exponent.denominator)), (right.children[0], Fraction(sign * exponent.numerator))])
+    return product_of_powers(
+        [
+            (left, Fraction(exponent.denominator)),
+            (right.children[0], Fraction(sign * exponent.numerator)),
+        ]
+    )

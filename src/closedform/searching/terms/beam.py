@@ -65,7 +65,9 @@ def singles(moments: Moments, costs: NDArray[np.int64], width: Width, bound: flo
     pool = _Pool(width)
     values = moments.single
     order = np.arange(len(values))[:, None]
-    pool.offer(values[:, None], costs, np.zeros(1, dtype=np.int64), lambda i, _: (int(order[i, 0]),), bound)
+    pool.offer(
+        values[:, None], costs, np.zeros(1, dtype=np.int64), lambda i, _: (int(order[i, 0]),), bound
+    )
     return pool.beam()
 
 
@@ -99,8 +101,9 @@ def extend(
 ) -> Iterator[Beam | None]:
     """The best supports of one term more.
 
-    A support is worth its least misalignment on the line from the fitted sum towards the new term, or its smallest eigenvalue
-    if that is less than `largest`: where it vanishes some coefficients fit perfectly.
+    A support is worth its least misalignment on the line from the fitted sum towards the new term,
+    or its smallest eigenvalue if that is less than `largest`: where it vanishes some coefficients
+    fit perfectly.
 
     Parameters
     ----------
@@ -136,7 +139,9 @@ def extend(
         is_wanted = np.isfinite(values)
         values = np.where(values < largest, values, np.inf)
         if lines is not None:
-            values = np.minimum(values, lines.least(part, sums.coefficients[start : start + rows], is_wanted))
+            values = np.minimum(
+                values, lines.least(part, sums.coefficients[start : start + rows], is_wanted)
+            )
 
         def name(row: int, term: int, part: NDArray[np.int64] = part) -> Support:
             return tuple(sorted((*part[row].tolist(), term)))
@@ -154,7 +159,11 @@ def merged(beams: Sequence[Beam]) -> Beam:
         for support, size, value in zip(beam.supports, beam.sizes, beam.values, strict=True)
     }
     kept = sorted((value, size, support) for support, (value, size) in rows.items())
-    return Beam(tuple(s for _, _, s in kept), tuple(size for _, size, _ in kept), tuple(v for v, _, _ in kept))
+    return Beam(
+        tuple(s for _, _, s in kept),
+        tuple(size for _, size, _ in kept),
+        tuple(v for v, _, _ in kept),
+    )
 
 
 def _ban(values: FloatArray, supports: Sequence[Support], complete: Sequence[Support]) -> None:
@@ -186,11 +195,15 @@ class _Pool:
         name: Callable[[int, int], Support],
         bound: float,
     ) -> None:
-        """Take what may be among the best of a matrix of values; equal complexities form blocks of it."""
+        """Take what may be among the best of a matrix of values; equal complexities form blocks of
+        it.
+        """
         # A support of m terms can come from m smaller ones.
         many = 4 * self.width.best
         row_groups = [(int(s), np.flatnonzero(row_sizes == s)) for s in np.unique(row_sizes)]
-        column_groups = [(int(c), np.flatnonzero(column_costs == c)) for c in np.unique(column_costs)]
+        column_groups = [
+            (int(c), np.flatnonzero(column_costs == c)) for c in np.unique(column_costs)
+        ]
         limit = _smallest_value(values, many)
         for size, rows in row_groups:
             for cost, columns in column_groups:
@@ -208,9 +221,12 @@ class _Pool:
     ) -> None:
         block = values[np.ix_(rows, columns)].ravel()
         threshold = max(
-            min(limit, _smallest_value(block, 4 * self.width.best)), _smallest_value(block, 3 * self.width.per_size)
+            min(limit, _smallest_value(block, 4 * self.width.best)),
+            _smallest_value(block, 3 * self.width.per_size),
         )
-        for place in np.flatnonzero((block <= threshold) & np.isfinite(block)).tolist()[: 8 * self.width.best]:
+        for place in np.flatnonzero((block <= threshold) & np.isfinite(block)).tolist()[
+            : 8 * self.width.best
+        ]:
             row, column = divmod(place, len(columns))
             support = name(int(rows[row]), int(columns[column]))
             # Rounded, so that noise in the last digits does not decide between equals.
@@ -227,10 +243,16 @@ class _Pool:
             by_size.setdefault(size, []).append((value, support))
         best = np.inf
         for size in sorted(by_size):
-            chosen |= dict.fromkeys(s for value, s in by_size[size][: self.width.per_size] if value <= _AS_GOOD * best)
+            chosen |= dict.fromkeys(
+                s for value, s in by_size[size][: self.width.per_size] if value <= _AS_GOOD * best
+            )
             best = min(best, by_size[size][0][0])
         kept = [(value, size, support) for value, size, support in ranked if support in chosen]
-        return Beam(tuple(s for _, _, s in kept), tuple(size for _, size, _ in kept), tuple(v for v, _, _ in kept))
+        return Beam(
+            tuple(s for _, _, s in kept),
+            tuple(size for _, size, _ in kept),
+            tuple(v for v, _, _ in kept),
+        )
 
 
 def _smallest_value(values: FloatArray, count: int) -> float:

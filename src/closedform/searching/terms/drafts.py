@@ -1,4 +1,6 @@
-"""From fitted sums to formulas: those that may be on the front are written out, the others are not worth the work."""
+"""From fitted sums to formulas: those that may be on the front are written out, the others are not
+worth the work.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,12 @@ from closedform.searching.terms.library import Term
 
 
 def drafted(
-    library: Sequence[Term], beam: Beam, fits: Sequence[Fit], known: Steps, space: SearchSpace, names: Sequence[str]
+    library: Sequence[Term],
+    beam: Beam,
+    fits: Sequence[Fit],
+    known: Steps,
+    space: SearchSpace,
+    names: Sequence[str],
 ) -> dict[Tree, Formula]:
     """Write the fits of a beam as formulas.
 
@@ -38,8 +45,13 @@ def drafted(
     number = space.costs.constant + space.costs.of("mul")
     drafts: list[tuple[int, float, Support, Sum]] = []
     for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
-        drafts += [(least + number * d.n_numbers, fit.misalignment, support, d) for d in sums(fit.coefficients, fit.shares)]
-    own = Steps((size, value) for size, value, support, draft in drafts if len(draft.places) == len(support))
+        drafts += [
+            (least + number * d.n_numbers, fit.misalignment, support, d)
+            for d in sums(fit.coefficients, fit.shares)
+        ]
+    own = Steps(
+        (size, value) for size, value, support, draft in drafts if len(draft.places) == len(support)
+    )
     made: dict[Tree, Formula] = {}
     for expected, value, support, draft in drafts:
         if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):

@@ -32,13 +32,16 @@ class TermSearch:
     n_points : int
         Points on which coefficients are fitted; the result is judged on all.
     reweightings : int
-        Solves after the first, with weights that turn the eigenproblem's quotient into the misalignment.
+        Solves after the first, with weights that turn the eigenproblem's quotient into the
+        misalignment.
     n_line_points : int
         Points on which it is judged how much a further term would help.
     pairs : int
-        Up to this library size every pair of terms is judged so; beyond, only perfect pairs are sure to be seen.
+        Up to this library size every pair of terms is judged so; beyond, only perfect pairs are
+        sure to be seen.
     triples : int
-        Up to this size every three terms of a family (polynomials, radicals, ...) are judged, by their eigenvalue.
+        Up to this size every three terms of a family (polynomials, radicals, ...) are judged, by
+        their eigenvalue.
     n_others : int
         How many further candidates of small misalignment the statistics list.
 
@@ -47,7 +50,9 @@ class TermSearch:
     >>> from closedform.progress import Silent
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
-    >>> result = TermSearch().search(field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent())
+    >>> result = TermSearch().search(
+    ...     field, SearchSpace(), Budget(seconds=10), np.random.default_rng(0), Silent()
+    ... )
     >>> print(result.front.best.expression)
     0.25*x**2 + v**2
     """
@@ -64,11 +69,23 @@ class TermSearch:
     n_others: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("max_terms", "width", "per_complexity", "n_points", "n_line_points", "pairs", "triples"):
+        for name in (
+            "max_terms",
+            "width",
+            "per_complexity",
+            "n_points",
+            "n_line_points",
+            "pairs",
+            "triples",
+        ):
             if getattr(self, name) < 1:
-                raise SpaceError(f"The term search's {name} must be at least 1; got {getattr(self, name)}.")
+                raise SpaceError(
+                    f"The term search's {name} must be at least 1; got {getattr(self, name)}."
+                )
         if not self.stages or min(self.stages) < 1:
-            raise SpaceError(f"The term search's stages must be positive library sizes; got {self.stages}.")
+            raise SpaceError(
+                f"The term search's stages must be positive library sizes; got {self.stages}."
+            )
 
     @property
     def name(self) -> str:
@@ -77,14 +94,23 @@ class TermSearch:
 
     @single_threaded
     def search(
-        self, field: GradientField, space: SearchSpace, budget: Budget, rng: np.random.Generator, progress: Progress
+        self,
+        field: GradientField,
+        space: SearchSpace,
+        budget: Budget,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> SearchResult:
         """Look for sums of terms whose gradients lie in the field's row space."""
         space.check_inputs(field.names)
         compile_terms()
         clock = budget.start()
         if not (field.weights > 0).any():
-            return SearchResult(Front(), "finished", {"engine": self.name, "seconds": clock.seconds, "evaluations": 0})
+            return SearchResult(
+                Front(),
+                "finished",
+                {"engine": self.name, "seconds": clock.seconds, "evaluations": 0},
+            )
         run = None
         try:
             run = Run(self, field, space, clock, rng, progress)

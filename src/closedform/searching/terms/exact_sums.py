@@ -1,9 +1,11 @@
-"""Sums of any number of terms that fit by linear algebra alone: sparse vectors in the null space of a library.
+"""Sums of any number of terms that fit by linear algebra alone: sparse vectors in the null space of
+a library.
 
-All coefficients for which a library's sum has its gradient inside the field's directions form a linear space. It holds the
-concepts that the library can write, and sums of them. A beam search has to see parts of a sum in order to find it, which an
-energy of eight terms does not allow. Here the space is brought into echelon form, with the dearest terms as pivots: each vector
-then holds one of them at most, and no vector could do with cheaper terms alone. Chance in the order gives others.
+All coefficients for which a library's sum has its gradient inside the field's directions form a
+linear space. It holds the concepts that the library can write, and sums of them. A beam search has
+to see parts of a sum in order to find it, which an energy of eight terms does not allow. Here the
+space is brought into echelon form, with the dearest terms as pivots: each vector then holds one of
+them at most, and no vector could do with cheaper terms alone. Chance in the order gives others.
 """
 
 from collections.abc import Iterator
@@ -40,7 +42,12 @@ _CHANCE = 2.0
 
 
 def exact_sums(
-    moments: Moments, costs: NDArray[np.int64], most_terms: int, rng: np.random.Generator, *, only_exact: bool = False
+    moments: Moments,
+    costs: NDArray[np.int64],
+    most_terms: int,
+    rng: np.random.Generator,
+    *,
+    only_exact: bool = False,
 ) -> list[Support]:
     """Supports of sums that fit, of few and cheap terms.
 
@@ -79,7 +86,10 @@ def exact_sums(
             is_function = np.einsum("kn,kn->n", vectors, moments.whole @ vectors) > _NO_FUNCTION
             sizes = np.abs(vectors[:, is_function])
             for part in parts:
-                here |= {tuple(np.flatnonzero(column).tolist()) for column in (sizes > part * sizes.max(axis=0)).T}
+                here |= {
+                    tuple(np.flatnonzero(column).tolist())
+                    for column in (sizes > part * sizes.max(axis=0)).T
+                }
         short = [support for support in here if 0 < len(support) <= most_terms]
         ranked = sorted(short, key=lambda support: (int(costs[list(support)].sum()), support))
         found.update(dict.fromkeys(ranked[:MOST_SUMS]))
@@ -87,7 +97,9 @@ def exact_sums(
 
 
 def _exact_space(moments: Moments) -> FloatArray:
-    """An orthonormal basis of the coefficients that fit up to rounding; none if there are too many to be told apart."""
+    """An orthonormal basis of the coefficients that fit up to rounding; none if there are too many
+    to be told apart.
+    """
     n_terms = len(moments.lost)
     most = min(MOST_DIMENSIONS + 1, n_terms)
     values, vectors = eigh(moments.lost, subset_by_index=[0, most - 1])
@@ -96,12 +108,15 @@ def _exact_space(moments: Moments) -> FloatArray:
 
 
 def _null_spaces(moments: Moments) -> Iterator[tuple[FloatArray, bool]]:
-    """Orthonormal bases of the coefficients that fit, up to each gap of the spectrum, and whether they fit exactly."""
+    """Orthonormal bases of the coefficients that fit, up to each gap of the spectrum, and whether
+    they fit exactly.
+    """
     lengths, axes = np.linalg.eigh(moments.whole)
     varies = lengths > _NO_FUNCTION * lengths[-1]
     whitened = axes[:, varies] / np.sqrt(lengths[varies])
     values, vectors = np.linalg.eigh(whitened.T @ moments.lost @ whitened)
-    # A combination that is no function at all may be added to any vector, and makes some of them sparse.
+    # A combination that is no function at all may be added to any vector, and makes some of them
+    # sparse.
     empty = axes[:, ~varies]
     for count in _gaps(values):
         fitting = whitened @ vectors[:, :count]
@@ -113,7 +128,9 @@ def _null_spaces(moments: Moments) -> Iterator[tuple[FloatArray, bool]]:
 def _gaps(values: FloatArray) -> list[int]:
     """How many of the ascending values lie before each of the first gaps."""
     floor = np.maximum(values, EXACT)
-    counts = [i for i in range(1, len(values)) if floor[i - 1] <= WORST and floor[i] >= GAP * floor[i - 1]]
+    counts = [
+        i for i in range(1, len(values)) if floor[i - 1] <= WORST and floor[i] >= GAP * floor[i - 1]
+    ]
     return counts[:MOST_GAPS]
 
 
@@ -125,13 +142,16 @@ def _orders(costs: NDArray[np.int64], rng: np.random.Generator) -> Iterator[NDAr
 
 
 def _echelon(space: FloatArray, order: NDArray[np.int64], least: float) -> FloatArray:
-    """Another basis of the space: each vector has one of the pivots, the first terms in the order that are independent."""
+    """Another basis of the space: each vector has one of the pivots, the first terms in the order
+    that are independent.
+    """
     dimension = space.shape[1]
     chosen, directions = [], np.zeros((0, dimension))
     for term in order.tolist():
         left = space[term] - (space[term] @ directions.T) @ directions
         size = float(np.linalg.norm(left))
-        # A share that could be rounding or noise is no pivot: dividing by it would blow the others up.
+        # A share that could be rounding or noise is no pivot: dividing by it would blow the others
+        # up.
         if size > 10 * least * float(np.abs(space[term]).max(initial=1e-3)) and size > least:
             chosen.append(term)
             directions = np.concatenate([directions, left[None] / size])

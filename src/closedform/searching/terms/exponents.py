@@ -37,7 +37,10 @@ def with_fitted_exponents(
         return []
     positive = [column for column in range(points.shape[1]) if (points[:, column] > 0).all()]
     free = dict.fromkeys(
-        Expression(tree, found.names) for found in sums for column in positive for tree in _set_free(found.tree, column)
+        Expression(tree, found.names)
+        for found in sums
+        for column in positive
+        for tree in _set_free(found.tree, column)
     )
     if not free:
         return []
@@ -47,7 +50,9 @@ def with_fitted_exponents(
 
 
 def _set_free(tree: Tree, column: int) -> Iterator[Tree]:
-    """The tree with each kind of power of an input (1 is one) replaced by one with an exponent near it."""
+    """The tree with each kind of power of an input (1 is one) replaced by one with an exponent near
+    it.
+    """
     powers = {power for part in _subtrees(tree) if (power := _power_of(part, column)) is not None}
     for power in sorted(powers):
 
@@ -76,7 +81,11 @@ def _power_of(tree: Tree, column: int) -> Fraction | None:
         return Fraction(1)
     if tree.root in POWERS and tree.children[0].root == Variable(column):
         return POWERS[str(tree.root)]
-    if tree.root == "pow" and tree.children[0].root == Variable(column) and isinstance(tree.children[1].root, Constant):
+    if (
+        tree.root == "pow"
+        and tree.children[0].root == Variable(column)
+        and isinstance(tree.children[1].root, Constant)
+    ):
         return tree.children[1].root.value
     return None
 

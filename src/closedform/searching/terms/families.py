@@ -1,7 +1,9 @@
-"""Libraries of polynomials with one family of functions: well-conditioned enough for the null space to mean something.
+"""Libraries of polynomials with one family of functions: well-conditioned enough for the null space
+to mean something.
 
-With sines, exponentials and reciprocals of all inputs together nearly every function can be written nearly exactly, and a null
-space holds all of that. With one family it holds little beside what is there.
+With sines, exponentials and reciprocals of all inputs together nearly every function can be written
+nearly exactly, and a null space holds all of that. With one family it holds little beside what is
+there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +16,23 @@ from closedform.expressions.evaluate import evaluate
 from closedform.expressions.operators import FUNCTIONS
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.library import Term, generated_functions, in_units, is_defined, shape_of
+from closedform.searching.terms.library import (
+    Term,
+    generated_functions,
+    in_units,
+    is_defined,
+    shape_of,
+)
 
-FAMILIES = ("polynomials", "reciprocals", "radicals", "sines", "exponentials", "logarithms", "others")
+FAMILIES = (
+    "polynomials",
+    "reciprocals",
+    "radicals",
+    "sines",
+    "exponentials",
+    "logarithms",
+    "others",
+)
 MOST_MONOMIALS = 600
 MOST_TERMS = 600
 FEW = 100
@@ -68,32 +84,59 @@ def family_library(
     few = [d for d in range(2, DEGREE_BESIDE + 1) if comb(n_inputs + d, d) <= MOST_TERMS / 2]
     top = min(max(few, default=1) if degree is None else degree, space.max_degree)
     monomials = {
-        powers: _monomial(powers) for d in range(1, top + 1) for powers in combinations_with_replacement(range(n_inputs), d)
+        powers: _monomial(powers)
+        for d in range(1, top + 1)
+        for powers in combinations_with_replacement(range(n_inputs), d)
     }
     trees = list(monomials.values())
     if family != "polynomials":
-        functions = list(_others(space, points, scale) if family == "others" else _functions(family, points, scale))
-        factors = [tree for powers, tree in monomials.items() if len(powers) <= 2 or len(set(powers)) == 1]
+        functions = list(
+            _others(space, points, scale)
+            if family == "others"
+            else _functions(family, points, scale)
+        )
+        factors = [
+            tree for powers, tree in monomials.items() if len(powers) <= 2 or len(set(powers)) == 1
+        ]
         if len(functions) * len(factors) > MOST_PRODUCTS:
             factors = [tree for powers, tree in monomials.items() if len(powers) == 1]
-        alone = {tree for powers, tree in monomials.items() if len(powers) == 1} if family == "radicals" else set()
+        alone = (
+            {tree for powers, tree in monomials.items() if len(powers) == 1}
+            if family == "radicals"
+            else set()
+        )
         trees += _with_factors(functions, factors, alone)
     costs: dict[tuple, int] = {}
     kept = [
         Term(
-            tree, costs[shape] if (shape := shape_of(tree)) in costs else costs.setdefault(shape, complexity(tree, space.costs))
+            tree,
+            costs[shape]
+            if (shape := shape_of(tree)) in costs
+            else costs.setdefault(shape, complexity(tree, space.costs)),
         )
         for tree in dict.fromkeys(trees)
         if space.allows(tree, names)
     ]
-    kept.sort(key=lambda term: (term.cost + 0.5 * log2(n_inputs) * len(term.tree.variables), term.tree.size))
+    kept.sort(
+        key=lambda term: (
+            term.cost + 0.5 * log2(n_inputs) * len(term.tree.variables),
+            term.tree.size,
+        )
+    )
     return kept if family == "polynomials" else kept[:MOST_TERMS]
 
 
 def family_libraries(
-    space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray, *, by_half: bool
+    space: SearchSpace,
+    names: Sequence[str],
+    points: FloatArray,
+    scale: FloatArray,
+    *,
+    by_half: bool,
 ) -> Iterator[list[Term]]:
-    """Polynomials of growing degree, then each family of functions, also its cheaper half before all of it if asked for."""
+    """Polynomials of growing degree, then each family of functions, also its cheaper half before
+    all of it if asked for.
+    """
     if not space.allows_operator("add"):
         return
     for degree in range(2, space.max_degree + 1):
@@ -112,11 +155,17 @@ def _functions(family: str, points: FloatArray, scale: FloatArray) -> Iterator[T
     inputs = [variable(i) for i in range(n_inputs)]
     differences = [_positive(apply("sub", a, b), points) for a, b in combinations(inputs, 2)]
     angles = [in_units(i, float(scale[i])) for i in range(n_inputs)]
-    plain = [tree for tree in differences if tree.variables <= {i for i in range(n_inputs) if angles[i] == inputs[i]}]
+    plain = [
+        tree
+        for tree in differences
+        if tree.variables <= {i for i in range(n_inputs) if angles[i] == inputs[i]}
+    ]
     if family == "reciprocals":
         for x in inputs:
             if _keeps_sign(x, points):
-                yield from (apply("div", constant(1), _power(x, exponent)) for exponent in (1, 2, 3))
+                yield from (
+                    apply("div", constant(1), _power(x, exponent)) for exponent in (1, 2, 3)
+                )
         for d in differences:
             if _keeps_sign(d, points):
                 yield from (apply("div", constant(1), _power(d, exponent)) for exponent in (1, 2))
@@ -135,13 +184,24 @@ def _functions(family: str, points: FloatArray, scale: FloatArray) -> Iterator[T
                     yield apply("div", constant(1), apply("sqrt", total))
     if family == "sines":
         sums = [apply("add", *tree.children) for tree in plain]
-        yield from (apply(name, tree) for tree in (*angles, *plain, *sums) for name in ("sin", "cos"))
+        yield from (
+            apply(name, tree) for tree in (*angles, *plain, *sums) for name in ("sin", "cos")
+        )
     if family == "exponentials":
         for tree in (*angles, *plain):
             yield apply("exp", tree)
-            yield apply("exp", apply("sub", *reversed(tree.children)) if tree.root == "sub" else apply("neg", tree))
+            yield apply(
+                "exp",
+                apply("sub", *reversed(tree.children))
+                if tree.root == "sub"
+                else apply("neg", tree),
+            )
     if family == "logarithms":
-        yield from (apply("log", tree) for tree in (*inputs, *differences) if evaluate(tree, points).min() > 0)
+        yield from (
+            apply("log", tree)
+            for tree in (*inputs, *differences)
+            if evaluate(tree, points).min() > 0
+        )
 
 
 def _others(space: SearchSpace, points: FloatArray, scale: FloatArray) -> Iterator[Tree]:
@@ -152,18 +212,26 @@ def _others(space: SearchSpace, points: FloatArray, scale: FloatArray) -> Iterat
         if operator.name in _IN_FAMILIES:
             continue
         if operator.arity == 1:
-            yield from (apply(operator.name, x) for x in angles if is_defined(operator, evaluate(x, points)))
+            yield from (
+                apply(operator.name, x) for x in angles if is_defined(operator, evaluate(x, points))
+            )
         else:
             order = combinations if operator.is_symmetric else permutations
             yield from (apply(operator.name, *pair) for pair in order(inputs, 2))
 
 
 def _holds_function(tree: Tree) -> bool:
-    return any(token == "div" or token in FUNCTIONS for token in tree.tokens if isinstance(token, str))
+    return any(
+        token == "div" or token in FUNCTIONS for token in tree.tokens if isinstance(token, str)
+    )
 
 
-def _with_factors(functions: Sequence[Tree], factors: Sequence[Tree], may_share: set[Tree]) -> list[Tree]:
-    """The functions, and their products with factors that hold other inputs, or may hold the same."""
+def _with_factors(
+    functions: Sequence[Tree], factors: Sequence[Tree], may_share: set[Tree]
+) -> list[Tree]:
+    """The functions, and their products with factors that hold other inputs, or may hold the
+    same.
+    """
     products = [
         _times(factor, function)
         for function in functions
@@ -194,7 +262,11 @@ def _power(tree: Tree, exponent: int) -> Tree:
 
 def _positive(difference: Tree, points: FloatArray) -> Tree:
     """The difference in the order in which it is positive, if it keeps its sign."""
-    return apply("sub", *reversed(difference.children)) if evaluate(difference, points).max() < 0 else difference
+    return (
+        apply("sub", *reversed(difference.children))
+        if evaluate(difference, points).max() < 0
+        else difference
+    )
 
 
 def _keeps_sign(tree: Tree, points: FloatArray) -> bool:

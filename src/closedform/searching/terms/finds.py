@@ -1,4 +1,6 @@
-"""What a term search has found: formulas judged by the definition on all points, and the front of them."""
+"""What a term search has found: formulas judged by the definition on all points, and the front of
+them.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
@@ -19,7 +21,9 @@ PERFECT = 1e-11
 """A misalignment below this is rounding: nothing can be better."""
 
 NEAR = 1.5
-"""What is this many times worse on the sample than the best so far may still be better on all points."""
+"""What is this many times worse on the sample than the best so far may still be better on all
+points.
+"""
 
 AS_GOOD = 3.0
 """What is this many times worse than the best fits about as well."""
@@ -55,7 +59,8 @@ class Found:
 
 
 class Finds:
-    """The formulas found so far; a sample saves the judgement on all points for those that come near the front.
+    """The formulas found so far; a sample saves the judgement on all points for those that come
+    near the front.
 
     Parameters
     ----------
@@ -86,28 +91,48 @@ class Finds:
     def _promising(self, trees: list[Tree], values: FloatArray, sizes: list[int]) -> list[Tree]:
         known, own = self.steps(), Steps(zip(sizes, values.tolist(), strict=True))
         near = [NEAR * min(known.best(size), own.best(size)) for size in sizes]
-        return [tree for tree, value, limit in zip(trees, values, near, strict=True) if value <= max(limit, PERFECT)]
+        return [
+            tree
+            for tree, value, limit in zip(trees, values, near, strict=True)
+            if value <= max(limit, PERFECT)
+        ]
 
     def steps(self) -> "Steps":
         """The lowest misalignment up to each complexity."""
         return Steps((found.complexity, found.misalignment) for found in self.found.values())
 
     def bound(self, largest: int) -> int:
-        """Complexity from which on nothing is of use: that of the simplest perfect formula, or one more than the largest."""
-        return min((f.complexity for f in self.found.values() if f.misalignment <= PERFECT), default=largest + 1)
+        """Complexity from which on nothing is of use: that of the simplest perfect formula, or one
+        more than the largest.
+        """
+        return min(
+            (f.complexity for f in self.found.values() if f.misalignment <= PERFECT),
+            default=largest + 1,
+        )
 
     def front(self) -> Front:
-        """The front of all that was found; what differs from something simpler by rounding only is left out."""
+        """The front of all that was found; what differs from something simpler by rounding only is
+        left out.
+        """
         kept: list[Candidate] = []
         best = np.inf
         for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment)):
             if best > PERFECT and found.misalignment < 0.999 * best:
-                kept.append(Candidate(self.expression(found.tree), found.misalignment, found.complexity, self.engine))
+                kept.append(
+                    Candidate(
+                        self.expression(found.tree),
+                        found.misalignment,
+                        found.complexity,
+                        self.engine,
+                    )
+                )
                 best = found.misalignment
         return Front.of(kept)
 
     def alike(self) -> list[Tree]:
-        """Formulas that fit about as well as the best and hold the terms of no other of them, simplest first."""
+        """Formulas that fit about as well as the best and hold the terms of no other of them,
+        simplest first.
+        """
         chosen: list[Found] = []
         for found in sorted(self.found.values(), key=lambda f: (f.complexity, f.misalignment)):
             fits = found.misalignment <= max(AS_GOOD * self.least, PERFECT)
@@ -136,4 +161,10 @@ class Steps:
 
 def comparison(field: GradientField) -> Comparison:
     """A field prepared for the compiled judge."""
-    return prepare(field.points, field.frames, scale=field.scale, tangent=field.tangent.basis, weights=field.weights)
+    return prepare(
+        field.points,
+        field.frames,
+        scale=field.scale,
+        tangent=field.tangent.basis,
+        weights=field.weights,
+    )

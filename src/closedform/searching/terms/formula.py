@@ -1,4 +1,6 @@
-"""Terms and coefficients to a formula: largest coefficient 1, plain numbers where they are meant."""
+"""Terms and coefficients to a formula: largest coefficient 1, plain numbers where they are
+meant.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +42,8 @@ class Sum:
 
 
 def sums(coefficients: FloatArray, shares: FloatArray) -> list[Sum]:
-    """The sum with its fitted coefficients, and one with those near 1 and -1 set to that if it differs.
+    """The sum with its fitted coefficients, and one with those near 1 and -1 set to that if it
+    differs.
 
     Parameters
     ----------
@@ -91,7 +94,9 @@ def write(found: Sum, trees: Sequence[Tree]) -> Tree:
     """
     result: Tree | None = None
     pairs = zip(found.coefficients, found.places, strict=True)
-    for value, place in sorted(pairs, key=lambda pair: (pair[0] < 0, sorted(trees[pair[1]].variables), pair[1])):
+    for value, place in sorted(
+        pairs, key=lambda pair: (pair[0] < 0, sorted(trees[pair[1]].variables), pair[1])
+    ):
         size = plain_number(abs(value))
         term = trees[place] if size == 1 else apply("mul", constant(size), trees[place])
         result = term if result is None else apply("add" if value > 0 else "sub", result, term)

@@ -50,7 +50,9 @@ class Jacobian:
         return self.terms[rows], self.slopes[rows]
 
     def dense(self, support: Sequence[int]) -> tuple[NDArray[np.int64], FloatArray]:
-        """The inputs that occur in a few terms, and the terms' gradients, shape (n_points, n_used, m)."""
+        """The inputs that occur in a few terms, and the terms' gradients, shape (n_points, n_used,
+        m).
+        """
         rows = [np.flatnonzero(self.terms == term) for term in support]
         columns = [np.searchsorted(self.starts, row, side="right") - 1 for row in rows]
         used = np.unique(np.concatenate(columns))
@@ -61,7 +63,9 @@ class Jacobian:
 
     def at(self, points: NDArray[np.int64]) -> "Jacobian":
         """The same terms at some of the points."""
-        return Jacobian(np.ascontiguousarray(self.slopes[:, points]), self.terms, self.starts, self.n_terms)
+        return Jacobian(
+            np.ascontiguousarray(self.slopes[:, points]), self.terms, self.starts, self.n_terms
+        )
 
     def select(self, kept: NDArray[np.int64]) -> "Jacobian":
         """Some of the terms, renumbered in the order given (ascending)."""
@@ -72,7 +76,9 @@ class Jacobian:
         return Jacobian(self.slopes[rows], place[self.terms[rows]], starts, len(kept))
 
 
-def differentiate(trees: list[Tree], points: FloatArray, scale: FloatArray) -> tuple[Jacobian, NDArray[np.int64]]:
+def differentiate(
+    trees: list[Tree], points: FloatArray, scale: FloatArray
+) -> tuple[Jacobian, NDArray[np.int64]]:
     """Gradients of terms in scaled coordinates.
 
     Parameters
@@ -95,9 +101,13 @@ def differentiate(trees: list[Tree], points: FloatArray, scale: FloatArray) -> t
     columns: list[NDArray[np.int64]] = []
     kept: list[int] = []
     for start in range(0, len(trees), chunk):
-        _, gradients, status = values_and_gradients(compile_tapes(trees[start : start + chunk]), points)
+        _, gradients, status = values_and_gradients(
+            compile_tapes(trees[start : start + chunk]), points
+        )
         gradients *= scale
-        fine = ((status == FINE) | (status == ZERO_GRADIENT)).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2))
+        fine = ((status == FINE) | (status == ZERO_GRADIENT)).all(axis=1) & np.isfinite(
+            gradients
+        ).all(axis=(1, 2))
         touched = fine[:, None] & (gradients != 0).any(axis=1)
         term, column = np.nonzero(touched)
         rows.append(gradients[term, :, column])

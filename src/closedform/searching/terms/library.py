@@ -1,4 +1,6 @@
-"""The library of the term search: terms made from the operator table and the space, cheapest first."""
+"""The library of the term search: terms made from the operator table and the space, cheapest
+first.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,12 +61,13 @@ def build_library(
     names : sequence of str
         The field's inputs.
     points : ndarray, shape (n_points, n_inputs)
-        Where terms must be defined: a logarithm or reciprocal whose argument changes sign there is left out, because a network
-        has no poles among its data.
+        Where terms must be defined: a logarithm or reciprocal whose argument changes sign there is
+        left out, because a network has no poles among its data.
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
     importance : ndarray, shape (n_inputs,)
-        How much the field depends on each input; among terms of one cost the more important inputs come first.
+        How much the field depends on each input; among terms of one cost the more important inputs
+        come first.
     limit : int
         Largest number of terms.
 
@@ -133,9 +136,12 @@ class _Maker:
         arguments = [in_units(i, float(self.scale[i])) for i in inputs]
         monomials = self._cheapest(self._monomials(plain))
         small = self._arguments(self._small_polynomials(arguments))
-        functions = self._cheapest([*self._functions(small, set(arguments)), *self._functions_of_two(plain)])
+        functions = self._cheapest(
+            [*self._functions(small, set(arguments)), *self._functions_of_two(plain)]
+        )
         kept = self._cheapest([*monomials, *functions])
-        # A product costs what its factors do and one operator: those above the dearest kept term need not be made.
+        # A product costs what its factors do and one operator: those above the dearest kept term
+        # need not be made.
         room = self._rank(kept[-1])[0] if len(kept) == self.limit else self.space.max_complexity
         kept = self._cheapest([*kept, *self._products(monomials, functions, set(arguments), room)])
         return [Term(tree, self.cost(tree)) for tree in kept]
@@ -152,7 +158,9 @@ class _Maker:
         return self._costs[shape]
 
     def allows(self, tree: Tree) -> bool:
-        """Whether the space allows a term; the part without templates once for each shape if inputs do not matter."""
+        """Whether the space allows a term; the part without templates once for each shape if inputs
+        do not matter.
+        """
         return self._allows_inside(tree) and self.space.has_form(tree, self.names)
 
     def _allows_inside(self, tree: Tree) -> bool:
@@ -171,9 +179,11 @@ class _Maker:
         return sorted(allowed, key=self._rank)[: self.limit]
 
     def _rank(self, tree: Tree) -> tuple[float, int, int]:
-        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about n_inputs**j.
+        """Cheap terms first, and those of few inputs: of each kind with j inputs there are about
+        n_inputs**j.
 
-        Half a unit keeps x*y before x/y: of a quadratic form no part may be missing from the first library.
+        Half a unit keeps x*y before x/y: of a quadratic form no part may be missing from the first
+        library.
         """
         used = tree.variables
         cost = self.cost(tree) + self._per_input * len(used) + (0.5 if tree.root == "div" else 0.0)
@@ -184,7 +194,9 @@ class _Maker:
         for degree in range(1, self.space.max_degree + 1):
             for factors in combinations_with_replacement(range(len(inputs)), degree):
                 counts = sorted(_counts(factors), key=lambda pair: _column(inputs[pair[0]]))
-                yield _product(inputs[i] if count == 1 else _power(inputs[i], count) for i, count in counts)
+                yield _product(
+                    inputs[i] if count == 1 else _power(inputs[i], count) for i, count in counts
+                )
                 made += 1
                 # Higher degrees cost more, but for powers of one input.
                 if made > 20 * self.limit:
@@ -213,7 +225,9 @@ class _Maker:
 
     def _functions(self, small: list[Tree], inputs: set[Tree]) -> Iterator[Tree]:
         """Functions, reciprocals and radicals of small polynomials."""
-        operators = [operator for operator in generated_functions(self.space) if operator.arity == 1]
+        operators = [
+            operator for operator in generated_functions(self.space) if operator.arity == 1
+        ]
         names = [operator.name for operator in operators]
         for tree in small:
             values = evaluate(tree, self.points)
@@ -224,9 +238,17 @@ class _Maker:
             for operator in operators:
                 if kind not in operator.pointless and is_defined(operator, values):
                     yield apply(operator.name, tree)
-                elif tree.root == "sub" and not is_defined(operator, values) and is_defined(operator, -values):
+                elif (
+                    tree.root == "sub"
+                    and not is_defined(operator, values)
+                    and is_defined(operator, -values)
+                ):
                     yield apply(operator.name, _opposite(tree))
-            if "exp" in names and kind not in OPERATORS["exp"].pointless and (tree in inputs or low >= 0):
+            if (
+                "exp" in names
+                and kind not in OPERATORS["exp"].pointless
+                and (tree in inputs or low >= 0)
+            ):
                 yield apply("exp", apply("neg", tree))
             elif "exp" in names and tree.root == "sub":
                 yield apply("exp", _opposite(tree))
@@ -245,27 +267,45 @@ class _Maker:
         for operator in generated_functions(self.space):
             if operator.arity == 2:
                 order = combinations if operator.is_symmetric else permutations
-                some = sorted(range(min(len(inputs), MOST_PAIRED)), key=lambda i: _column(inputs[i]))
+                some = sorted(
+                    range(min(len(inputs), MOST_PAIRED)), key=lambda i: _column(inputs[i])
+                )
                 yield from (apply(operator.name, inputs[i], inputs[j]) for i, j in order(some, 2))
 
-    def _products(self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float) -> Iterator[Tree]:
-        """Monomials of degree one and two and powers of one input times functions, and functions of different inputs."""
+    def _products(
+        self, monomials: list[Tree], functions: list[Tree], inputs: set[Tree], room: float
+    ) -> Iterator[Tree]:
+        """Monomials of degree one and two and powers of one input times functions, and functions of
+        different inputs.
+        """
         join, per_input = self.space.costs.of("mul"), self._per_input
         factors = sorted(
-            ((self.cost(tree), tree) for tree in monomials if _degree(tree) <= 2 or tree.root == "pow"),
+            (
+                (self.cost(tree), tree)
+                for tree in monomials
+                if _degree(tree) <= 2 or tree.root == "pow"
+            ),
             key=lambda pair: pair[0],
         )
         costs = [cost for cost, _ in factors]
         for function in functions:
             used = function.variables
             left = room - self.cost(function) - join
-            is_power = function.root == "div" and _kind(function.children[1]) in ("other", "square") and len(used) == 1
+            is_power = (
+                function.root == "div"
+                and _kind(function.children[1]) in ("other", "square")
+                and len(used) == 1
+            )
             for own, factor in factors[: bisect_right(costs, left - per_input * len(used))]:
                 also = factor.variables
                 if own + per_input * len(also) <= left and not (is_power and used & also):
                     # x/y rather than x*(1/y): one spelling, and the cheaper one.
                     yield _times(factor, function)
-        simple = [(tree, self.cost(tree)) for tree in functions if tree.root != "div" and tree.children[0] in inputs]
+        simple = [
+            (tree, self.cost(tree))
+            for tree in functions
+            if tree.root != "div" and tree.children[0] in inputs
+        ]
         for (first, cost), (second, own) in combinations(simple, 2):
             is_new = first.variables != second.variables and not first.root == second.root == "exp"
             if is_new and cost + own + join + 2 * per_input <= room:
@@ -277,7 +317,8 @@ def generated_functions(space: SearchSpace) -> list[Operator]:
     return [
         operator
         for name, operator in FUNCTIONS.items()
-        if space.allows_operator(name) and (operator.power is None or operator.power.denominator != 1)
+        if space.allows_operator(name)
+        and (operator.power is None or operator.power.denominator != 1)
     ]
 
 
@@ -287,7 +328,10 @@ def is_defined(operator: Operator, values: FloatArray) -> bool:
     Examples
     --------
     >>> from closedform.expressions.operators import OPERATORS
-    >>> is_defined(OPERATORS["log"], np.array([0.5, 2.0])), is_defined(OPERATORS["sqrt"], np.zeros(1))
+    >>> (
+    ...     is_defined(OPERATORS["log"], np.array([0.5, 2.0])),
+    ...     is_defined(OPERATORS["sqrt"], np.zeros(1)),
+    ... )
     (True, False)
     """
     bound = NUMPY.bound(operator)
@@ -297,7 +341,9 @@ def is_defined(operator: Operator, values: FloatArray) -> bool:
 
 
 def in_units(column: int, spread: float) -> Tree:
-    """An input as it stands inside a function: sin(x) of an x of a thousand metres needs kilometres."""
+    """An input as it stands inside a function: sin(x) of an x of a thousand metres needs
+    kilometres.
+    """
     if PLAIN_SPREAD[0] <= spread <= PLAIN_SPREAD[1]:
         return variable(column)
     return apply("mul", constant(Fraction(10) ** -round(log10(spread))), variable(column))
@@ -313,9 +359,13 @@ def _kind(tree: Tree) -> str:
 
 
 def shape_of(tree: Tree) -> tuple:
-    """The tokens with inputs counted in order of appearance: what a tree's complexity depends on."""
+    """The tokens with inputs counted in order of appearance: what a tree's complexity depends
+    on.
+    """
     order: dict[int, int] = {}
-    return tuple(order.setdefault(t.index, len(order)) if isinstance(t, Variable) else t for t in tree.tokens)
+    return tuple(
+        order.setdefault(t.index, len(order)) if isinstance(t, Variable) else t for t in tree.tokens
+    )
 
 
 def _column(tree: Tree) -> int:

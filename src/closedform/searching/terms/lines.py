@@ -1,8 +1,10 @@
-"""How much each further term would help a sum: the least misalignment on the line through the sum and the term.
+"""How much each further term would help a sum: the least misalignment on the line through the sum
+and the term.
 
-The eigenproblem's quotient weighs points by the squared gradient, so it can be made small by functions whose gradient is
-large at a few well-aligned points and nowhere else. Here every point counts alike: for each sum and each term the one free
-coefficient is found by reweighted eigenproblems of size two.
+The eigenproblem's quotient weighs points by the squared gradient, so it can be made small by
+functions whose gradient is large at a few well-aligned points and nowhere else. Here every point
+counts alike: for each sum and each term the one free coefficient is found by reweighted
+eigenproblems of size two.
 """
 
 from dataclasses import dataclass
@@ -46,7 +48,9 @@ class Lines:
     weights: FloatArray
     frames: FloatArray
 
-    def least(self, supports: NDArray[np.int64], coefficients: FloatArray, is_wanted: NDArray[np.bool_]) -> FloatArray:
+    def least(
+        self, supports: NDArray[np.int64], coefficients: FloatArray, is_wanted: NDArray[np.bool_]
+    ) -> FloatArray:
         """Least misalignment of each sum with each term added.
 
         Parameters
@@ -59,12 +63,13 @@ class Lines:
         Returns
         -------
         ndarray, shape (n_sums, n_terms)
-            Infinite where it is not wanted, where the term is a multiple of the sum, and for single terms where it comes
-            before the sum's own: each pair is judged once.
+            Infinite where it is not wanted, where the term is a multiple of the sum, and for single
+            terms where it comes before the sum's own: each pair is judged once.
         """
         result = np.empty((len(supports), len(self.starts) - 1))
         _least_on_lines(
-            supports, coefficients, is_wanted, self.starts, self.columns, self.slopes, self.inside, self.n_columns, self.frames,
+            supports, coefficients, is_wanted, self.starts, self.columns, self.slopes, self.inside,
+            self.n_columns, self.frames,
             self.weights, result,
         )  # fmt: skip
         return result
@@ -81,7 +86,9 @@ def prepare_lines(jacobian: Jacobian, field: GradientField, n_points: int) -> Li
     n_points : int
         At most so many points.
     """
-    chosen = np.unique(np.linspace(0, field.n_points - 1, min(n_points, field.n_points)).astype(np.int64))
+    chosen = np.unique(
+        np.linspace(0, field.n_points - 1, min(n_points, field.n_points)).astype(np.int64)
+    )
     basis = field.tangent.basis
     if basis is None:
         columns = np.repeat(np.arange(jacobian.n_inputs), np.diff(jacobian.starts))
@@ -96,7 +103,10 @@ def prepare_lines(jacobian: Jacobian, field: GradientField, n_points: int) -> Li
             terms, rows = jacobian.of_input(column)
             projected[terms] += rows[:, None, chosen] * spaces[:, column].T
         starts = np.arange(jacobian.n_terms + 1) * rank
-        columns, slopes = np.tile(np.arange(rank), jacobian.n_terms), projected.reshape(-1, len(chosen))
+        columns, slopes = (
+            np.tile(np.arange(rank), jacobian.n_terms),
+            projected.reshape(-1, len(chosen)),
+        )
     frames = np.ascontiguousarray(field.frames[chosen].transpose(1, 2, 0))
     inside = np.zeros((jacobian.n_terms, frames.shape[1], len(chosen)))
     owners = np.repeat(np.arange(jacobian.n_terms), np.diff(starts))
@@ -114,12 +124,25 @@ def prepare_lines(jacobian: Jacobian, field: GradientField, n_points: int) -> Li
 
 
 @compiled
-def _least_on_lines(supports, coefficients, is_wanted, starts, columns, slopes, inside, n_columns, frames, weights, result):
+def _least_on_lines(
+    supports,
+    coefficients,
+    is_wanted,
+    starts,
+    columns,
+    slopes,
+    inside,
+    n_columns,
+    frames,
+    weights,
+    result,
+):
     n = weights.shape[0]
     n_frames = frames.shape[1]
     gradient = np.empty((n_columns, n))
     along = np.empty((n_frames, n))
-    # Squares and products, whole and outside the network's directions: of the sum, of both, of the term.
+    # Squares and products, whole and outside the network's directions: of the sum, of both, of the
+    # term.
     whole = np.empty((3, n))
     lost = np.empty((3, n))
     size = np.empty(n)
@@ -221,7 +244,9 @@ def _least_on_line(whole, lost, weights, size, own):
 
 @compiled_part
 def _typical(size):
-    """A mean that a few very large sizes do not move much: each turn counts what is above the last mean as that mean."""
+    """A mean that a few very large sizes do not move much: each turn counts what is above the last
+    mean as that mean.
+    """
     n = size.shape[0]
     mean = np.inf
     for _ in range(4):
@@ -234,7 +259,9 @@ def _typical(size):
 
 @compiled_part
 def _smaller_pair(a11, a12, a22, b11, b12, b22):
-    """Generalised eigenvector of the smaller eigenvalue of two symmetric matrices; not fine if the second is singular."""
+    """Generalised eigenvector of the smaller eigenvalue of two symmetric matrices; not fine if the
+    second is singular.
+    """
     determinant = b11 * b22 - b12 * b12
     if not determinant > _DEPENDENT * b11 * b22:
         return 0.0, 0.0, False

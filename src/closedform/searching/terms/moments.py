@@ -43,9 +43,10 @@ class Moments:
 def compute_moments(jacobian: Jacobian, field: GradientField) -> tuple[Moments, NDArray[np.int64]]:
     """Moments of the terms that vary on the data, each function once.
 
-    Every point counts by its weight over the squared length of the library's Jacobian there, so that a few points far out do
-    not decide. Terms that share no input have no moment without the network's directions; with a tangent space, the few
-    directions that it takes out, or the few that it leaves, are summed instead of all.
+    Every point counts by its weight over the squared length of the library's Jacobian there, so
+    that a few points far out do not decide. Terms that share no input have no moment without the
+    network's directions; with a tangent space, the few directions that it takes out, or the few
+    that it leaves, are summed instead of all.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ def compute_moments(jacobian: Jacobian, field: GradientField) -> tuple[Moments, 
     -------
     moments : Moments
     kept : ndarray of int64
-        The terms that are left: constants on the data are dropped, and of terms that are multiples of each other on the data
-        all but the first.
+        The terms that are left: constants on the data are dropped, and of terms that are multiples
+        of each other on the data all but the first.
     """
     n_terms = jacobian.n_terms
     counts = field.weights / field.weights.sum()
@@ -109,7 +110,9 @@ def _normalised(
         matrix /= lengths[:, None]
     different = _first_of_each(whole)
     moments = Moments(lost, whole, single[varies])
-    return (moments if len(different) == len(varies) else moments.select(different)), varies[different]
+    return (moments if len(different) == len(varies) else moments.select(different)), varies[
+        different
+    ]
 
 
 def _first_of_each(whole: FloatArray) -> NDArray[np.int64]:
@@ -118,12 +121,18 @@ def _first_of_each(whole: FloatArray) -> NDArray[np.int64]:
     for row in range(len(whole)):
         if row not in dropped:
             others = whole[row, row + 1 :]
-            dropped.update((np.flatnonzero((others > 1 - _COLLINEAR) | (others < _COLLINEAR - 1)) + row + 1).tolist())
+            dropped.update(
+                (
+                    np.flatnonzero((others > 1 - _COLLINEAR) | (others < _COLLINEAR - 1)) + row + 1
+                ).tolist()
+            )
     return np.array([k for k in range(len(whole)) if k not in dropped], dtype=np.int64)
 
 
 def _sizes(jacobian: Jacobian) -> FloatArray:
-    """How long the library's Jacobian is at each point, for terms of unit median length; no term counts more than ten times."""
+    """How long the library's Jacobian is at each point, for terms of unit median length; no term
+    counts more than ten times.
+    """
     lengths = _lengths(jacobian)
     middle = np.median(lengths, axis=1, keepdims=True)
     lengths /= np.where(middle > 0, middle, lengths.mean(axis=1, keepdims=True))
@@ -142,7 +151,9 @@ def _lengths(jacobian: Jacobian) -> FloatArray:
 
 
 def _projections(field: GradientField) -> tuple[FloatArray, tuple[int, ...]]:
-    """Directions, shape (n_points or 1, n_inputs, m), whose moments are added to nothing (+1) or taken from the whole (-1)."""
+    """Directions, shape (n_points or 1, n_inputs, m), whose moments are added to nothing (+1) or
+    taken from the whole (-1).
+    """
     basis = field.tangent.basis
     n_inputs = field.points.shape[1]
     if basis is None:

@@ -1,4 +1,6 @@
-"""A library of terms with all that a search needs to know about it: gradients, moments, lines, costs."""
+"""A library of terms with all that a search needs to know about it: gradients, moments, lines,
+costs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from closedform.searching.terms.lines import Lines, prepare_lines
 from closedform.searching.terms.moments import Moments, compute_moments
 
 N_MOMENT_POINTS = 400
-"""Points of which moments are taken: they say which terms depend on each other and which sums are perfect."""
+"""Points of which moments are taken: they say which terms depend on each other and which sums are
+perfect.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,9 @@ class Prepared:
         return int(self.costs[list(support)].sum()) + join * (len(support) - 1)
 
     def projected(self, support: Support, sample: GradientField) -> tuple[FloatArray, FloatArray]:
-        """Gradients of a few terms and the network's directions, in coordinates in which both can be compared."""
+        """Gradients of a few terms and the network's directions, in coordinates in which both can
+        be compared.
+        """
         used, gradients = self.jacobian.dense(support)
         basis, frames = sample.tangent.basis, sample.frames
         if basis is None:
@@ -56,7 +62,9 @@ def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) ->
     jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
     if len(finite) == 0:
         return None
-    some = np.unique(np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64))
+    some = np.unique(
+        np.linspace(0, sample.n_points - 1, min(sample.n_points, N_MOMENT_POINTS)).astype(np.int64)
+    )
     moments, kept = compute_moments(jacobian.at(some), sample.subset(some))
     if len(kept) == 0:
         return None
@@ -64,4 +72,6 @@ def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) ->
         jacobian = jacobian.select(kept)
     usable = [terms[i] for i in finite[kept]]
     costs = np.array([term.cost for term in usable], dtype=np.int64)
-    return Prepared(usable, jacobian, moments, prepare_lines(jacobian, sample, n_line_points), costs)
+    return Prepared(
+        usable, jacobian, moments, prepare_lines(jacobian, sample, n_line_points), costs
+    )

@@ -1,7 +1,9 @@
-"""Refinement of a good sum: leave out one term after the other, and put another in its place where that fits better.
+"""Refinement of a good sum: leave out one term after the other, and put another in its place where
+that fits better.
 
-Sums grow from below, and a truth of four terms may first be seen as part of one with six, or not at all, because other pairs
-and triples fitted better on the way. From a sum that fits well the truth is a few such steps away.
+Sums grow from below, and a truth of four terms may first be seen as part of one with six, or not at
+all, because other pairs and triples fitted better on the way. From a sum that fits well the truth
+is a few such steps away.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,9 +43,20 @@ def refine(
     Examples
     --------
     >>> import numpy as np
-    >>> value = {(0, 1): 0.3, (0, 2): 0.1, (1, 2): 0.2, (0,): 0.5, (1,): 0.6, (2,): 0.4, (0, 1, 2): 0.09}
+    >>> value = {
+    ...     (0, 1): 0.3,
+    ...     (0, 2): 0.1,
+    ...     (1, 2): 0.2,
+    ...     (0,): 0.5,
+    ...     (1,): 0.6,
+    ...     (2,): 0.4,
+    ...     (0, 1, 2): 0.09,
+    ... }
     >>> fit = lambda parts: [Fit(np.ones(1), np.ones(1), value[part]) for part in parts]
-    >>> [min(level, key=lambda pair: pair[1].misalignment)[0] for level in refine((0, 1, 2), fit, lambda parts, fits: [])]
+    >>> [
+    ...     min(level, key=lambda pair: pair[1].misalignment)[0]
+    ...     for level in refine((0, 1, 2), fit, lambda parts, fits: [])
+    ... ]
     [(0, 2), (2,)]
     """
     support, current = start, fit([start])[0].misalignment
@@ -52,7 +65,11 @@ def refine(
         smaller = list(zip(parts, fit(parts), strict=True))
         yield smaller
         if len(support) <= MOST_EXCHANGED:
-            others = [other for other in extend(parts, [found for _, found in smaller]) if other != support]
+            others = [
+                other
+                for other in extend(parts, [found for _, found in smaller])
+                if other != support
+            ]
             exchanged = list(zip(others, fit(others), strict=True))
             if exchanged:
                 yield exchanged

@@ -1,4 +1,6 @@
-"""One run of the term search: library, beam search over supports, fits, and what they leave over."""
+"""One run of the term search: library, beam search over supports, fits, and what they leave
+over.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,7 +18,16 @@ from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Clock
 from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.beam import VANISHING, Beam, Sums, Support, Width, extend, merged, singles
+from closedform.searching.terms.beam import (
+    VANISHING,
+    Beam,
+    Sums,
+    Support,
+    Width,
+    extend,
+    merged,
+    singles,
+)
 from closedform.searching.terms.drafts import drafted
 from closedform.searching.terms.exact_sums import WORST, exact_sums
 from closedform.searching.terms.exponents import MOST_SUMS, with_fitted_exponents
@@ -32,13 +43,19 @@ if TYPE_CHECKING:
     from closedform.searching.terms.engine import TermSearch
 
 FEW_TERMS = 45
-"""Libraries up to this size are searched to the end: that is quick, and a truth's last term may make all the difference."""
+"""Libraries up to this size are searched to the end: that is quick, and a truth's last term may
+make all the difference.
+"""
 
 GROWTH, FEWEST_GROWN = 0.5, 4
-"""Past this share of the budget sums of at least so many terms of a small library grow no further: the rest is for refining."""
+"""Past this share of the budget sums of at least so many terms of a small library grow no further:
+the rest is for refining.
+"""
 
 FIRST_EXACT, LAST_EXACT = (0.1, 0.4), 0.7
-"""Shares of the budget until which sums that fit exactly are looked for at first (less of a short one), and others later."""
+"""Shares of the budget until which sums that fit exactly are looked for at first (less of a short
+one), and others later.
+"""
 
 SHORT_BUDGET = 2.0
 
@@ -49,10 +66,14 @@ MOST_TERMS = 16
 """Largest number of terms of the sums that are taken from null spaces."""
 
 N_REFINED, N_EXCHANGES = 2, 12
-"""Sums that are refined after the search of a library, the best ones, and in how many ways at each step."""
+"""Sums that are refined after the search of a library, the best ones, and in how many ways at each
+step.
+"""
 
 FAR_BETTER = 0.01
-"""A fitted exponent must lower the misalignment to this share of what formulas as simple as that reach."""
+"""A fitted exponent must lower the misalignment to this share of what formulas as simple as that
+reach.
+"""
 
 _PAUSE = 0.25
 
@@ -65,10 +86,17 @@ class Run:
     """One search and what it has found so far."""
 
     def __init__(
-        self, options: "TermSearch", field: GradientField, space: SearchSpace, clock: Clock, rng: np.random.Generator,
+        self, options: "TermSearch", field: GradientField, space: SearchSpace, clock: Clock,
+        rng: np.random.Generator,
         progress: Progress,
     ) -> None:  # fmt: skip
-        self.options, self.field, self.space, self.clock, self.progress = options, field, space, clock, progress
+        self.options, self.field, self.space, self.clock, self.progress = (
+            options,
+            field,
+            space,
+            clock,
+            progress,
+        )
         self.status: Status = "finished"
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) > options.n_points:
@@ -81,7 +109,9 @@ class Run:
         self.rng = rng
 
     def stages(self) -> None:
-        """Search one library after the other; sums that fit exactly are looked for first, for a short while."""
+        """Search one library after the other; sums that fit exactly are looked for first, for a
+        short while.
+        """
         self._take_exact(only=True)
         before = 0
         for limit in self.options.stages:
@@ -103,9 +133,16 @@ class Run:
             before = len(library.terms)
 
     def _free_exponents(self) -> None:
-        """Fit exponents in the best sums; only a far better formula is kept: a free constant always helps a little."""
-        ordered = sorted(self.finds.found.values(), key=lambda found: (found.misalignment, found.complexity))
-        best = [[f for f in ordered if len(f.formula.terms) == n][:MOST_SUMS] for n in range(1, MOST_BESIDE + 1)]
+        """Fit exponents in the best sums; only a far better formula is kept: a free constant always
+        helps a little.
+        """
+        ordered = sorted(
+            self.finds.found.values(), key=lambda found: (found.misalignment, found.complexity)
+        )
+        best = [
+            [f for f in ordered if len(f.formula.terms) == n][:MOST_SUMS]
+            for n in range(1, MOST_BESIDE + 1)
+        ]
         if any(found.misalignment <= PERFECT for group in best for found in group):
             return
         sums = [self.finds.expression(found.tree) for group in best for found in group]
@@ -123,7 +160,8 @@ class Run:
             self._show()
 
     def _take_exact(self, *, only: bool) -> None:
-        """Look for long sums in the null spaces of one library after the other, until one fits perfectly.
+        """Look for long sums in the null spaces of one library after the other, until one fits
+        perfectly.
 
         Parameters
         ----------
@@ -131,13 +169,17 @@ class Run:
             Whether sums that do not fit perfectly are left for later; that is quick.
         """
         join = self.space.costs.of("add")
-        for terms in family_libraries(self.space, self.field.names, self.sample.points, self.sample.scale, by_half=not only):
+        for terms in family_libraries(
+            self.space, self.field.names, self.sample.points, self.sample.scale, by_half=not only
+        ):
             if self._is_over() or self.clock.used > (self._first_look if only else LAST_EXACT):
                 return
             library = self._prepared(terms)
             if library is None:
                 continue
-            supports = exact_sums(library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only)
+            supports = exact_sums(
+                library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only
+            )
             sizes = [library.cost(support, join) for support in supports]
             near = [place for place, size in enumerate(sizes) if size < self._bound()]
             supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
@@ -152,7 +194,9 @@ class Run:
             self._refine(library, good)
 
     def _take_triples(self, library: Prepared) -> dict[Support, float]:
-        """The best sums of three terms of a small library: where nothing fits exactly its null space is empty."""
+        """The best sums of three terms of a small library: where nothing fits exactly its null
+        space is empty.
+        """
         if len(library.terms) > self.options.triples or not self.space.allows_operator("add"):
             return {}
         every = np.stack(np.triu_indices(len(library.terms), 1), axis=1)
@@ -169,7 +213,9 @@ class Run:
         importance = np.einsum("n,ndk->d", sample.weights, concept**2)
         # Rounded, so that inputs that matter equally keep the user's order.
         importance = np.round(importance / max(float(importance.max()), 1e-300), 2)
-        terms = build_library(self.space, sample.names, sample.points, sample.scale, importance, limit)
+        terms = build_library(
+            self.space, sample.names, sample.points, sample.scale, importance, limit
+        )
         return self._prepared(terms)
 
     def _prepared(self, terms: list[Term]) -> Prepared | None:
@@ -179,12 +225,15 @@ class Run:
         return library
 
     def _grow(self, library: Prepared, good: dict[Support, float]) -> bool:
-        """Beam search over supports, which are noted with their misalignments; whether the budget is used up."""
+        """Beam search over supports, which are noted with their misalignments; whether the budget
+        is used up.
+        """
         complete: list[Support] = []
         best = np.inf
         idle = 0
         beam = singles(library.moments, library.costs, self._width, self._bound())
-        # Beside a perfect sum only a short one is of use: a long one would be in the same null space.
+        # Beside a perfect sum only a short one is of use: a long one would be in the same null
+        # space.
         largest = MOST_BESIDE if self.finds.least <= PERFECT else self.options.max_terms
         most = min(largest, self.options.max_terms) if self.space.allows_operator("add") else 1
         for n_terms in range(1, most + 1):
@@ -192,7 +241,10 @@ class Run:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
             fits = self._fit(library, beam.supports)
-            good.update((support, fit.misalignment) for support, fit in zip(beam.supports, fits, strict=True))
+            good.update(
+                (support, fit.misalignment)
+                for support, fit in zip(beam.supports, fits, strict=True)
+            )
             self._judge(library, beam, fits)
             if self._is_over():
                 return True
@@ -203,8 +255,18 @@ class Run:
             idle = 0 if level < 0.95 * best else idle + 1
             best = min(best, level)
             is_stuck = idle == 2 and len(library.terms) > FEW_TERMS
-            is_late = n_terms >= FEWEST_GROWN and len(library.terms) <= FEW_TERMS and self.clock.used > GROWTH
-            if is_stuck or is_late or not going or n_terms == most or (complete and not self._may_be_simpler()):
+            is_late = (
+                n_terms >= FEWEST_GROWN
+                and len(library.terms) <= FEW_TERMS
+                and self.clock.used > GROWTH
+            )
+            if (
+                is_stuck
+                or is_late
+                or not going
+                or n_terms == most
+                or (complete and not self._may_be_simpler())
+            ):
                 return False
             grown = self._extend(library, going, complete)
             if grown is None:
@@ -227,7 +289,11 @@ class Run:
                 if self._has_no_time():
                     return
                 sizes = [library.cost(support, join) for support, _ in level]
-                beam = Beam(tuple(s for s, _ in level), tuple(sizes), tuple(fit.misalignment for _, fit in level))
+                beam = Beam(
+                    tuple(s for s, _ in level),
+                    tuple(sizes),
+                    tuple(fit.misalignment for _, fit in level),
+                )
                 self._judge(library, beam, [fit for _, fit in level])
 
     @property
@@ -236,18 +302,26 @@ class Run:
         return FIRST_EXACT[0] if seconds is not None and seconds < SHORT_BUDGET else FIRST_EXACT[1]
 
     def _may_be_simpler(self) -> bool:
-        """Whether more terms may make a perfect formula simpler: only a sum inside a function can be worth writing out."""
+        """Whether more terms may make a perfect formula simpler: only a sum inside a function can
+        be worth writing out.
+        """
         perfect = [found for found in self.finds.found.values() if found.misalignment <= PERFECT]
         simplest = min(perfect, key=lambda found: found.complexity, default=None)
-        return simplest is None or any("add" in term.tokens or "sub" in term.tokens for term in simplest.formula.terms)
+        return simplest is None or any(
+            "add" in term.tokens or "sub" in term.tokens for term in simplest.formula.terms
+        )
 
     @property
     def _width(self) -> Width:
         return Width(self.options.width, self.options.per_complexity)
 
-    def _extend(self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]) -> Beam | None:
+    def _extend(
+        self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]
+    ) -> Beam | None:
         """The supports of one term more; None when the budget is used up."""
-        sums_now = Sums(np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going]))
+        sums_now = Sums(
+            np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going])
+        )
         jobs: list[Job] = [(library.lines, sums_now, VANISHING)]
         if sums_now.supports.shape[1] == 1:
             every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
@@ -255,12 +329,24 @@ class Run:
             jobs = [(library.lines, every, VANISHING)] if few else [*jobs, (None, every, VANISHING)]
         return self._extended(library, jobs, complete)
 
-    def _extended(self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]) -> Beam | None:
+    def _extended(
+        self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]
+    ) -> Beam | None:
         """The best supports of several extensions; None when the budget is used up."""
         parts: list[Beam] = []
         join = self.space.costs.of("add")
         for lines, starting, largest in jobs:
-            steps = extend(library.moments, lines, library.costs, join, starting, complete, self._width, self._bound(), largest)
+            steps = extend(
+                library.moments,
+                lines,
+                library.costs,
+                join,
+                starting,
+                complete,
+                self._width,
+                self._bound(),
+                largest,
+            )
             for part in steps:
                 if self._has_no_time():
                     return None
@@ -275,7 +361,11 @@ class Run:
         fits: list[Fit] = []
         for support in supports:
             projected, frames = library.projected(support, self.sample)
-            fits.append(fit_coefficients(projected, frames, self.sample.weights, reweightings=self.options.reweightings))
+            fits.append(
+                fit_coefficients(
+                    projected, frames, self.sample.weights, reweightings=self.options.reweightings
+                )
+            )
             self.clock.evaluations += 1
             if self._has_no_time():
                 # What is left counts as not fitted.
@@ -310,9 +400,13 @@ class Run:
         if seconds - self.shown < _PAUSE:
             return
         self.shown = seconds
-        lines = tuple((str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.finds.front())
+        lines = tuple(
+            (str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in self.finds.front()
+        )
         left = seconds * (1 - used) / used if used > 0 else None
-        self.progress.show(Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9)))
+        self.progress.show(
+            Snapshot("terms", used, left, lines, self.clock.evaluations / max(seconds, 1e-9))
+        )
 
     def statistics(self) -> dict[str, Any]:
         """What the search did."""
@@ -322,17 +416,24 @@ class Run:
             "evaluations": self.clock.evaluations,
             "library_sizes": list(self.library_sizes),
             "most_terms": self.most_terms,
-            "others": [str(self.finds.expression(tree)) for tree in self.finds.alike()[: self.options.n_others]],
+            "others": [
+                str(self.finds.expression(tree))
+                for tree in self.finds.alike()[: self.options.n_others]
+            ],
         }
 
 
 @cache
 def compile_terms() -> None:
     """Compile the judge before the clock starts."""
-    field = GradientField.from_arrays(np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none")
+    field = GradientField.from_arrays(
+        np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]]), np.ones((3, 2)), tangent="none"
+    )
     terms = [variable(0), variable(1)]
     jacobian, _ = differentiate(terms, field.points, field.scale)
     lines = prepare_lines(jacobian, field, 3)
     lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
     comparison(field).misalignments(compile_tapes(terms))
-    fit_constants(comparison(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1]))
+    fit_constants(
+        comparison(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1])
+    )

@@ -28,6 +28,6 @@ NAMES = ("x", "y", "z")
     ],
 )
 def test_squared(text: str, form: str | None) -> None:
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     square = squared(algebra.normal(parse(text, NAMES).tree), algebra)
     assert (None if square is None else to_text(spell(square), NAMES)) == form

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from closedform.alignment.misalignment import NORMAL_SHARE
+from closedform.alignment.tolerances import ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.errors import ShapeError
@@ -266,9 +266,7 @@ def add_up(values, total, norm, aligned, weights, n):
     for k in range(n):
         share = aligned[k] / norm[k]
         fine = (
-            (norm[k] > NORMAL_SHARE * total[k])
-            & (total[k] < np.inf)
-            & (values[k] - values[k] == 0.0)
+            (norm[k] > ZERO_SHARE * total[k]) & (total[k] < np.inf) & (values[k] - values[k] == 0.0)
         )
         inside = 1.0 - share if share < 1.0 else 0.0
         lost += weights[k] * (inside if fine else 1.0)

@@ -38,12 +38,12 @@ class Algebra:
 
     Parameters
     ----------
-    sign_of : callable
+    sign_of : callable, optional
         The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of
-        products need it.
+        products need it. Without data no sign is known.
     """
 
-    def __init__(self, sign_of: Callable[[Tree], int]) -> None:
+    def __init__(self, sign_of: Callable[[Tree], int] = lambda tree: 0) -> None:
         self._sign_of = sign_of
 
     def normal(self, tree: Tree) -> Sum:

@@ -1,7 +1,8 @@
 """A sum with a coefficient at every term but one: what can be compared between fits."""
 
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.expressions.sums_and_products import scaled_terms
+from closedform.expressions.tree import apply, constant
 
 
 def with_coefficients(expression: Expression) -> Expression:
@@ -19,32 +20,12 @@ def with_coefficients(expression: Expression) -> Expression:
     >>> print(with_coefficients(cf.parse("x*v")))
     x*v
     """
-    terms = _terms(expression.tree, 1.0)
+    terms = list(scaled_terms(expression.tree))
     if len(terms) < 2:
         return expression
     unit = next((place for place, (number, _) in enumerate(terms) if abs(number) == 1), 0)
     scale, total = terms[unit]
     for place, (number, term) in enumerate(terms):
         if place != unit:
-            total = apply("add", total, apply("mul", constant(number / scale), term))
+            total = apply("add", total, apply("mul", constant(float(number / scale)), term))
     return Expression(total, expression.names)
-
-
-def _terms(tree: Tree, factor: float) -> list[tuple[float, Tree]]:
-    """Terms of a sum with their numbers; terms without an input are left out, for they add
-    nothing.
-    """
-    children = tree.children
-    if tree.root == "add":
-        return [*_terms(children[0], factor), *_terms(children[1], factor)]
-    if tree.root == "sub":
-        return [*_terms(children[0], factor), *_terms(children[1], -factor)]
-    if tree.root == "neg":
-        return _terms(children[0], -factor)
-    if tree.root == "mul":
-        for number, other in (children, children[::-1]):
-            if isinstance(number.root, Constant):
-                return _terms(other, factor * float(number.root.value))
-    if tree.root == "div" and isinstance(children[1].root, Constant):
-        return _terms(children[0], factor / float(children[1].root.value))
-    return [] if tree.is_constant else [(factor, tree)]

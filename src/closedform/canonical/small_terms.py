@@ -38,14 +38,9 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
     ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
-    return [form for _, form in ranked_variants(expression, points)]
-
-
-def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[float, Expression]]:
-    """The same with the share of the slope that each left-out term has."""
     array = as_points(points, len(expression.names))
     ordered, columns = in_name_order(expression)
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     try:
         total = algebra.normal(ordered.tree)
     except ArithmeticError:
@@ -56,14 +51,12 @@ def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[flo
         if form.parts:
             found.setdefault(spell(form), share)
     ranked = sorted(found.items(), key=lambda entry: entry[1])
-    return [
-        (share, Expression(tree, ordered.names).rename(expression.names)) for tree, share in ranked
-    ]
+    return [Expression(tree, ordered.names).rename(expression.names) for tree, _ in ranked]
 
 
 def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[float, Sum]]:
     if len(total.parts) > 1:
-        shares = _shares(total, points)
+        shares = slope_shares(total, points)
         return [
             (shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))
         ]
@@ -72,7 +65,7 @@ def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[fl
         for place, (atom, power) in enumerate(factors):
             if atom.is_group and atom.inside is not None and len(atom.inside.parts) > 1:
                 rest = of_factors(factors[:place] + factors[place + 1 :])
-                shares = _shares(atom.inside, points)
+                shares = slope_shares(atom.inside, points)
                 for left_out in range(len(shares)):
                     try:
                         shorter = algebra.power(_without(atom.inside, left_out), power)
@@ -86,7 +79,7 @@ def _without(total: Sum, place: int) -> Sum:
     return Sum(total.parts[:place] + total.parts[place + 1 :])
 
 
-def _shares(total: Sum, points: FloatArray) -> list[float]:
+def slope_shares(total: Sum, points: FloatArray) -> list[float]:
     """The mean share of each term in the sizes of all terms' gradients; a number has none and is
     never small.
     """

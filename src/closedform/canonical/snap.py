@@ -9,7 +9,6 @@ from math import e, exp, inf, log, pi, sqrt
 
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.numbers import is_simple
 from closedform.canonical.order import in_name_order
 from closedform.canonical.scale import scaled
 from closedform.canonical.spelling import spell
@@ -29,12 +28,6 @@ CHANCE_HITS = 0.05
 
 LARGEST_DISTANCE = 0.25
 """Without standard errors, constants move by at most this, relative to their size or to 1."""
-
-NEAR = 1e-3
-"""Numbers this near to a simple one, relatively, are rounded to it if the caller accepts."""
-
-DIGITS = (5, 15)
-"""Digits of rounded decimals, tried in this order."""
 
 ROUNDED = 1e-9
 """Fitted constants are never more accurate than this, relative to their size."""
@@ -130,54 +123,6 @@ def snapped_forms(
     return _forms(expression, sorted(choices, key=len, reverse=True))
 
 
-def simple_numbers(expression: Expression) -> list[Expression]:
-    """The formula with constants that are very near to simple fractions set to those: all at once,
-    then each alone.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in simple_numbers(cf.parse("x + 1.9999*y + 0.3*z"))]
-    ['x + 2*y + 0.3*z']
-    """
-    snaps: dict[int, Tree] = {}
-    for place in free_constants(expression):
-        snap = _fraction(place, None)
-        if snap is not None and snap.distance < NEAR:
-            snaps[place.position] = snap.tree
-    single = [{position: tree} for position, tree in snaps.items()]
-    return _forms(expression, [snaps, *single] if snaps else [])
-
-
-def short_decimals(expression: Expression) -> list[Expression]:
-    """The formula with its constants as decimals: of 5 digits, then of 15.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in short_decimals(cf.parse("v**2 + exp(x)/sin(0.184)"))]
-    ['v**2 + 5.4656*exp(x)', 'v**2 + 5.4655708385246*exp(x)']
-    """
-    named = [
-        place
-        for place in free_constants(expression)
-        if not isinstance(expression.tree.tokens[place.position], Constant)
-    ]
-    decimals = _tidied(
-        with_constants(expression, {place.position: constant(place.value) for place in named})
-    )
-    if decimals is None:
-        return []
-    forms: dict[Expression, None] = {}
-    long = [place for place in free_constants(decimals) if not is_simple(place.value)]
-    for digits in DIGITS:
-        rounded = {
-            place.position: constant(Fraction(f"{float(place.value):.{digits}g}")) for place in long
-        }
-        forms.setdefault(with_constants(decimals, rounded))
-    return [form for form in forms if form != expression]
-
-
 def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> list[Expression]:
     """The formulas with these replacements, tidied, each once."""
     forms: dict[Expression, None] = {}
@@ -190,7 +135,7 @@ def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> lis
 
 def _tidied(expression: Expression) -> Expression | None:
     ordered, _ = in_name_order(expression)
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     try:
         total = scaled(algebra.normal(ordered.tree), algebra)
     except (ArithmeticError, ExpressionError):

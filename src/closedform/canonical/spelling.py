@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import combinations
 
 from closedform.canonical.numbers import is_simple
@@ -18,10 +18,10 @@ from closedform.canonical.sums import (
     split_constant,
 )
 from closedform.expressions.complexity import complexity
+from closedform.expressions.sums_and_products import power_of, product_of
 from closedform.expressions.tree import Tree, apply, constant
 
 _ONE = Fraction(1)
-_HALF = Fraction(1, 2)
 _MOST_GROUPED = 24
 _MOST_TRIED = 4
 
@@ -97,7 +97,7 @@ def _contents(total: Sum) -> Iterable[Tree]:
     """The sum with a number taken out of all its terms."""
     for content in dict.fromkeys(abs(coefficient) for _, coefficient in total.parts):
         if content != 1:
-            yield _times([constant(content), _plainly(total.scaled(1 / content))])
+            yield product_of([constant(content), _plainly(total.scaled(1 / content))])
 
 
 def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
@@ -223,7 +223,7 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
         below = [_constant([(atom, -power) for atom, power in constants], _ONE), *below]
     elif leading or not above:
         above.insert(0, _constant(constants, coefficient))
-    return apply("div", _times(above), _times(below)) if below else _times(above)
+    return apply("div", product_of(above), product_of(below)) if below else product_of(above)
 
 
 def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Tree:
@@ -239,8 +239,8 @@ def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction)
         (above if power > 0 or atom == EULER else below).append(
             _factor(atom, power if atom == EULER else abs(power))
         )
-    top = _times(above) if above else constant(1)
-    return apply("div", top, _times(below)) if below else top
+    top = product_of(above) if above else constant(1)
+    return apply("div", top, product_of(below)) if below else top
 
 
 def _factor(atom: Atom, power: Fraction) -> Tree:
@@ -248,10 +248,4 @@ def _factor(atom: Atom, power: Fraction) -> Tree:
         return apply("exp", constant(power))
     if atom.is_exponential and atom.inside is not None:
         return apply("exp", spell(atom.inside.scaled(power)))
-    if power == 1:
-        return atom.tree
-    return apply("sqrt", atom.tree) if power == _HALF else apply("pow", atom.tree, constant(power))
-
-
-def _times(factors: list[Tree]) -> Tree:
-    return reduce(lambda left, right: apply("mul", left, right), factors)
+    return power_of(atom.tree, power)

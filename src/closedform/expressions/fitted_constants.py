@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from closedform.expressions.tolerances import SIMPLE_DENOMINATOR, SIMPLE_NUMERATOR
 from closedform.expressions.tree import Constant, Token, Tree, constant
-
-SIMPLE_DENOMINATOR = 4
-SIMPLE_NUMERATOR = 12
 
 
 def belongs_to_form(value: Fraction) -> bool:

@@ -22,17 +22,9 @@ from closedform.expressions.input_names import (
 )
 from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
 from closedform.expressions.printing import to_text
+from closedform.expressions.tolerances import LONGEST_NUMBER, MAX_LENGTH, MAX_NESTING
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
 from closedform.keywords import checked_keywords
-
-MAX_NESTING = 200
-"""Deepest nesting of parentheses, signs and powers that is read."""
-
-MAX_LENGTH = 100_000
-"""Longest text that is read, in characters."""
-
-LONGEST_NUMBER = 400
-"""Longest text of a number, in characters."""
 
 _PATTERN = re.compile(
     rf"""\s*(?:
@@ -98,7 +90,7 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     """
     lexemes = list(_tokenize(text))
     columns = _columns(text, lexemes, names)
-    tree = _Reader(text, columns).read(lexemes)
+    tree = _Parser(text, columns).read(lexemes)
     # Each level of printed parentheses has a sign of its own in the text, so a short text cannot
     # exceed the limit.
     if len(text) >= MAX_NESTING:
@@ -189,14 +181,14 @@ def _check_printed(tree: Tree, columns: dict[str, int]) -> None:
     """
     printed = to_text(tree, list(columns))
     try:
-        _Reader(printed, columns).read(list(_tokenize(printed)))
+        _Parser(printed, columns).read(list(_tokenize(printed)))
     except ExpressionError as error:
         raise ExpressionError(
             f"Written out, the expression could not be read back: {error} Write it flatter."
         ) from error
 
 
-class _Reader:
+class _Parser:
     """Dijkstra's shunting yard: operators wait on a stack until their operands are complete."""
 
     def __init__(self, text: str, columns: dict[str, int]) -> None:

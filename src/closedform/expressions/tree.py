@@ -13,11 +13,9 @@ from typing import TypeVar
 from closedform.errors import ExpressionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.tolerances import MAX_SIZE
 
 T = TypeVar("T")
-
-MAX_SIZE = 10_000
-"""Largest number of nodes in a tree."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ are formed from Q^T u and u alone.
 import numpy as np
 
 from closedform.alignment.comparison import Comparison, judge_tree
-from closedform.alignment.misalignment import NORMAL_SHARE
+from closedform.alignment.tolerances import LARGEST_FITTED, MOST_FITTED, ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.expressions.sweeps import (
@@ -21,12 +21,6 @@ from closedform.expressions.sweeps import (
     tangent_forward,
 )
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
-
-MAX_CONSTANTS = 10
-"""Constants of a tree that are fitted; the others stay."""
-
-LARGEST = 1e3
-"""Constants do not leave this range: limit forms such as 1e6*(1 + 1e-6*x) are no concepts."""
 
 
 def fit_constants(
@@ -85,10 +79,10 @@ def _fit(
     gradient = np.empty((n_inputs, width))
     work = np.empty((4, width))
     n_tangent = tangent.shape[1] if tangent.shape[1] > 0 else n_inputs
-    coordinates = np.empty((MAX_CONSTANTS + 1, n_tangent, width))
-    components = np.empty((MAX_CONSTANTS + 1, concept.shape[1], width))
-    nodes = np.empty(MAX_CONSTANTS, np.int64)
-    old = np.empty(MAX_CONSTANTS)
+    coordinates = np.empty((MOST_FITTED + 1, n_tangent, width))
+    components = np.empty((MOST_FITTED + 1, concept.shape[1], width))
+    nodes = np.empty(MOST_FITTED, np.int64)
+    old = np.empty(MOST_FITTED)
     tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
@@ -102,7 +96,7 @@ def _fit(
             0
         )  # a plain 0 is a type of its own, for which all that takes it would be compiled again
         for i in range(length):
-            if free[start + i] and count < MAX_CONSTANTS:
+            if free[start + i] and count < MOST_FITTED:
                 nodes[count] = i
                 count += 1
         damping = 1e-3
@@ -171,7 +165,7 @@ def _fit(
                 inside = True
                 for m in range(count):
                     numbers[start + nodes[m]] = old[m] + step[m]
-                    inside = inside and abs(old[m] + step[m]) <= LARGEST
+                    inside = inside and abs(old[m] + step[m]) <= LARGEST_FITTED
                 new = 2.0
                 if inside:
                     new, new_bad = judge_tree(
@@ -238,7 +232,7 @@ def _accumulate(coordinates, components, weights, values, n, count, hessian, slo
         share = 0.0
         for q in range(rank):
             share += components[0, q, k] * components[0, q, k]
-        if not share <= norm * (1.0 + NORMAL_SHARE):
+        if not share <= norm * (1.0 + ZERO_SHARE):
             share = norm
         finite = True
         for a in range(count):

@@ -18,7 +18,7 @@ HOT_FILES = (
     "compiled.py",
     "expressions/operator_entry.py",
     "expressions/operators.py",
-    "expressions/outside.py",
+    "expressions/numpy_callback.py",
     "expressions/tape.py",
     "expressions/sweeps.py",
     "expressions/kernel.py",

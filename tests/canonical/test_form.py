@@ -5,7 +5,8 @@ import pytest
 
 from closedform import Expression, parse, same_concept
 from closedform.arrays import FloatArray
-from closedform.canonical.form import MAX_NODES, canonical_form
+from closedform.canonical.form import canonical_form
+from closedform.canonical.tolerances import MAX_NODES
 
 PAPER_RETRIEVED = [
     ("-0.677 - A11 - A22", "A11 + A22"),

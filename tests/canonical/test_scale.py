@@ -5,7 +5,7 @@ import pytest
 from closedform import parse
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 
 NAMES = ("v", "x", "y")

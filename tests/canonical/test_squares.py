@@ -4,8 +4,8 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.spelling import spell
 from closedform.canonical.squares import squared
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 
 NAMES = ("x", "y", "z")

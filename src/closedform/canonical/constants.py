@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from closedform.canonical.numbers import is_simple, plain
+from closedform.canonical.plain_numbers import is_simple, plain
 from closedform.errors import ShapeError
 from closedform.expressions.evaluate import depends_on_inputs, operand_positions, value
 from closedform.expressions.expression import Expression

@@ -9,37 +9,26 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import awkwardness
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
 from closedform.canonical.peel import moves
+from closedform.canonical.plain_numbers import awkwardness
+from closedform.canonical.product_sums import ProductSum, atom_order
 from closedform.canonical.sample import Sample
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import plain_cost, spell
-from closedform.canonical.sums import Sum, atom_order
+from closedform.canonical.sum_spelling import plain_cost, spell
+from closedform.canonical.tolerances import (
+    FEW,
+    HOPELESS,
+    MAX_NODES,
+    MAX_ROUNDS,
+    MOST_VISITED,
+    SAMPLE_POINTS,
+    SLACK,
+)
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Constant, Tree, apply, constant
-
-MAX_NODES = 300
-"""Longer formulas come back as they are."""
-
-MOST_VISITED = 16
-"""Forms from which others are derived."""
-
-SLACK = 6
-"""Forms more complex than the best by more than this lead nowhere."""
-
-HOPELESS = 3
-"""Forms that are so many times as complex before common factors are taken out are not looked at."""
-
-FEW = 4
-"""Sums of no more terms are always looked at."""
-
-SAMPLE_POINTS = 400
-"""Points on which forms are compared during the search; the last one is compared on all."""
-
-MAX_ROUNDS = 6
 
 _FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
 
@@ -149,11 +138,11 @@ class _Search:
 
     def run(self, tree: Tree) -> list[tuple[tuple[Any, ...], Tree]]:
         """The forms found, best first."""
-        found: dict[Sum, tuple[tuple[Any, ...], Tree]] = {}
-        queue: list[tuple[tuple[Any, ...], int, Sum]] = []
+        found: dict[ProductSum, tuple[tuple[Any, ...], Tree]] = {}
+        queue: list[tuple[tuple[Any, ...], int, ProductSum]] = []
         ticket = count()
 
-        def add(total: Sum) -> None:
+        def add(total: ProductSum) -> None:
             form = scaled(total, self.algebra)
             if form in found or not form.parts:
                 return

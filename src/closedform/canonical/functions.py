@@ -8,26 +8,26 @@ from math import isfinite, pi
 
 import numpy as np
 
-from closedform.canonical.numbers import is_short, is_simple, plain
-from closedform.canonical.spelling import spell
-from closedform.canonical.sums import (
+from closedform.canonical.plain_numbers import is_short, is_simple, plain
+from closedform.canonical.product_sums import (
     Atom,
-    Sum,
+    ProductSum,
     atom_order,
     of_atom,
     of_factors,
     of_number,
     split_constant,
 )
+from closedform.canonical.sum_spelling import spell
+from closedform.canonical.tolerances import EQUAL, LONGEST_CONSTANT
 from closedform.expressions.evaluate import value
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, apply
 
 _ONE = Fraction(1)
-_LONGEST_CONSTANT = 4
 
 
-def periodic(name: str, argument: Sum) -> Sum:
+def of_one(name: str, argument: ProductSum) -> ProductSum:
     """A function of one argument with its sign, its scale and quarter turns taken out, as far as
     the function lets them.
     """
@@ -41,7 +41,7 @@ def periodic(name: str, argument: Sum) -> Sum:
     return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign * factor)
 
 
-def of_two(name: str, first: Sum, second: Sum) -> Sum:
+def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
     """A function of two arguments, in one order if they may change places, and with their common
     scale taken out.
     """
@@ -55,7 +55,9 @@ def of_two(name: str, first: Sum, second: Sum) -> Sum:
     return of_factors([(Atom(apply(name, *trees)), _ONE)], factor)
 
 
-def _scaled_alike(operator: Operator, *arguments: Sum) -> tuple[Fraction, tuple[Sum, ...]]:
+def _scaled_alike(
+    operator: Operator, *arguments: ProductSum
+) -> tuple[Fraction, tuple[ProductSum, ...]]:
     """Divide the arguments of a homogeneous function by the size of the first coefficient, and say
     by what it is multiplied.
     """
@@ -67,14 +69,14 @@ def _scaled_alike(operator: Operator, *arguments: Sum) -> tuple[Fraction, tuple[
     return size**operator.homogeneous, tuple(argument.scaled(1 / size) for argument in arguments)
 
 
-def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
+def _turned(name: str, argument: ProductSum) -> tuple[str, Fraction, ProductSum]:
     """sin(x + pi/2) as cos(x), and the like."""
     shift = sum(float(c) * constant_value(f) for f, c in argument.parts if not split_constant(f)[1])
     quarters = round(shift / (pi / 2))
     step = 2 if name == "tan" else 1
-    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > 1e-12 * abs(shift):
+    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > EQUAL * abs(shift):
         return name, _ONE, argument
-    rest = Sum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
+    rest = ProductSum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
     if name == "tan":
         return name, _ONE, rest
     turn = (quarters + (name == "cos")) % 4
@@ -95,12 +97,12 @@ def constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
     return result
 
 
-def is_constant_sum(total: Sum) -> bool:
+def is_constant_sum(total: ProductSum) -> bool:
     """Whether no input occurs."""
     return not any(split_constant(factors)[1] for factors, _ in total.parts)
 
 
-def constant_function(name: str, *arguments: Sum) -> Sum:
+def constant_function(name: str, *arguments: ProductSum) -> ProductSum:
     """A function of constants: a number if it is a simple one, else a constant of its own, or its
     decimals if it is long.
     """
@@ -112,7 +114,7 @@ def constant_function(name: str, *arguments: Sum) -> Sum:
     decimals = plain(level)
     if (
         is_simple(decimals)
-        or tree.size > _LONGEST_CONSTANT
+        or tree.size > LONGEST_CONSTANT
         or not all(is_short(token.value) for token in tree.tokens if isinstance(token, Constant))
     ):
         return of_number(decimals)

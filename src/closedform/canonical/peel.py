@@ -7,20 +7,18 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import is_simple
+from closedform.canonical.plain_numbers import is_simple
+from closedform.canonical.product_sums import Atom, Factors, ProductSum, of_atom, of_factors
 from closedform.canonical.sample import Sample, power_function
 from closedform.canonical.squares import squared
-from closedform.canonical.sums import Atom, Factors, Sum, of_atom, of_factors
+from closedform.canonical.tolerances import MOST_EXPANDED
 from closedform.expressions.tree import apply, variable
-
-MOST_EXPANDED = 16
-"""Brackets are multiplied out only if this gives no more terms than these or those before."""
 
 _ONE = Fraction(1)
 _X = variable(0)
 
 
-def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def moves(total: ProductSum, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     """Sums that are the same concept as this one, or may be: who takes one must check it on the
     data.
     """
@@ -39,7 +37,7 @@ def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
             yield square
 
 
-def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     if len(factors) == 1:
         atom, power = factors[0]
         yield from _inside(atom, power, algebra, sample)
@@ -55,13 +53,13 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         if any(atom.is_exponential or atom.tree.root == "pow" for atom, _ in factors) and all(
             sample.sign_of(atom.tree) > 0 for atom, _ in factors
         ):
-            logarithm = Sum(())
+            logarithm = ProductSum(())
             for atom, power in factors:
                 logarithm = logarithm.plus(_logarithm(atom, algebra).scaled(power))
             yield logarithm
 
 
-def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     """Without the outermost function, if it can be inverted on the range of what is inside."""
     if atom.is_exponential and atom.inside is not None:
         yield atom.inside
@@ -90,7 +88,7 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
             yield algebra.power(algebra.normal(argument), Fraction(2))
 
 
-def _logarithm(atom: Atom, algebra: Algebra) -> Sum:
+def _logarithm(atom: Atom, algebra: Algebra) -> ProductSum:
     if atom.tree.root == "pow":
         base, exponent = atom.tree.children
         if base.is_constant:
@@ -99,7 +97,7 @@ def _logarithm(atom: Atom, algebra: Algebra) -> Sum:
     return algebra.logarithm(of_atom(atom))
 
 
-def _remainders(factors: Factors, algebra: Algebra) -> Iterator[Sum]:
+def _remainders(factors: Factors, algebra: Algebra) -> Iterator[ProductSum]:
     """A/B as (A - c*B)/B, and turned over: N/(a*N + b*D) becomes N/D."""
     above = _multiplied((atom, power) for atom, power in factors if power > 0)
     below = _multiplied((atom, -power) for atom, power in factors if power < 0)
@@ -114,7 +112,7 @@ def _remainders(factors: Factors, algebra: Algebra) -> Iterator[Sum]:
                 yield algebra.multiply(denominator, algebra.power(rest, -_ONE))
 
 
-def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
+def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> ProductSum | None:
     """One bracket, or a product without brackets."""
     found = list(factors)
     if len(found) == 1 and found[0][1] == 1 and found[0][0].is_group:
@@ -122,7 +120,7 @@ def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
     return of_factors(found) if found and not any(atom.is_group for atom, _ in found) else None
 
 
-def _together(total: Sum, algebra: Algebra) -> Sum | None:
+def _together(total: ProductSum, algebra: Algebra) -> ProductSum | None:
     """The sum as one fraction, with what all terms share outside."""
     found = (atom for factors, _ in total.parts for atom, _ in factors)
     atoms = dict.fromkeys(
@@ -140,7 +138,7 @@ def _together(total: Sum, algebra: Algebra) -> Sum | None:
     return algebra.multiply(of_factors(shared), algebra.expanded(inner))
 
 
-def _without_logarithms(total: Sum, algebra: Algebra) -> Iterator[Sum]:
+def _without_logarithms(total: ProductSum, algebra: Algebra) -> Iterator[ProductSum]:
     """exp of a sum of logarithms and other terms, scaled so that one of the logarithms
     disappears.
     """

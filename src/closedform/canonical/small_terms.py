@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
+from closedform.canonical.product_sums import Factors, ProductSum, of_factors
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
-from closedform.canonical.sums import Factors, Sum, of_factors
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.evaluate import gradient
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
@@ -54,13 +54,15 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     return [Expression(tree, ordered.names).rename(expression.names) for tree, _ in ranked]
 
 
-def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[float, Sum]]:
+def _variants(
+    total: ProductSum, algebra: Algebra, points: FloatArray
+) -> list[tuple[float, ProductSum]]:
     if len(total.parts) > 1:
         shares = slope_shares(total, points)
         return [
             (shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))
         ]
-    found: list[tuple[float, Sum]] = []
+    found: list[tuple[float, ProductSum]] = []
     for factors, _ in total.parts:
         for place, (atom, power) in enumerate(factors):
             if atom.is_group and atom.inside is not None and len(atom.inside.parts) > 1:
@@ -75,11 +77,11 @@ def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[fl
     return found
 
 
-def _without(total: Sum, place: int) -> Sum:
-    return Sum(total.parts[:place] + total.parts[place + 1 :])
+def _without(total: ProductSum, place: int) -> ProductSum:
+    return ProductSum(total.parts[:place] + total.parts[place + 1 :])
 
 
-def slope_shares(total: Sum, points: FloatArray) -> list[float]:
+def slope_shares(total: ProductSum, points: FloatArray) -> list[float]:
     """The mean share of each term in the sizes of all terms' gradients; a number has none and is
     never small.
     """
@@ -94,4 +96,4 @@ def slope_shares(total: Sum, points: FloatArray) -> list[float]:
 
 def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):
-        return np.linalg.norm(gradient(spell(Sum((part,))), points) * scale, axis=1)
+        return np.linalg.norm(gradient(spell(ProductSum((part,))), points) * scale, axis=1)

@@ -7,42 +7,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
 
+from closedform.alignment.tolerances import SAME
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
+from closedform.canonical.sum_spelling import spell
+from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
 from closedform.errors import ExpressionError, ShapeError
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
+from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.expressions.tree import Constant, Tree, apply, constant, named_constant
 
-DENOMINATORS = (1, 2, 3, 4)
+DENOMINATORS = range(1, SIMPLE_DENOMINATOR + 1)
 """Denominators of the fractions to which constants are snapped."""
 
-COMPATIBLE = 3.0
-"""Standard errors within which a number can be the constant's true value."""
-
-CHANCE_HITS = 0.05
-"""Multiples of pi, e and the root of 2 are proposed only if fewer would be met by chance."""
-
-LARGEST_DISTANCE = 0.25
-"""Without standard errors, constants move by at most this, relative to their size or to 1."""
-
-ROUNDED = 1e-9
-"""Fitted constants are never more accurate than this, relative to their size."""
-
-_FRACTIONS_PER_UNIT = 6  # 0, 1/4, 1/3, 1/2, 2/3, 3/4
-_INSIDE = (
-    Fraction(1),
-    Fraction(2),
-    Fraction(1, 2),
-    Fraction(3),
-    Fraction(1, 3),
-    Fraction(4),
-    Fraction(1, 4),
+_FRACTIONS_PER_UNIT = len({Fraction(p, q) for q in DENOMINATORS for p in range(q)})
+_INSIDE = tuple(
+    dict.fromkeys(factor for q in DENOMINATORS for factor in (Fraction(q), Fraction(1, q)))
 )
-_NEAR_INSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +181,7 @@ def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
     if error is None:
         return None
     # Of an exact field the error is rounding, of which the fit has more.
-    error = max(error, ROUNDED * abs(float(place.value)))
+    error = max(error, SAME * abs(float(place.value)))
     units = (
         (pi, named_constant("pi")),
         (pi**2, apply("pow", named_constant("pi"), constant(2))),
@@ -240,9 +224,9 @@ def _moved_inside(
                 key=lambda option: abs(option - shift),
             )
             reach = (
-                _NEAR_INSIDE
+                NEAR_INSIDE
                 if error is None
-                else max(_NEAR_INSIDE, COMPATIBLE * error / float(place.value))
+                else max(NEAR_INSIDE, COMPATIBLE * error / float(place.value))
             )
             if inner and abs(inner) <= 10 and abs(float(inner) - shift) <= reach:
                 tree = apply("mul", constant(factor), apply("exp", constant(inner)))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray, as_points
+from closedform.equivalence.tolerances import DEFAULT_BOX
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression
-
-DEFAULT_BOX = (-2.0, 2.0)
 
 Domain = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 """One interval for all inputs, one for each, or intervals by name (the default for the others)."""
@@ -193,5 +193,5 @@ def _onto_surface(points: FloatArray, equations: Sequence[Expression], box: Box)
                 return points
             points = points - np.einsum("ndm,nm->nd", np.linalg.pinv(slopes), values)
         values = np.stack([equation(points) for equation in equations], axis=1)
-    inside = ((points >= box.low - 1e-9) & (points <= box.high + 1e-9)).all(1)
-    return points[inside & (np.abs(values) < 1e-9).all(1)]
+    inside = ((points >= box.low - SAME) & (points <= box.high + SAME)).all(1)
+    return points[inside & (np.abs(values) < SAME).all(1)]

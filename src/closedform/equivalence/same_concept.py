@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.alignment.misalignment import point_misalignment
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.equivalence import domain as domains
 from closedform.equivalence.precision import ZERO, check_precision, compare_at
 from closedform.equivalence.proof import parallel_is_proved
+from closedform.equivalence.tolerances import PRECISE_POINTS
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
@@ -27,9 +29,6 @@ from closedform.keywords import checked_keywords
 from closedform.randomness import as_generator
 
 Status = Literal["proved", "numerical", "different"]
-
-PRECISE_POINTS = 25
-"""How many points are compared in 90-digit arithmetic where no proof is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +236,7 @@ class _Question:
         lengths = [np.linalg.norm(gradient, axis=1) for gradient in self._gradients()]
         comparable = np.where((lengths[0] > 0) & (lengths[1] > 0), residuals, 0.0)
         for index in np.argsort(comparable)[::-1][:5]:
-            if comparable[index] > 1e-9 and self._sine(self.points[index]) > ZERO:
+            if comparable[index] > SAME and self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
 
@@ -319,7 +318,7 @@ class _Question:
         values_a, values_b = self.a(self.points), main * self.b(self.points)
         order = np.argsort(values_a, kind="stable")
         highest = np.maximum.accumulate(values_b[order])
-        drops = np.flatnonzero(values_b[order] < highest - 1e-9 * np.abs(highest) - 1e-300)
+        drops = np.flatnonzero(values_b[order] < highest - SAME * np.abs(highest) - 1e-300)
         for position in drops[:20]:
             low = order[: position + 1][np.argmax(values_b[order[: position + 1]])]
             pair = [
@@ -364,5 +363,5 @@ def _null_space(normals: FloatArray) -> FloatArray:
     points.
     """
     _, sizes, rows = np.linalg.svd(normals, full_matrices=True)
-    rank = int(np.median((sizes > 1e-9 * sizes.max(axis=1, keepdims=True)).sum(axis=1)))
+    rank = int(np.median((sizes > SAME * sizes.max(axis=1, keepdims=True)).sum(axis=1)))
     return np.swapaxes(rows[:, rank:, :], 1, 2)

@@ -2,8 +2,8 @@
 
 For every operator that the table puts into the kernel a sweep has one branch with the table's own
 formula. All others, such as those that users define, go through one last branch to NumPy
-(`outside.py`): they need no compilation. The text is compiled under this file's name, so that numba
-finds a place on disk for the machine code.
+(`numpy_callback.py`): they need no compilation. The text is compiled under this file's name, so
+that numba finds a place on disk for the machine code.
 
 All of them work on one block of points: arrays with a row for each node (``values``, ``adjoints``)
 or input and a column for each of BLOCK points, of which the first ``n`` count.
@@ -25,8 +25,8 @@ from numba import njit, types
 
 from closedform.compiled import compiled_pointer, fingerprint
 from closedform.expressions.evaluate import Library
+from closedform.expressions.numpy_callback import Kind, link
 from closedform.expressions.operators import CODES, OPERATORS, Operator
-from closedform.expressions.outside import Kind, link
 
 BLOCK = 256
 """Points in a block: the values of a tree of 30 nodes take 60 KB, and so stay in the processor's

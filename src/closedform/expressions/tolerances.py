@@ -41,8 +41,8 @@ SIMPLE_DENOMINATOR = 4
 snapped to them.
 """
 
-SIMPLE_NUMERATOR = 12
-"""People write integers up to this one, and numerators."""
+SMALL_INTEGER = 12
+"""Integers up to this one, and fractions of them, are numbers that people write."""
 
 MAX_EXPONENT = 1000
 """Exponents with a larger numerator or denominator do not go through SymPy as fractions, whose

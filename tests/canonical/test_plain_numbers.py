@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from closedform.canonical.numbers import awkwardness, is_simple, plain, power
+from closedform.canonical.plain_numbers import awkwardness, is_simple, plain, power
 
 
 @pytest.mark.parametrize(

@@ -6,28 +6,28 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 
-from closedform.canonical.numbers import is_simple
-from closedform.canonical.sums import (
+from closedform.canonical.plain_numbers import is_simple
+from closedform.canonical.product_sums import (
     EULER,
     Atom,
     Factors,
-    Sum,
+    ProductSum,
     atom_order,
     collect,
     of_factors,
     split_constant,
 )
+from closedform.canonical.tolerances import MOST_GROUPED, MOST_GROUPINGS
 from closedform.expressions.complexity import complexity
 from closedform.expressions.sums_and_products import power_of, product_of
+from closedform.expressions.tolerances import SMALL_INTEGER
 from closedform.expressions.tree import Tree, apply, constant
 
 _ONE = Fraction(1)
-_MOST_GROUPED = 24
-_MOST_TRIED = 4
 
 
 @lru_cache(maxsize=20_000)
-def spell(total: Sum) -> Tree:
+def spell(total: ProductSum) -> Tree:
     """Write a sum, with common factors taken out where that is cheaper.
 
     Examples
@@ -40,7 +40,7 @@ def spell(total: Sum) -> Tree:
     'x - x/(2*y**2)'
     """
     best = _plainly(total)
-    if 1 < len(total.parts) <= _MOST_GROUPED:
+    if 1 < len(total.parts) <= MOST_GROUPED:
         for form in _contents(total):
             if complexity(form) < complexity(best):
                 best = form
@@ -55,19 +55,19 @@ def spell(total: Sum) -> Tree:
     return best
 
 
-def plain_cost(total: Sum) -> int:
+def plain_cost(total: ProductSum) -> int:
     """The complexity of the terms one after the other: quicker to know than what `spell`
     reaches.
     """
     return complexity(_plainly(total))
 
 
-def group(inside: Sum) -> Atom:
+def group(inside: ProductSum) -> Atom:
     """A sum in brackets."""
     return Atom(spell(inside), inside)
 
 
-def _plainly(total: Sum) -> Tree:
+def _plainly(total: ProductSum) -> Tree:
     """The terms one after the other; one with a plus sign leads if there is any."""
     if not total.parts:
         return constant(0)
@@ -93,19 +93,19 @@ def _negated(tree: Tree) -> Tree:
     return apply("neg", tree)
 
 
-def _contents(total: Sum) -> Iterable[Tree]:
+def _contents(total: ProductSum) -> Iterable[Tree]:
     """The sum with a number taken out of all its terms."""
     for content in dict.fromkeys(abs(coefficient) for _, coefficient in total.parts):
         if content != 1:
             yield product_of([constant(content), _plainly(total.scaled(1 / content))])
 
 
-def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
+def _groupings(total: ProductSum) -> Iterable[tuple[Tree, ProductSum]]:
     """The sum with a factor taken out of some of its terms, for the factors that save most; or with
     logarithms made one.
     """
     splits = [_split(total, divisor, coefficient) for divisor, coefficient in _divisors(total)]
-    for split in sorted(splits, key=lambda split: -split.saving)[:_MOST_TRIED]:
+    for split in sorted(splits, key=lambda split: -split.saving)[:MOST_GROUPINGS]:
         if split.saving > 0:
             sign = _ONE if split.inner[0][1] > 0 else -_ONE
             inside = Atom(_plainly(collect(split.inner).scaled(sign)))
@@ -128,7 +128,7 @@ class _Split:
     saving: int
 
 
-def _split(total: Sum, divisor: Factors, coefficient: Fraction) -> _Split:
+def _split(total: ProductSum, divisor: Factors, coefficient: Fraction) -> _Split:
     inner: list[tuple[Factors, Fraction]] = []
     rest: list[tuple[Factors, Fraction]] = []
     for factors, number in total.parts:
@@ -142,7 +142,7 @@ def _split(total: Sum, divisor: Factors, coefficient: Fraction) -> _Split:
     return _Split(divisor, coefficient, inner, rest, (len(inner) - 1) * each - ones)
 
 
-def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:
+def _divisors(total: ProductSum) -> list[tuple[Factors, Fraction]]:
     """What two terms have in common: factors, a coefficient, or both."""
     found: dict[tuple[Factors, Fraction], None] = {}
     for (first, a), (second, b) in combinations(total.parts, 2):
@@ -174,7 +174,7 @@ def _divided(factors: Factors, divisor: Factors) -> Factors | None:
     return tuple((atom, power) for atom, power in powers.items() if power)
 
 
-def _merged_logarithms(total: Sum) -> Sum | None:
+def _merged_logarithms(total: ProductSum) -> ProductSum | None:
     """log(x) + 3*log(y) as log(x*y**3)."""
     logarithms = [
         (f, c)
@@ -217,7 +217,12 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
             atom.is_exponential and not leading and all(p < 0 for _, p in varying)
         )
         (above if upright else below).append(_factor(atom, power if upright else -power))
-    if 1 < coefficient.denominator <= 12 and coefficient.numerator == 1 and above and not constants:
+    if (
+        1 < coefficient.denominator <= SMALL_INTEGER
+        and coefficient.numerator == 1
+        and above
+        and not constants
+    ):
         below.insert(0, constant(coefficient.denominator))
     elif constants and coefficient == 1 and above and all(power < 0 for _, power in constants):
         below = [_constant([(atom, -power) for atom, power in constants], _ONE), *below]
@@ -230,7 +235,7 @@ def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction)
     above: list[Tree] = []
     below: list[Tree] = []
     named = list(constants)
-    if named and coefficient.denominator <= 12:
+    if named and coefficient.denominator <= SMALL_INTEGER:
         below += [constant(coefficient.denominator)] if coefficient.denominator != 1 else []
         coefficient = Fraction(coefficient.numerator)
     if coefficient != 1:

@@ -187,15 +187,9 @@ def judge_tree(
         if undefined > give_up:
             return 1.0, 1.0
         backward(
-            *tape,
-            start,
-            length,
-            n,
-            blocks.shape[1],
-            values.ctypes,
-            adjoints.ctypes,
+            *tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes,
             gradient.ctypes,
-        )
+        )  # fmt: skip
         squared_norm(gradient, scale, n, total)
         squared_projection(gradient, concept[block], n, part, aligned)
         if tangent.shape[1] > 0:

@@ -92,9 +92,8 @@ def _fit(
             weights, n_points, give_up,
             values, adjoints, gradient, work,
         )  # fmt: skip
-        count = np.int64(
-            0
-        )  # a plain 0 is a type of its own, for which all that takes it would be compiled again
+        # A plain 0 is a type of its own, for which all that takes it would be compiled again.
+        count = np.int64(0)
         for i in range(length):
             if free[start + i] and count < MOST_FITTED:
                 nodes[count] = i
@@ -107,54 +106,27 @@ def _fit(
                 n = min(width, n_points - block * width)
                 forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
                 backward(
-                    *tape,
-                    start,
-                    length,
-                    n,
-                    n_inputs,
-                    values.ctypes,
-                    adjoints.ctypes,
+                    *tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes,
                     gradient.ctypes,
-                )
+                )  # fmt: skip
                 rows = tangent[block if tangent.shape[0] > 1 else 0]
                 _apply(gradient, rows, scale, n, coordinates[0])
                 _multiply(gradient, concept[block], n, components[0])
                 for m in range(count):
                     tangent_forward(
-                        *tape,
-                        start,
-                        length,
-                        blocks[block].ctypes,
-                        n,
-                        nodes[m],
-                        values.ctypes,
+                        *tape, start, length, blocks[block].ctypes, n, nodes[m], values.ctypes,
                         changes.ctypes,
-                    )
+                    )  # fmt: skip
                     tangent_backward(
-                        *tape,
-                        start,
-                        length,
-                        n,
-                        n_inputs,
-                        nodes[m],
-                        values.ctypes,
-                        adjoints.ctypes,
-                        changes.ctypes,
-                        adjoint_changes.ctypes,
-                        gradient.ctypes,
-                    )
+                        *tape, start, length, n, n_inputs, nodes[m], values.ctypes,
+                        adjoints.ctypes, changes.ctypes, adjoint_changes.ctypes, gradient.ctypes,
+                    )  # fmt: skip
                     _apply(gradient, rows, scale, n, coordinates[m + 1])
                     _multiply(gradient, concept[block], n, components[m + 1])
                 _accumulate(
-                    coordinates,
-                    components,
-                    weights[block],
-                    values[length - 1],
-                    n,
-                    count,
-                    hessian,
-                    slope,
-                )
+                    coordinates, components, weights[block], values[length - 1], n, count,
+                    hessian, slope,
+                )  # fmt: skip
             improved = False
             new = current
             new_bad = bad
@@ -219,7 +191,12 @@ def _multiply(gradient, rows, n, out):
 
 @compiled_part
 def _accumulate(coordinates, components, weights, values, n, count, hessian, slope):
-    """Add a block to the normal equations."""
+    """Add a block to the normal equations.
+
+    With P = 1 - Q Q^T and e = u/|u|, the residual P e changes with a constant by P (du - e (e.du))
+    / |u|. P is a projection, so inner products of such changes are those of du - e (e.du) without
+    those of their components along Q.
+    """
     n_tangent = coordinates.shape[1]
     rank = components.shape[1]
     along = np.empty(count)

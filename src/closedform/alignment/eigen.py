@@ -221,6 +221,7 @@ def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> Float
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
     b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
     lengths, axes = np.linalg.eigh(b)
+    # The terms are chosen by now, so more is kept here than where supports are compared.
     kept = lengths > DEPENDENT * 1e-3
     whitened = axes[:, kept] / np.sqrt(lengths[kept])
     vector = whitened @ np.linalg.eigh(whitened.T @ a @ whitened)[1][:, 0]

@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import reduce
 from math import exp
 
-from closedform.canonical import plain_numbers
 from closedform.canonical.functions import (
     constant_function,
     constant_value,
@@ -13,13 +12,14 @@ from closedform.canonical.functions import (
     of_one,
     of_two,
 )
-from closedform.canonical.plain_numbers import plain
+from closedform.canonical.plain_numbers import ONE, is_short, plain, split_power
 from closedform.canonical.product_sums import (
     EULER,
     Atom,
     Factors,
     ProductSum,
     collect,
+    is_logarithm,
     of_atom,
     of_factors,
     of_number,
@@ -28,9 +28,7 @@ from closedform.canonical.product_sums import (
 from closedform.canonical.sum_spelling import group, spell
 from closedform.canonical.tolerances import LARGEST_EXPANDED_POWER
 from closedform.expressions.operators import POWERS
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
-
-_ONE = Fraction(1)
+from closedform.expressions.tree import Constant, Token, Tree, apply, constant
 
 
 class Algebra:
@@ -61,7 +59,7 @@ class Algebra:
         for number, other in ((first.number, second), (second.number, first)):
             if number is not None:
                 return other.scaled(number)
-        return self._product([*self._as_factors(first), *self._as_factors(second)], _ONE)
+        return self._product([*self._as_factors(first), *self._as_factors(second)], ONE)
 
     def power(self, base: ProductSum, exponent: Fraction) -> ProductSum:
         """A power with a constant exponent."""
@@ -82,9 +80,9 @@ class Algebra:
             if not inside:
                 raise ArithmeticError("root of a negative number")
             powers.append(
-                (group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent)
+                (group(self._product(inside, ONE if coefficient > 0 else -ONE)), exponent)
             )
-        number, *root = plain_numbers.power(size, exponent)
+        number, *root = split_power(size, exponent)
         return self._product([*powers, *_root(*root)], number)
 
     def exponential(self, argument: ProductSum) -> ProductSum:
@@ -93,11 +91,11 @@ class Algebra:
         rest: list[tuple[Factors, Fraction]] = []
         for factors, coefficient in argument.parts:
             constants, varying = split_constant(factors)
-            if not factors and plain_numbers.is_short(coefficient):
+            if not factors and is_short(coefficient):
                 result = self.multiply(result, of_factors([(EULER, coefficient)]))
             elif not varying:
                 result = result.scaled(plain(exp(float(coefficient) * constant_value(constants))))
-            elif len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1:
+            elif is_logarithm(factors):
                 inside = self.normal(factors[0][0].tree.children[0])
                 result = self.multiply(result, self.power(inside, coefficient))
             else:
@@ -126,7 +124,7 @@ class Algebra:
         for atom, power in outside:
             total = total.plus(self._log_of(atom).scaled(power))
         if inside:
-            remaining = self._product(inside, _ONE if coefficient > 0 else -_ONE)
+            remaining = self._product(inside, ONE if coefficient > 0 else -ONE)
             total = total.plus(of_atom(Atom(apply("log", spell(remaining)))))
         return total
 
@@ -164,9 +162,9 @@ class Algebra:
         """
         if total.single is not None:
             factors, coefficient = total.single
-            return [*factors, (Atom(constant(coefficient)), _ONE)]
+            return [*factors, (Atom(constant(coefficient)), ONE)]
         lead = total.parts[0][1]
-        return [(group(total.scaled(1 / lead)), _ONE), (Atom(constant(lead)), _ONE)]
+        return [(group(total.scaled(1 / lead)), ONE), (Atom(constant(lead)), ONE)]
 
     def _product(
         self, factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction
@@ -175,7 +173,7 @@ class Algebra:
         powers: dict[Atom, Fraction] = {}
         for atom, power in factors:
             if isinstance(atom.tree.root, Constant) and power.denominator == 1:
-                coefficient *= plain_numbers.power(atom.tree.root.value, power)[0]
+                coefficient *= split_power(atom.tree.root.value, power)[0]
             else:
                 powers[atom] = powers.get(atom, Fraction(0)) + power
         powers = {atom: plain(power) for atom, power in powers.items() if power}
@@ -196,7 +194,7 @@ class Algebra:
             )
         for atom, power in list(powers.items()):
             if isinstance(atom.tree.root, Constant):
-                number, *root = plain_numbers.power(atom.tree.root.value, power)
+                number, *root = split_power(atom.tree.root.value, power)
                 if _root(*root) != [(atom, power)]:
                     del powers[atom]
                     return self._product([*powers.items(), *_root(*root)], coefficient * number)
@@ -208,9 +206,9 @@ class Algebra:
 
     def _power_of_group(self, base: ProductSum, exponent: Fraction) -> ProductSum:
         if not base.parts:
-            return of_number(plain_numbers.power(Fraction(0), exponent)[0])
+            return of_number(split_power(Fraction(0), exponent)[0])
         lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
-        number, *root = plain_numbers.power(lead, exponent)
+        number, *root = split_power(lead, exponent)
         return self._product([(group(base.scaled(1 / lead)), exponent), *_root(*root)], number)
 
     def _pulled(
@@ -247,13 +245,13 @@ class Algebra:
     def _node(self, name: str, *operands: ProductSum) -> ProductSum:
         first = operands[0]
         if name in ("add", "sub"):
-            return first.plus(operands[1] if name == "add" else operands[1].scaled(-_ONE))
+            return first.plus(operands[1] if name == "add" else operands[1].scaled(-ONE))
         if name == "neg":
-            return first.scaled(-_ONE)
+            return first.scaled(-ONE)
         if name == "mul":
             return self.multiply(first, operands[1])
         if name == "div":
-            return self.multiply(first, self.power(operands[1], -_ONE))
+            return self.multiply(first, self.power(operands[1], -ONE))
         if name in POWERS:
             return self.power(first, POWERS[name])
         if name == "pow":
@@ -291,7 +289,7 @@ class Algebra:
         if argument.single is None:
             size = abs(argument.parts[0][1])
             lead = argument.parts[0][1]
-            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), _ONE)], size)
+            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), ONE)], size)
         factors, coefficient = argument.single
         kept = [
             (a, p)
@@ -300,15 +298,13 @@ class Algebra:
         ]
         odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
         if odd:
-            kept.append((Atom(apply("abs", spell(self._product(odd, _ONE)))), _ONE))
+            kept.append((Atom(apply("abs", spell(self._product(odd, ONE)))), ONE))
         return self._product(kept, abs(coefficient))
 
 
 def _leaf(token: Token) -> ProductSum:
-    if isinstance(token, Variable):
-        return of_atom(Atom(Tree((token,))))
     if isinstance(token, Constant):
-        return of_number(plain(token.value))
+        return of_number(token.value)
     return of_atom(Atom(Tree((token,))))
 
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite, pi
 
-import numpy as np
-
-from closedform.canonical.plain_numbers import is_short, is_simple, plain
+from closedform.canonical.plain_numbers import ONE, is_short, is_simple, plain
 from closedform.canonical.product_sums import (
     Atom,
     ProductSum,
@@ -20,25 +18,23 @@ from closedform.canonical.product_sums import (
 )
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import EQUAL, LONGEST_CONSTANT
-from closedform.expressions.evaluate import value
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
+from closedform.expressions.evaluate import number_of
+from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tree import Constant, apply
-
-_ONE = Fraction(1)
 
 
 def of_one(name: str, argument: ProductSum) -> ProductSum:
     """A function of one argument with its sign, its scale and quarter turns taken out, as far as
     the function lets them.
     """
-    sign = _ONE
+    sign = ONE
     if name in ("sin", "cos", "tan"):
         name, sign, argument = _turned(name, argument)
     operator = OPERATORS[name]
     if argument.parts[0][1] < 0 and operator.parity is not None:
-        sign, argument = (-sign if operator.parity == "odd" else sign), argument.scaled(-_ONE)
+        sign, argument = (-sign if operator.parity == "odd" else sign), argument.scaled(-ONE)
     factor, (argument,) = _scaled_alike(operator, argument)
-    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign * factor)
+    return of_factors([(Atom(apply(name, spell(argument))), ONE)], sign * factor)
 
 
 def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
@@ -52,7 +48,7 @@ def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
         trees.sort(key=atom_order)
         if trees[0] == trees[1] and operator.homogeneous == 1:
             return first.scaled(factor)
-    return of_factors([(Atom(apply(name, *trees)), _ONE)], factor)
+    return of_factors([(Atom(apply(name, *trees)), ONE)], factor)
 
 
 def _scaled_alike(
@@ -62,10 +58,10 @@ def _scaled_alike(
     by what it is multiplied.
     """
     if operator.homogeneous is None:
-        return _ONE, arguments
+        return ONE, arguments
     # The order of the arguments may still change, so the scale must not depend on it.
     sizes = [abs(argument.parts[0][1]) for argument in arguments if argument.parts]
-    size = max(sizes, default=_ONE) if operator.is_symmetric else next(iter(sizes), _ONE)
+    size = max(sizes, default=ONE) if operator.is_symmetric else next(iter(sizes), ONE)
     return size**operator.homogeneous, tuple(argument.scaled(1 / size) for argument in arguments)
 
 
@@ -75,25 +71,19 @@ def _turned(name: str, argument: ProductSum) -> tuple[str, Fraction, ProductSum]
     quarters = round(shift / (pi / 2))
     step = 2 if name == "tan" else 1
     if not quarters or quarters % step or abs(shift - quarters * pi / 2) > EQUAL * abs(shift):
-        return name, _ONE, argument
+        return name, ONE, argument
     rest = ProductSum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
     if name == "tan":
-        return name, _ONE, rest
+        return name, ONE, rest
     turn = (quarters + (name == "cos")) % 4
-    return ("sin", "cos")[turn % 2], (-_ONE if turn >= 2 else _ONE), rest
+    return ("sin", "cos")[turn % 2], (-ONE if turn >= 2 else ONE), rest
 
 
 def constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
     """The value of a product of constant atoms."""
     result = 1.0
     for atom, power in factors:
-        root = atom.tree.root
-        named = (
-            float(NAMED_CONSTANTS[root])
-            if isinstance(root, str) and root in NAMED_CONSTANTS
-            else None
-        )
-        result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
+        result *= number_of(atom.tree) ** float(power)
     return result
 
 
@@ -107,8 +97,7 @@ def constant_function(name: str, *arguments: ProductSum) -> ProductSum:
     decimals if it is long.
     """
     tree = apply(name, *(spell(argument) for argument in arguments))
-    with np.errstate(all="ignore"):
-        level = float(value(tree, []))
+    level = number_of(tree)
     if not isfinite(level):
         raise ArithmeticError("not a finite number")
     decimals = plain(level)

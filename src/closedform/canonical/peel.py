@@ -7,14 +7,20 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.plain_numbers import is_simple
-from closedform.canonical.product_sums import Atom, Factors, ProductSum, of_atom, of_factors
+from closedform.canonical.plain_numbers import ONE, is_simple
+from closedform.canonical.product_sums import (
+    Atom,
+    Factors,
+    ProductSum,
+    is_logarithm,
+    of_atom,
+    of_factors,
+)
 from closedform.canonical.sample import Sample, power_function
 from closedform.canonical.squares import squared
 from closedform.canonical.tolerances import MOST_EXPANDED
 from closedform.expressions.tree import apply, variable
 
-_ONE = Fraction(1)
 _X = variable(0)
 
 
@@ -43,7 +49,7 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         yield from _inside(atom, power, algebra, sample)
     else:
         shared = _shared_power([power for _, power in factors])
-        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -_ONE)):
+        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -ONE)):
             if exponent != 1:
                 yield of_factors((atom, power * exponent) for atom, power in factors)
         turned = algebra.expanded(of_factors((atom, -power) for atom, power in factors))
@@ -66,9 +72,9 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
         return
     if power != 1:
         plain_power = (
-            [_ONE]
+            [ONE]
             if sample.is_invertible(power_function(float(power)), atom.tree)
-            else [Fraction(2), -_ONE]
+            else [Fraction(2), -ONE]
         )
         yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
         yield from (
@@ -108,8 +114,8 @@ def _remainders(factors: Factors, algebra: Algebra) -> Iterator[ProductSum]:
         for ratio in dict.fromkeys(rows[f] / c for f, c in denominator.parts if f in rows):
             rest = numerator.plus(denominator.scaled(-ratio))
             if 0 < len(rest.parts) < len(numerator.parts):
-                yield algebra.multiply(rest, algebra.power(denominator, -_ONE))
-                yield algebra.multiply(denominator, algebra.power(rest, -_ONE))
+                yield algebra.multiply(rest, algebra.power(denominator, -ONE))
+                yield algebra.multiply(denominator, algebra.power(rest, -ONE))
 
 
 def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> ProductSum | None:
@@ -142,12 +148,7 @@ def _without_logarithms(total: ProductSum, algebra: Algebra) -> Iterator[Product
     """exp of a sum of logarithms and other terms, scaled so that one of the logarithms
     disappears.
     """
-    scales = [
-        c
-        for factors, c in total.parts
-        if len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1
-    ]
-    for scale in dict.fromkeys(scales):
+    for scale in dict.fromkeys(c for factors, c in total.parts if is_logarithm(factors)):
         yield algebra.exponential(total.scaled(1 / scale))
 
 

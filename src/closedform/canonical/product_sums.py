@@ -147,6 +147,11 @@ def split_constant(factors: Factors) -> tuple[Factors, Factors]:
     )
 
 
+def is_logarithm(factors: Factors) -> bool:
+    """Whether a product is one logarithm and nothing else."""
+    return len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1
+
+
 @lru_cache(maxsize=20_000)
 def atom_order(tree: Tree) -> tuple[Any, ...]:
     """Constants, then inputs by column, then functions and brackets by their leaves."""

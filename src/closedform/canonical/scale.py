@@ -4,11 +4,9 @@ from fractions import Fraction
 from math import log
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.plain_numbers import awkwardness, is_simple
+from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors, split_constant
 from closedform.expressions.exact_numbers import decimal
-
-_ONE = Fraction(1)
 
 
 def scaled(total: ProductSum, algebra: Algebra) -> ProductSum:
@@ -26,7 +24,7 @@ def scaled(total: ProductSum, algebra: Algebra) -> ProductSum:
     )
     options = [_divided(varying, constants, number, algebra) for constants, number in divisors]
     best = min(enumerate(options), key=lambda option: (*_plainness(option[1]), option[0]))[1]
-    return best if best.parts[0][1] > 0 else best.scaled(-_ONE)
+    return best if best.parts[0][1] > 0 else best.scaled(-ONE)
 
 
 def _divided(

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from closedform.canonical import plain_numbers
 from closedform.canonical.algebra import Algebra
+from closedform.canonical.plain_numbers import plain
 from closedform.canonical.product_sums import Atom, Factors, ProductSum, collect, of_factors
 from closedform.canonical.tolerances import MOST_ROOT_TERMS
 
@@ -27,7 +27,7 @@ def squared(total: ProductSum, algebra: Algebra) -> ProductSum | None:
     if any(power % 2 for _, power in factors):
         return None
     target = total if coefficient > 0 else total.scaled(Fraction(-1))
-    number = plain_numbers.plain(float(abs(coefficient)) ** 0.5)
+    number = plain(float(abs(coefficient)) ** 0.5)
     lead = of_factors(((atom, power / 2) for atom, power in factors), number)
     root = lead
     for _ in range(MOST_ROOT_TERMS):

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 
-from closedform.canonical.plain_numbers import is_simple
+from closedform.canonical.plain_numbers import ONE, is_simple
 from closedform.canonical.product_sums import (
     EULER,
     Atom,
@@ -14,6 +14,7 @@ from closedform.canonical.product_sums import (
     ProductSum,
     atom_order,
     collect,
+    is_logarithm,
     of_factors,
     split_constant,
 )
@@ -22,8 +23,6 @@ from closedform.expressions.complexity import complexity
 from closedform.expressions.sums_and_products import power_of, product_of
 from closedform.expressions.tolerances import SMALL_INTEGER
 from closedform.expressions.tree import Tree, apply, constant
-
-_ONE = Fraction(1)
 
 
 @lru_cache(maxsize=20_000)
@@ -35,8 +34,8 @@ def spell(total: ProductSum) -> Tree:
     >>> from closedform.expressions.printing import to_text
     >>> from closedform.expressions.tree import variable
     >>> x, y = (Atom(variable(column)) for column in range(2))
-    >>> product = of_factors([(x, _ONE), (y, Fraction(-2))], Fraction(-1, 2))
-    >>> to_text(spell(product.plus(of_factors([(x, _ONE)]))), ["x", "y"])
+    >>> product = of_factors([(x, ONE), (y, Fraction(-2))], Fraction(-1, 2))
+    >>> to_text(spell(product.plus(of_factors([(x, ONE)]))), ["x", "y"])
     'x - x/(2*y**2)'
     """
     best = _plainly(total)
@@ -107,9 +106,9 @@ def _groupings(total: ProductSum) -> Iterable[tuple[Tree, ProductSum]]:
     splits = [_split(total, divisor, coefficient) for divisor, coefficient in _divisors(total)]
     for split in sorted(splits, key=lambda split: -split.saving)[:MOST_GROUPINGS]:
         if split.saving > 0:
-            sign = _ONE if split.inner[0][1] > 0 else -_ONE
+            sign = ONE if split.inner[0][1] > 0 else -ONE
             inside = Atom(_plainly(collect(split.inner).scaled(sign)))
-            product = of_factors([*split.divisor, (inside, _ONE)], sign * split.coefficient)
+            product = of_factors([*split.divisor, (inside, ONE)], sign * split.coefficient)
             grouped = collect([*split.rest, *product.parts])
             yield _plainly(grouped), grouped
     merged = _merged_logarithms(total)
@@ -137,7 +136,7 @@ def _split(total: ProductSum, divisor: Factors, coefficient: Fraction) -> _Split
             rest.append((factors, number))
         else:
             inner.append((quotient, number / coefficient))
-    each = (complexity(_term(divisor, _ONE)) + 1 if divisor else 0) + (4 if coefficient != 1 else 0)
+    each = (complexity(_term(divisor, ONE)) + 1 if divisor else 0) + (4 if coefficient != 1 else 0)
     ones = sum(4 for quotient, number in inner if not quotient and abs(number) == 1)
     return _Split(divisor, coefficient, inner, rest, (len(inner) - 1) * each - ones)
 
@@ -153,7 +152,7 @@ def _divisors(total: ProductSum) -> list[tuple[Factors, Fraction]]:
             if power * powers.get(atom, 0) > 0
         )
         if shared:
-            found.setdefault((shared, _ONE))
+            found.setdefault((shared, ONE))
         if abs(a) == abs(b) != 1:
             found.setdefault(((), abs(a)))
             if shared:
@@ -176,11 +175,7 @@ def _divided(factors: Factors, divisor: Factors) -> Factors | None:
 
 def _merged_logarithms(total: ProductSum) -> ProductSum | None:
     """log(x) + 3*log(y) as log(x*y**3)."""
-    logarithms = [
-        (f, c)
-        for f, c in total.parts
-        if len(f) == 1 and f[0][0].tree.root == "log" and f[0][1] == 1
-    ]
+    logarithms = [(factors, c) for factors, c in total.parts if is_logarithm(factors)]
     if len(logarithms) < 2:
         return None
     lead = min((c for _, c in logarithms), key=lambda c: (abs(c), c < 0))
@@ -188,10 +183,10 @@ def _merged_logarithms(total: ProductSum) -> ProductSum | None:
     if not all(is_simple(power) for _, power in powers):
         return None
     merged = Atom(
-        apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), _ONE))
+        apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), ONE))
     )
     rest = [part for part in total.parts if part not in logarithms]
-    return collect([*rest, (((merged, _ONE),), lead)])
+    return collect([*rest, (((merged, ONE),), lead)])
 
 
 def _term(factors: Factors, coefficient: Fraction) -> Tree:
@@ -208,7 +203,7 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
         assert atom.inside is not None
         argument = spell(atom.inside.scaled(power).plus(collect([((), constants[0][1])])))
         others = tuple(factor for factor in varying if factor != exponential)
-        return _term((*others, (Atom(apply("exp", argument)), _ONE)), _ONE)
+        return _term((*others, (Atom(apply("exp", argument)), ONE)), ONE)
     leading = coefficient != 1 or bool(constants)
     above: list[Tree] = []
     below: list[Tree] = []
@@ -225,7 +220,7 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
     ):
         below.insert(0, constant(coefficient.denominator))
     elif constants and coefficient == 1 and above and all(power < 0 for _, power in constants):
-        below = [_constant([(atom, -power) for atom, power in constants], _ONE), *below]
+        below = [_constant([(atom, -power) for atom, power in constants], ONE), *below]
     elif leading or not above:
         above.insert(0, _constant(constants, coefficient))
     return apply("div", product_of(above), product_of(below)) if below else product_of(above)

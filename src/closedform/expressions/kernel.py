@@ -72,19 +72,9 @@ def point_status(value: float, norm: float) -> int:
 
 @compiled
 def _fill(
-    codes,
-    first,
-    second,
-    inputs,
-    numbers,
-    starts,
-    blocks,
-    n_points,
-    longest,
-    values,
-    gradients,
+    codes, first, second, inputs, numbers, starts, blocks, n_points, longest, values, gradients,
     status,
-):
+):  # fmt: skip
     n_blocks, n_inputs, width = blocks.shape
     node_values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
@@ -98,15 +88,9 @@ def _fill(
             length = starts[tree + 1] - start
             forward(*tape, start, length, blocks[block].ctypes, n, node_values.ctypes)
             backward(
-                *tape,
-                start,
-                length,
-                n,
-                n_inputs,
-                node_values.ctypes,
-                adjoints.ctypes,
+                *tape, start, length, n, n_inputs, node_values.ctypes, adjoints.ctypes,
                 gradient.ctypes,
-            )
+            )  # fmt: skip
             for k in range(n):
                 norm = 0.0
                 for column in range(n_inputs):

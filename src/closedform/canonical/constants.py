@@ -10,7 +10,7 @@ from closedform.errors import ShapeError
 from closedform.expressions.evaluate import depends_on_inputs, number_of, operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import NAMED_CONSTANTS
-from closedform.expressions.tree import Constant, Token, Tree, apply, constant
+from closedform.expressions.tree import Constant, Token, Tree, apply, constant, subtrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,6 @@ def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
             ):
                 free[child] = FreeConstant(child, _number(parts[child]))
     return tuple(free[position] for position in sorted(free))
-
-
-def subtrees(tree: Tree) -> list[Tree]:
-    """The tree below each node."""
-    parts: list[Tree] = []
-    for token, operands in zip(tree.tokens, operand_positions(tree), strict=True):
-        parts.append(
-            apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
-        )
-    return parts
 
 
 def with_constants(

@@ -179,6 +179,23 @@ def apply(name: str, *operands: Tree) -> Tree:
     return Tree(tokens)
 
 
+def subtrees(tree: Tree) -> list[Tree]:
+    """The tree below each node, in the order of the nodes.
+
+    Examples
+    --------
+    >>> [part.size for part in subtrees(apply("mul", variable(0), apply("sin", variable(1))))]
+    [1, 1, 2, 4]
+    """
+    starts: list[int] = []
+    for position, token in enumerate(tree.tokens):
+        start = position
+        for _ in range(arity(token)):
+            start = starts[start - 1]
+        starts.append(start)
+    return [Tree(tree.tokens[start : end + 1]) for end, start in enumerate(starts)]
+
+
 def _number(name: str, operands: tuple[Tree, ...]) -> Tree | None:
     values = [operand.root.value for operand in operands if isinstance(operand.root, Constant)]
     if name == "neg" and len(values) == 1:

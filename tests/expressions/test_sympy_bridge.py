@@ -1,3 +1,4 @@
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -11,10 +12,18 @@ from closedform.expressions.tree import apply, variable
 from closedform.testing.strategies import expressions
 
 
-def _value(form, names, point):
-    """A form at a point, nan where it is not a real number."""
-    number = form.evalf(30, subs=dict(zip(symbols(names), point, strict=True)))
-    return float(number) if number.is_Float or number.is_Rational else float("nan")
+def _values(form, names, points):
+    """A form at points, nan where it is not a real number."""
+    function = sympy.lambdify(symbols(names), form, "mpmath")
+    return np.array([_real(function, point) for point in points])
+
+
+def _real(function, point):
+    try:
+        number = mpmath.mpmathify(function(*map(mpmath.mpf, point)))
+    except (ArithmeticError, AttributeError, TypeError, ValueError):  # also of complex numbers
+        return np.nan
+    return np.nan if number.imag else float(number.real)
 
 
 @given(expressions(max_size=14))
@@ -25,9 +34,10 @@ def test_sympy_has_the_same_values(e):
     except ExpressionError:
         assume(False)
         raise
+    # Ours are limits where SymPy divides by an exact zero: tanh(y)**(1/(x - x)).
+    assume(not form.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I))
     points = np.random.default_rng(0).uniform(0.3, 1.7, (20, 2))
     before = e(points)
-    after = np.array([_value(form, e.names, point) for point in points])
     # SymPy cancels, so it may be finite where the original is not; never the other way round. Where
     # a rounding of the inputs changes the value, so does another order of operations.
     with np.errstate(all="ignore"):
@@ -36,8 +46,9 @@ def test_sympy_has_the_same_values(e):
             & (np.abs(before) < 1e12)
             & (np.abs(e(points * (1 + 1e-14)) - before) < 1e-9)
         )
+    after = _values(form, e.names, points[usable])
     np.testing.assert_allclose(
-        after[usable], before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form}"
+        after, before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form}"
     )
 
 

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from closedform.canonical.coefficients import with_coefficients
-from closedform.canonical.constants import free_constants, subtrees
+from closedform.canonical.constants import free_constants
+from closedform.canonical.term_coefficients import with_coefficients
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
 from closedform.expressions.printing import to_text
+from closedform.expressions.tree import subtrees
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import Spread, spreads
 

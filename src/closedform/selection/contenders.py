@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from closedform.alignment.misalignment import TRIM
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
+from closedform.alignment.tolerances import TRIM
 from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
@@ -19,6 +19,7 @@ from closedform.canonical.snap import snapped_forms
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Front
@@ -207,13 +208,7 @@ def count_parts(tree: Tree) -> int:
     ... )
     (4, 3)
     """
-    n_terms, pending = 0, [tree]
-    while pending:
-        part = pending.pop()
-        if part.root in ("add", "sub", "neg"):
-            pending += part.children
-        elif not part.is_constant:
-            n_terms += 1
+    n_terms = sum(not term.is_constant for _, term in signed_terms(tree))
     computed = tree.fold(
         lambda token: (not isinstance(token, Variable), 0),
         lambda name, *parts: (

@@ -15,6 +15,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.sums_and_products import product_of, signed_terms
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
@@ -83,7 +84,7 @@ def parts(tree: Tree) -> Iterator[Part]:
     """Every group of summands that depend on one input beside the same cofactor, where it is more
     than the input itself.
     """
-    summands = list(_summands(tree, 1))
+    summands = [(sign, list(_factors(term, 1))) for sign, term in signed_terms(tree)]
     for column in sorted(tree.variables):
         groups: dict[tuple[object, ...], list[int]] = {}
         for number, (_, factors) in enumerate(summands):
@@ -187,18 +188,6 @@ def _movable(tree: Tree, free: Sequence[int]) -> list[int]:
     return [place for place in dict.fromkeys([*free, *fitted_positions(tree)]) if place in nodes]
 
 
-def _summands(tree: Tree, sign: int) -> Iterator[tuple[int, list[tuple[Tree, int]]]]:
-    """Signs and factors, with powers 1 and -1, of the terms of a sum."""
-    if tree.root in ("add", "sub"):
-        left, right = tree.children
-        yield from _summands(left, sign)
-        yield from _summands(right, sign if tree.root == "add" else -sign)
-    elif tree.root == "neg":
-        yield from _summands(tree.children[0], -sign)
-    else:
-        yield sign, list(_factors(tree, 1))
-
-
 def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
     if tree.root == "mul":
         for child in tree.children:
@@ -213,9 +202,7 @@ def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
 def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
     above = [base for base, power in factors if power > 0]
     below = [base for base, power in factors if power < 0]
-    tree = above[0] if above else constant(1)
-    for base in above[1:]:
-        tree = apply("mul", tree, base)
+    tree = product_of(above) if above else constant(1)
     for base in below:
         tree = apply("div", tree, base)
     if sign > 0:

@@ -11,13 +11,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from closedform.canonical.numbers import plain
+from closedform.canonical.plain_numbers import plain
+from closedform.canonical.tolerances import EQUAL, MAX_TERMS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
-
-MAX_TERMS = 80
-"""Longer sums are not formed."""
-
-_CANCELLED = Fraction(1, 10**13)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +24,12 @@ class Atom:
     ----------
     tree : Tree
         How it is written; atoms that are written alike are equal.
-    inside : Sum or None
+    inside : ProductSum or None
         The sum in the brackets, or the argument of an exponential.
     """
 
     tree: Tree
-    inside: "Sum | None" = field(default=None, compare=False)
+    inside: "ProductSum | None" = field(default=None, compare=False)
 
     @property
     def is_constant(self) -> bool:
@@ -61,7 +57,7 @@ Factors = tuple[tuple[Atom, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class ProductSum:
     """Products with their coefficients, in order. Make one with `collect`."""
 
     parts: tuple[tuple[Factors, Fraction], ...]
@@ -78,24 +74,24 @@ class Sum:
         """Its only part, if it has one only."""
         return self.parts[0] if len(self.parts) == 1 else None
 
-    def scaled(self, factor: Fraction) -> "Sum":
+    def scaled(self, factor: Fraction) -> "ProductSum":
         """The sum times a number."""
         if factor == 1:
             return self
         return (
-            Sum(
+            ProductSum(
                 tuple((factors, plain(factor * coefficient)) for factors, coefficient in self.parts)
             )
             if factor
-            else Sum(())
+            else ProductSum(())
         )
 
-    def plus(self, other: "Sum") -> "Sum":
+    def plus(self, other: "ProductSum") -> "ProductSum":
         """The sum of both."""
         return collect([*self.parts, *other.parts])
 
 
-def collect(parts: Iterable[tuple[Factors, Fraction]]) -> Sum:
+def collect(parts: Iterable[tuple[Factors, Fraction]]) -> ProductSum:
     """Add like terms and put them in order.
 
     Raises
@@ -107,7 +103,7 @@ def collect(parts: Iterable[tuple[Factors, Fraction]]) -> Sum:
     for factors, coefficient in parts:
         old = totals.get(factors)
         total = coefficient if old is None else old + coefficient
-        if old is not None and abs(total) <= _CANCELLED * max(abs(old), abs(coefficient)):
+        if old is not None and abs(total) <= EQUAL * max(abs(old), abs(coefficient)):
             total = Fraction(0)
         totals[factors] = total
     if len(totals) > MAX_TERMS:
@@ -115,26 +111,26 @@ def collect(parts: Iterable[tuple[Factors, Fraction]]) -> Sum:
     kept = [(factors, plain(total)) for factors, total in totals.items() if total]
     if len(kept) > 1:
         kept.sort(key=lambda part: term_order(part[0]))
-    return Sum(tuple(kept))
+    return ProductSum(tuple(kept))
 
 
-def of_number(value: Fraction | float) -> Sum:
+def of_number(value: Fraction | float) -> ProductSum:
     """A number as a sum."""
-    return Sum((((), plain(value)),) if value else ())
+    return ProductSum((((), plain(value)),) if value else ())
 
 
 def of_factors(
     factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction = Fraction(1)
-) -> Sum:
+) -> ProductSum:
     """One product as a sum; the atoms must differ and not combine."""
     kept = sorted(
         ((atom, plain(power)) for atom, power in factors if power),
         key=lambda factor: atom_order(factor[0].tree),
     )
-    return Sum(((tuple(kept), plain(coefficient)),) if coefficient else ())
+    return ProductSum(((tuple(kept), plain(coefficient)),) if coefficient else ())
 
 
-def of_atom(atom: Atom) -> Sum:
+def of_atom(atom: Atom) -> ProductSum:
     """One atom as a sum."""
     return of_factors([(atom, Fraction(1))])
 
@@ -149,6 +145,11 @@ def split_constant(factors: Factors) -> tuple[Factors, Factors]:
         tuple(factor for factor in factors if factor[0].is_constant),
         tuple(factor for factor in factors if not factor[0].is_constant),
     )
+
+
+def is_logarithm(factors: Factors) -> bool:
+    """Whether a product is one logarithm and nothing else."""
+    return len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1
 
 
 @lru_cache(maxsize=20_000)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from closedform.canonical.numbers import awkwardness, is_simple, plain, power
+from closedform.canonical.plain_numbers import awkwardness, is_simple, plain, split_power
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_plain(value: float | Fraction, expected: Fraction) -> None:
     ],
 )
 def test_power(base: str, exponent: str, parts: str) -> None:
-    assert " ".join(str(part) for part in power(Fraction(base), Fraction(exponent))) == parts
+    assert " ".join(str(part) for part in split_power(Fraction(base), Fraction(exponent))) == parts
 
 
 @pytest.mark.parametrize(("base", "exponent"), [(-2, "1/2"), (0, "-1"), (0, "-1/2")])
 def test_power_that_is_not_real(base: int, exponent: str) -> None:
     with pytest.raises(ArithmeticError):
-        power(Fraction(base), Fraction(exponent))
+        split_power(Fraction(base), Fraction(exponent))
 
 
 def test_integers_before_decimals_before_fractions() -> None:

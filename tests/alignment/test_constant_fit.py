@@ -3,7 +3,8 @@ import pytest
 
 import closedform as cf
 from closedform.alignment.comparison import prepare
-from closedform.alignment.constants import LARGEST, fit_constants
+from closedform.alignment.constant_fit import fit_constants
+from closedform.alignment.tolerances import LARGEST_FITTED
 from closedform.expressions.tape import CONSTANT_CODE, compile_tapes
 
 NAMES = ["x", "y"]
@@ -72,4 +73,4 @@ def test_constants_stay_in_their_range():
     tapes = compile_tapes([cf.parse("log(3 + x) + y/2", names=NAMES).tree])
     numbers, found, _ = fit_constants(comparison, tapes, np.array([200]))
     assert found[0] < 0.1 * comparison.misalignments(tapes)[0][0]
-    assert 10 < np.abs(numbers).max() <= LARGEST
+    assert 10 < np.abs(numbers).max() <= LARGEST_FITTED

@@ -5,14 +5,10 @@ them.
 from fractions import Fraction
 from math import floor
 
-LARGEST_DENOMINATOR = 64
-"""Numbers that are such a fraction up to rounding become it."""
+from closedform.canonical.tolerances import EQUAL, LARGEST_EXACT_POWER, SHORT
+from closedform.expressions.tolerances import LARGEST_DENOMINATOR, SMALL_INTEGER
 
-_EQUAL = Fraction(1, 10**12)
-_SHORT = 10**8
-_ONE = Fraction(1)
-_HALF = Fraction(1, 2)
-_LARGEST_EXACT_POWER = 8
+ONE = Fraction(1)
 
 
 def plain(value: Fraction | float) -> Fraction:
@@ -28,19 +24,19 @@ def plain(value: Fraction | float) -> Fraction:
     if is_short(exact):
         return exact
     simple = exact.limit_denominator(LARGEST_DENOMINATOR)
-    if simple and abs(simple - exact) <= _EQUAL * abs(exact):
+    if simple and abs(simple - exact) <= EQUAL * abs(exact):
         return simple
     return Fraction(f"{float(exact):.15g}")
 
 
 def is_short(value: Fraction) -> bool:
     """Whether a number is written exactly in about as many digits as a measured one."""
-    return abs(value.numerator) < _SHORT and value.denominator < _SHORT
+    return abs(value.numerator) < SHORT and value.denominator < SHORT
 
 
 def is_simple(value: Fraction) -> bool:
     """Whether a number is a small integer or a fraction of small ones."""
-    return value.denominator <= 12 and abs(value.numerator) <= 12
+    return max(abs(value.numerator), value.denominator) <= SMALL_INTEGER
 
 
 def awkwardness(value: Fraction) -> int:
@@ -62,7 +58,7 @@ def awkwardness(value: Fraction) -> int:
     return size + (20 if abs(value.numerator) == 1 or 100 % value.denominator == 0 else 60)
 
 
-def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+def split_power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """A power of a positive number, or a whole power of any, as a number times a power that stays:
     number, base, exponent.
 
@@ -75,29 +71,29 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fract
 
     Examples
     --------
-    >>> [str(part) for part in power(Fraction(8), Fraction(1, 2))]
+    >>> [str(part) for part in split_power(Fraction(8), Fraction(1, 2))]
     ['2', '2', '1/2']
-    >>> [str(part) for part in power(Fraction(1, 2), Fraction(-3))]
+    >>> [str(part) for part in split_power(Fraction(1, 2), Fraction(-3))]
     ['8', '1', '1']
     """
     if exponent.denominator == 1:
-        return _whole_power(base, int(exponent)), _ONE, _ONE
+        return _whole_power(base, int(exponent)), ONE, ONE
     if base < 0:
         raise ArithmeticError(f"{base} to the power {exponent} is not real")
     if base == 0:
-        return _whole_power(base, 1 if exponent > 0 else -1), _ONE, _ONE
+        return _whole_power(base, 1 if exponent > 0 else -1), ONE, ONE
     whole, part = floor(exponent), exponent - floor(exponent)
     root = Fraction(float(base) ** float(part)).limit_denominator(LARGEST_DENOMINATOR)
-    if root and abs(float(root) - float(base) ** float(part)) <= 1e-15 * float(root):
-        return plain(root * _whole_power(base, whole)), _ONE, _ONE
+    if root and abs(float(root) - float(base) ** float(part)) <= EQUAL * float(root):
+        return plain(root * _whole_power(base, whole)), ONE, ONE
     if not is_short(base) or not is_short(exponent):
-        return plain(float(base) ** float(exponent)), _ONE, _ONE
+        return plain(float(base) ** float(exponent)), ONE, ONE
     if not is_simple(base):
-        return _ONE, base, exponent
-    if part == _HALF:
+        return ONE, base, exponent
+    if part == Fraction(1, 2):
         # Fractions leave the root: sqrt(1/2) is sqrt(2)/2, and squares too: sqrt(8) is 2*sqrt(2).
         radicand = base.numerator * base.denominator
-        side = max(k for k in range(1, 13) if radicand % (k * k) == 0)
+        side = max(k for k in range(1, SMALL_INTEGER + 1) if radicand % (k * k) == 0)
         return (
             plain(_whole_power(base, whole) * Fraction(side, base.denominator)),
             Fraction(radicand // (side * side)),
@@ -109,6 +105,6 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction, Fract
 def _whole_power(base: Fraction, exponent: int) -> Fraction:
     if base == 0 and exponent < 0:
         raise ArithmeticError("division by zero")
-    if abs(exponent) <= _LARGEST_EXACT_POWER:
+    if abs(exponent) <= LARGEST_EXACT_POWER:
         return plain(base**exponent)
     return plain(float(base) ** exponent)

@@ -10,7 +10,7 @@ are formed from Q^T u and u alone.
 import numpy as np
 
 from closedform.alignment.comparison import Comparison, judge_tree
-from closedform.alignment.misalignment import NORMAL_SHARE
+from closedform.alignment.tolerances import LARGEST_FITTED, MOST_FITTED, ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.expressions.sweeps import (
@@ -21,12 +21,6 @@ from closedform.expressions.sweeps import (
     tangent_forward,
 )
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
-
-MAX_CONSTANTS = 10
-"""Constants of a tree that are fitted; the others stay."""
-
-LARGEST = 1e3
-"""Constants do not leave this range: limit forms such as 1e6*(1 + 1e-6*x) are no concepts."""
 
 
 def fit_constants(
@@ -85,10 +79,10 @@ def _fit(
     gradient = np.empty((n_inputs, width))
     work = np.empty((4, width))
     n_tangent = tangent.shape[1] if tangent.shape[1] > 0 else n_inputs
-    coordinates = np.empty((MAX_CONSTANTS + 1, n_tangent, width))
-    components = np.empty((MAX_CONSTANTS + 1, concept.shape[1], width))
-    nodes = np.empty(MAX_CONSTANTS, np.int64)
-    old = np.empty(MAX_CONSTANTS)
+    coordinates = np.empty((MOST_FITTED + 1, n_tangent, width))
+    components = np.empty((MOST_FITTED + 1, concept.shape[1], width))
+    nodes = np.empty(MOST_FITTED, np.int64)
+    old = np.empty(MOST_FITTED)
     tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
@@ -98,11 +92,10 @@ def _fit(
             weights, n_points, give_up,
             values, adjoints, gradient, work,
         )  # fmt: skip
-        count = np.int64(
-            0
-        )  # a plain 0 is a type of its own, for which all that takes it would be compiled again
+        # A plain 0 is a type of its own, for which all that takes it would be compiled again.
+        count = np.int64(0)
         for i in range(length):
-            if free[start + i] and count < MAX_CONSTANTS:
+            if free[start + i] and count < MOST_FITTED:
                 nodes[count] = i
                 count += 1
         damping = 1e-3
@@ -113,54 +106,27 @@ def _fit(
                 n = min(width, n_points - block * width)
                 forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
                 backward(
-                    *tape,
-                    start,
-                    length,
-                    n,
-                    n_inputs,
-                    values.ctypes,
-                    adjoints.ctypes,
+                    *tape, start, length, n, n_inputs, values.ctypes, adjoints.ctypes,
                     gradient.ctypes,
-                )
+                )  # fmt: skip
                 rows = tangent[block if tangent.shape[0] > 1 else 0]
                 _apply(gradient, rows, scale, n, coordinates[0])
                 _multiply(gradient, concept[block], n, components[0])
                 for m in range(count):
                     tangent_forward(
-                        *tape,
-                        start,
-                        length,
-                        blocks[block].ctypes,
-                        n,
-                        nodes[m],
-                        values.ctypes,
+                        *tape, start, length, blocks[block].ctypes, n, nodes[m], values.ctypes,
                         changes.ctypes,
-                    )
+                    )  # fmt: skip
                     tangent_backward(
-                        *tape,
-                        start,
-                        length,
-                        n,
-                        n_inputs,
-                        nodes[m],
-                        values.ctypes,
-                        adjoints.ctypes,
-                        changes.ctypes,
-                        adjoint_changes.ctypes,
-                        gradient.ctypes,
-                    )
+                        *tape, start, length, n, n_inputs, nodes[m], values.ctypes,
+                        adjoints.ctypes, changes.ctypes, adjoint_changes.ctypes, gradient.ctypes,
+                    )  # fmt: skip
                     _apply(gradient, rows, scale, n, coordinates[m + 1])
                     _multiply(gradient, concept[block], n, components[m + 1])
                 _accumulate(
-                    coordinates,
-                    components,
-                    weights[block],
-                    values[length - 1],
-                    n,
-                    count,
-                    hessian,
-                    slope,
-                )
+                    coordinates, components, weights[block], values[length - 1], n, count,
+                    hessian, slope,
+                )  # fmt: skip
             improved = False
             new = current
             new_bad = bad
@@ -171,7 +137,7 @@ def _fit(
                 inside = True
                 for m in range(count):
                     numbers[start + nodes[m]] = old[m] + step[m]
-                    inside = inside and abs(old[m] + step[m]) <= LARGEST
+                    inside = inside and abs(old[m] + step[m]) <= LARGEST_FITTED
                 new = 2.0
                 if inside:
                     new, new_bad = judge_tree(
@@ -225,7 +191,12 @@ def _multiply(gradient, rows, n, out):
 
 @compiled_part
 def _accumulate(coordinates, components, weights, values, n, count, hessian, slope):
-    """Add a block to the normal equations."""
+    """Add a block to the normal equations.
+
+    With P = 1 - Q Q^T and e = u/|u|, the residual P e changes with a constant by P (du - e (e.du))
+    / |u|. P is a projection, so inner products of such changes are those of du - e (e.du) without
+    those of their components along Q.
+    """
     n_tangent = coordinates.shape[1]
     rank = components.shape[1]
     along = np.empty(count)
@@ -238,7 +209,7 @@ def _accumulate(coordinates, components, weights, values, n, count, hessian, slo
         share = 0.0
         for q in range(rank):
             share += components[0, q, k] * components[0, q, k]
-        if not share <= norm * (1.0 + NORMAL_SHARE):
+        if not share <= norm * (1.0 + ZERO_SHARE):
             share = norm
         finite = True
         for a in range(count):

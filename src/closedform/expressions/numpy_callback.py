@@ -33,7 +33,6 @@ class Kind(IntEnum):
 
 _SIGNATURE = ctypes.CFUNCTYPE(None, *(ctypes.c_int64,) * 6, *(ctypes.c_void_p,) * 4)
 _VALUES, _ADJOINTS, _CHANGES = int(Kind.VALUES), int(Kind.ADJOINTS), int(Kind.CHANGES)
-_DOUBLE = 8
 
 
 @cache
@@ -124,7 +123,7 @@ class _Sweep:
 
 
 def _row(address: int, start: int, n: int) -> FloatArray:
-    return np.frombuffer(_block(n).from_address(address + _DOUBLE * start))
+    return np.frombuffer(_block(n).from_address(address + ctypes.sizeof(ctypes.c_double) * start))
 
 
 @cache

@@ -3,31 +3,30 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import combinations
 
-from closedform.canonical.numbers import is_simple
-from closedform.canonical.sums import (
+from closedform.canonical.plain_numbers import ONE, is_simple
+from closedform.canonical.product_sums import (
     EULER,
     Atom,
     Factors,
-    Sum,
+    ProductSum,
     atom_order,
     collect,
+    is_logarithm,
     of_factors,
     split_constant,
 )
+from closedform.canonical.tolerances import MOST_GROUPED, MOST_GROUPINGS
 from closedform.expressions.complexity import complexity
+from closedform.expressions.sums_and_products import power_of, product_of
+from closedform.expressions.tolerances import SMALL_INTEGER
 from closedform.expressions.tree import Tree, apply, constant
-
-_ONE = Fraction(1)
-_HALF = Fraction(1, 2)
-_MOST_GROUPED = 24
-_MOST_TRIED = 4
 
 
 @lru_cache(maxsize=20_000)
-def spell(total: Sum) -> Tree:
+def spell(total: ProductSum) -> Tree:
     """Write a sum, with common factors taken out where that is cheaper.
 
     Examples
@@ -35,12 +34,12 @@ def spell(total: Sum) -> Tree:
     >>> from closedform.expressions.printing import to_text
     >>> from closedform.expressions.tree import variable
     >>> x, y = (Atom(variable(column)) for column in range(2))
-    >>> product = of_factors([(x, _ONE), (y, Fraction(-2))], Fraction(-1, 2))
-    >>> to_text(spell(product.plus(of_factors([(x, _ONE)]))), ["x", "y"])
+    >>> product = of_factors([(x, ONE), (y, Fraction(-2))], Fraction(-1, 2))
+    >>> to_text(spell(product.plus(of_factors([(x, ONE)]))), ["x", "y"])
     'x - x/(2*y**2)'
     """
     best = _plainly(total)
-    if 1 < len(total.parts) <= _MOST_GROUPED:
+    if 1 < len(total.parts) <= MOST_GROUPED:
         for form in _contents(total):
             if complexity(form) < complexity(best):
                 best = form
@@ -55,19 +54,19 @@ def spell(total: Sum) -> Tree:
     return best
 
 
-def plain_cost(total: Sum) -> int:
+def plain_cost(total: ProductSum) -> int:
     """The complexity of the terms one after the other: quicker to know than what `spell`
     reaches.
     """
     return complexity(_plainly(total))
 
 
-def group(inside: Sum) -> Atom:
+def group(inside: ProductSum) -> Atom:
     """A sum in brackets."""
     return Atom(spell(inside), inside)
 
 
-def _plainly(total: Sum) -> Tree:
+def _plainly(total: ProductSum) -> Tree:
     """The terms one after the other; one with a plus sign leads if there is any."""
     if not total.parts:
         return constant(0)
@@ -93,23 +92,23 @@ def _negated(tree: Tree) -> Tree:
     return apply("neg", tree)
 
 
-def _contents(total: Sum) -> Iterable[Tree]:
+def _contents(total: ProductSum) -> Iterable[Tree]:
     """The sum with a number taken out of all its terms."""
     for content in dict.fromkeys(abs(coefficient) for _, coefficient in total.parts):
         if content != 1:
-            yield _times([constant(content), _plainly(total.scaled(1 / content))])
+            yield product_of([constant(content), _plainly(total.scaled(1 / content))])
 
 
-def _groupings(total: Sum) -> Iterable[tuple[Tree, Sum]]:
+def _groupings(total: ProductSum) -> Iterable[tuple[Tree, ProductSum]]:
     """The sum with a factor taken out of some of its terms, for the factors that save most; or with
     logarithms made one.
     """
     splits = [_split(total, divisor, coefficient) for divisor, coefficient in _divisors(total)]
-    for split in sorted(splits, key=lambda split: -split.saving)[:_MOST_TRIED]:
+    for split in sorted(splits, key=lambda split: -split.saving)[:MOST_GROUPINGS]:
         if split.saving > 0:
-            sign = _ONE if split.inner[0][1] > 0 else -_ONE
+            sign = ONE if split.inner[0][1] > 0 else -ONE
             inside = Atom(_plainly(collect(split.inner).scaled(sign)))
-            product = of_factors([*split.divisor, (inside, _ONE)], sign * split.coefficient)
+            product = of_factors([*split.divisor, (inside, ONE)], sign * split.coefficient)
             grouped = collect([*split.rest, *product.parts])
             yield _plainly(grouped), grouped
     merged = _merged_logarithms(total)
@@ -128,7 +127,7 @@ class _Split:
     saving: int
 
 
-def _split(total: Sum, divisor: Factors, coefficient: Fraction) -> _Split:
+def _split(total: ProductSum, divisor: Factors, coefficient: Fraction) -> _Split:
     inner: list[tuple[Factors, Fraction]] = []
     rest: list[tuple[Factors, Fraction]] = []
     for factors, number in total.parts:
@@ -137,12 +136,12 @@ def _split(total: Sum, divisor: Factors, coefficient: Fraction) -> _Split:
             rest.append((factors, number))
         else:
             inner.append((quotient, number / coefficient))
-    each = (complexity(_term(divisor, _ONE)) + 1 if divisor else 0) + (4 if coefficient != 1 else 0)
+    each = (complexity(_term(divisor, ONE)) + 1 if divisor else 0) + (4 if coefficient != 1 else 0)
     ones = sum(4 for quotient, number in inner if not quotient and abs(number) == 1)
     return _Split(divisor, coefficient, inner, rest, (len(inner) - 1) * each - ones)
 
 
-def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:
+def _divisors(total: ProductSum) -> list[tuple[Factors, Fraction]]:
     """What two terms have in common: factors, a coefficient, or both."""
     found: dict[tuple[Factors, Fraction], None] = {}
     for (first, a), (second, b) in combinations(total.parts, 2):
@@ -153,7 +152,7 @@ def _divisors(total: Sum) -> list[tuple[Factors, Fraction]]:
             if power * powers.get(atom, 0) > 0
         )
         if shared:
-            found.setdefault((shared, _ONE))
+            found.setdefault((shared, ONE))
         if abs(a) == abs(b) != 1:
             found.setdefault(((), abs(a)))
             if shared:
@@ -174,13 +173,9 @@ def _divided(factors: Factors, divisor: Factors) -> Factors | None:
     return tuple((atom, power) for atom, power in powers.items() if power)
 
 
-def _merged_logarithms(total: Sum) -> Sum | None:
+def _merged_logarithms(total: ProductSum) -> ProductSum | None:
     """log(x) + 3*log(y) as log(x*y**3)."""
-    logarithms = [
-        (f, c)
-        for f, c in total.parts
-        if len(f) == 1 and f[0][0].tree.root == "log" and f[0][1] == 1
-    ]
+    logarithms = [(factors, c) for factors, c in total.parts if is_logarithm(factors)]
     if len(logarithms) < 2:
         return None
     lead = min((c for _, c in logarithms), key=lambda c: (abs(c), c < 0))
@@ -188,10 +183,10 @@ def _merged_logarithms(total: Sum) -> Sum | None:
     if not all(is_simple(power) for _, power in powers):
         return None
     merged = Atom(
-        apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), _ONE))
+        apply("log", _term(tuple(sorted(powers, key=lambda p: atom_order(p[0].tree))), ONE))
     )
     rest = [part for part in total.parts if part not in logarithms]
-    return collect([*rest, (((merged, _ONE),), lead)])
+    return collect([*rest, (((merged, ONE),), lead)])
 
 
 def _term(factors: Factors, coefficient: Fraction) -> Tree:
@@ -208,7 +203,7 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
         assert atom.inside is not None
         argument = spell(atom.inside.scaled(power).plus(collect([((), constants[0][1])])))
         others = tuple(factor for factor in varying if factor != exponential)
-        return _term((*others, (Atom(apply("exp", argument)), _ONE)), _ONE)
+        return _term((*others, (Atom(apply("exp", argument)), ONE)), ONE)
     leading = coefficient != 1 or bool(constants)
     above: list[Tree] = []
     below: list[Tree] = []
@@ -217,20 +212,25 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
             atom.is_exponential and not leading and all(p < 0 for _, p in varying)
         )
         (above if upright else below).append(_factor(atom, power if upright else -power))
-    if 1 < coefficient.denominator <= 12 and coefficient.numerator == 1 and above and not constants:
+    if (
+        1 < coefficient.denominator <= SMALL_INTEGER
+        and coefficient.numerator == 1
+        and above
+        and not constants
+    ):
         below.insert(0, constant(coefficient.denominator))
     elif constants and coefficient == 1 and above and all(power < 0 for _, power in constants):
-        below = [_constant([(atom, -power) for atom, power in constants], _ONE), *below]
+        below = [_constant([(atom, -power) for atom, power in constants], ONE), *below]
     elif leading or not above:
         above.insert(0, _constant(constants, coefficient))
-    return apply("div", _times(above), _times(below)) if below else _times(above)
+    return apply("div", product_of(above), product_of(below)) if below else product_of(above)
 
 
 def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Tree:
     above: list[Tree] = []
     below: list[Tree] = []
     named = list(constants)
-    if named and coefficient.denominator <= 12:
+    if named and coefficient.denominator <= SMALL_INTEGER:
         below += [constant(coefficient.denominator)] if coefficient.denominator != 1 else []
         coefficient = Fraction(coefficient.numerator)
     if coefficient != 1:
@@ -239,8 +239,8 @@ def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction)
         (above if power > 0 or atom == EULER else below).append(
             _factor(atom, power if atom == EULER else abs(power))
         )
-    top = _times(above) if above else constant(1)
-    return apply("div", top, _times(below)) if below else top
+    top = product_of(above) if above else constant(1)
+    return apply("div", top, product_of(below)) if below else top
 
 
 def _factor(atom: Atom, power: Fraction) -> Tree:
@@ -248,10 +248,4 @@ def _factor(atom: Atom, power: Fraction) -> Tree:
         return apply("exp", constant(power))
     if atom.is_exponential and atom.inside is not None:
         return apply("exp", spell(atom.inside.scaled(power)))
-    if power == 1:
-        return atom.tree
-    return apply("sqrt", atom.tree) if power == _HALF else apply("pow", atom.tree, constant(power))
-
-
-def _times(factors: list[Tree]) -> Tree:
-    return reduce(lambda left, right: apply("mul", left, right), factors)
+    return power_of(atom.tree, power)

@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from closedform.cli.outputs import FIELD, check_outputs, deliver
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.shown import shown
-
-MAX_POINTS = 5000
 
 
 def extract(

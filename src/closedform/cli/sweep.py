@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from closedform.cli.extract import MAX_POINTS as MOST_POINTS
 from closedform.cli.outputs import TABLE, check_outputs, deliver
 from closedform.files import replacing
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.optional import require
 from closedform.shown import shown
 
@@ -60,7 +60,7 @@ def sweep(
     ] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
     max_points: Annotated[
-        int, typer.Option(metavar="N", help="How many points are taken.", max=MOST_POINTS)
+        int, typer.Option(metavar="N", help="How many points are taken.", max=MAX_POINTS)
     ] = 2000,
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")

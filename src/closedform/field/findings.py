@@ -6,21 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from closedform.field.tolerances import (
+    DEAD_SHARE,
+    DUPLICATE_SHARE,
+    FEWEST_POINTS,
+    IRRELEVANT_SHARE,
+    NOISE_DEGREES,
+    NOTABLE_SHARE,
+    POINTS_PER_INPUT,
+    SATURATED_ORDERS,
+    SCALE_RATIO,
+)
+
 if TYPE_CHECKING:
     from closedform.field.quality import Quality
 
 Severity = Literal["info", "warning", "error"]
-
-DEAD_SHARE = 0.98
-ZERO_SHARE = 0.05
-SATURATED_ORDERS = 6.0
-IRRELEVANT_SHARE = 1e-3  # of an equal share of the energy
-SCALE_RATIO = 1e3
-DUPLICATE_SHARE = 0.01
-NOISE_DEGREES = 5.0
-FEWEST_POINTS = 100
-POINTS_PER_INPUT = 10
-LOW_RANK_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _zero_gradients(quality: "Quality") -> Finding | None:
             message + "Choose another neuron, or inputs that reach it.",
             {"share": share},
         )
-    if share >= ZERO_SHARE:
+    if share >= NOTABLE_SHARE:
         message = (
             f"The gradient is zero at {_percent(share)} of the points, which do not count. If "
             f"the neuron is rectified, "
@@ -139,7 +140,7 @@ def _ambiguous_rank(quality: "Quality") -> Finding | None:
 
 
 def _low_rank_points(quality: "Quality") -> Finding | None:
-    if quality.low_rank_share < LOW_RANK_SHARE:
+    if quality.low_rank_share < NOTABLE_SHARE:
         return None
     message = (
         f"At {_percent(quality.low_rank_share)} of the points the latents have fewer than "

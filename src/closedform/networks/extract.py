@@ -15,7 +15,8 @@ from closedform.networks.errors import NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.networks.sources import open_source
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import as_generator
 
 

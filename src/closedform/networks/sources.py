@@ -12,10 +12,8 @@ from closedform.networks.options import Kind, OptionKeywords, make_options
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import Samples, Source
 from closedform.networks.wrt import arguments
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import as_generator
-
-MAX_POINTS = 5000
-"""Points that are taken by default: a few thousand directions decide a concept."""
 
 
 def extract_samples(

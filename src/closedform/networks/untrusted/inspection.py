@@ -17,10 +17,10 @@ import numpy as np
 from closedform.errors import ClosedformError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import STATE_DICTS, check_expansion
+from closedform.networks.untrusted.limits import MAX_MEMORY
 from closedform.networks.untrusted.pickles import Call, Name, Pickle, Reference, read_pickles
 from closedform.optional import require
 
-MAX_JSON = 2**28
 _PICKLED = "pickled objects"
 _PICKLE_ENDINGS = (".pkl", ".pickle")
 _BROKEN_ARCHIVE = (
@@ -306,7 +306,7 @@ def _array_header(opened: Any) -> str:
 
 
 def _json(file: Path) -> FileContent:
-    if _size(file) > MAX_JSON:
+    if _size(file) > MAX_MEMORY:
         refusal = f"It has {_size(file):,} bytes; results are far smaller."
         return FileContent("JSON", _size(file), refusal=refusal)
     try:

@@ -159,7 +159,7 @@ def read_inputs(folder: Path) -> int:
 def write_table(folder: Path, version: int, ending: str) -> None:
     import pandas
 
-    from closedform.cli.sweep import write_table
+    from closedform.cli.sweep_command import write_table
 
     rng = np.random.default_rng(version)
     table = pandas.DataFrame({"version": np.full(4000, version), "number": rng.normal(size=4000)})

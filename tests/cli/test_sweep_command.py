@@ -55,7 +55,7 @@ NOTING = """
 import os
 
 from closedform.sweeping import planning
-from closedform.sweeping.reading import read_neuron
+from closedform.sweeping.neuron_task import read_neuron
 
 
 def read(payload):

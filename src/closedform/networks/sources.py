@@ -11,8 +11,8 @@ from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import Samples, Source
-from closedform.networks.wrt import arguments
 from closedform.networks.tolerances import MAX_POINTS
+from closedform.networks.wrt import arguments
 from closedform.randomness import as_generator
 
 

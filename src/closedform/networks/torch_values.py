@@ -22,7 +22,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class RunnableNetwork:
     """The network that is really run: the user's own, or a copy of it in float64.
 
     Attributes
@@ -43,7 +43,7 @@ class Run:
 
 
 def values_of(
-    run: Run,
+    run: RunnableNetwork,
     neurons: tuple[Neuron, ...],
     parts: dict[Key, Any],
     fixed: dict[Key, Any],
@@ -56,7 +56,7 @@ def values_of(
 
     Parameters
     ----------
-    run : Run
+    run : RunnableNetwork
     neurons : tuple of Neuron
     parts, fixed : dict
         Inputs, and arguments that stay the same.

@@ -13,7 +13,7 @@ from closedform.errors import ConceptError
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import FrontEntry, Interpretation
 from closedform.optional import require
-from closedform.report.coefficients import coefficients
+from closedform.report.coefficient_intervals import coefficients
 from closedform.report.errors import ReportError
 from closedform.report.figure_numbers import (
     SMALLEST,

@@ -92,7 +92,7 @@ def read_tensors(source: Any, *, name: str) -> Any:
     if entries.get(f"{folder}/byteorder", b"little") != b"little":
         raise ModelFileError(f"{name} is big-endian; save it again on a usual machine.")
     try:
-        return _Reader(entries, folder).value(pickle.value)
+        return _TensorReader(entries, folder).value(pickle.value)
     except (
         TypeError,
         ValueError,
@@ -137,7 +137,7 @@ def _dtype(name: str) -> Any:
     return found if isinstance(found, torch.dtype) else None
 
 
-class _Reader:
+class _TensorReader:
     def __init__(self, entries: Mapping[str, bytes], folder: str) -> None:
         self._entries = entries
         self._folder = folder

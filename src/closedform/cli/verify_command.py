@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.cli.interpret import show, summary
+from closedform.cli.interpret_command import show, summary
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 
 
@@ -51,7 +51,7 @@ def verify(
       closedform verify field.npz "v**2/2 + sin(x)"
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
-    from closedform.field.storage import load_field
+    from closedform.field.field_file import load_field
     from closedform.optional import require
     from closedform.verification.verify_stage import verify as judge
 

@@ -100,7 +100,7 @@ def sweep(
     from closedform.execution.terminal import TerminalWatcher
     from closedform.networks.model_files import load_inputs, load_model
     from closedform.sweeping.effort import Effort
-    from closedform.sweeping.selection import parse_range
+    from closedform.sweeping.neuron_choice import parse_range
     from closedform.sweeping.sweep import sweep as run
 
     if scheduler is not None and processes is not None:
@@ -167,7 +167,7 @@ def results(
       closedform results STORE --where "verdict = verified, complexity < 10"
     """
     from closedform.execution.store import ResultStore
-    from closedform.sweeping.result import sweep_table
+    from closedform.sweeping.sweep_result import sweep_table
 
     check_outputs((out, TABLE))
     if out is not None and out.suffix.lower() == ".parquet":

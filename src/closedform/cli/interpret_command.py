@@ -58,7 +58,7 @@ def interpret(
       closedform interpret field.npz --budget 20 --report concept.html
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
-    from closedform.field.storage import load_field
+    from closedform.field.field_file import load_field
     from closedform.optional import require
     from closedform.reading.one_field import interpret_field
 

@@ -6,7 +6,7 @@ remembered too, so that they can be repeated on the input.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from closedform.optional import require
@@ -154,10 +154,7 @@ class SquashingWatch(TorchFunctionMode):
                 return repeated[place] if isinstance(repeated, tuple | list) else repeated
 
             steps = (*before.steps, step)
-            self._remember(
-                piece,
-                TorchPreactivation(before.name, before.source, before.axis, before.version, steps),
-            )
+            self._remember(piece, replace(before, steps=steps))
 
     def _remember(self, result: Any, before: TorchPreactivation) -> None:
         # The tensor itself is kept beside its id, so that the id cannot be given to another one.

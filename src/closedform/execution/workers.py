@@ -244,7 +244,8 @@ def _unusable(error: BaseException) -> WorkersLostError:
 def _connect(address: str) -> Any:
     distributed = require("distributed", extra="cluster")
     try:
-        return distributed.Client(address, timeout=30)
+        # How long it tries, and waits for a scheduler that went away, is in Dask's configuration.
+        return distributed.Client(address)
     except (OSError, TimeoutError, ValueError) as error:
         raise WorkersLostError(
             f"No scheduler answers at {address!r} ({error}). Start one: dask scheduler"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from closedform.cli.outputs import TABLE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, DataFile, ModelFile
 from closedform.files import replacing
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.optional import require
@@ -26,12 +27,8 @@ MEGABYTE = 2**20
 
 
 def sweep(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
-    ],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
-    ],
+    model: ModelFile,
+    data: DataFile,
     layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
     store: Annotated[
         str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")
@@ -88,7 +85,7 @@ def sweep(
     allow_pickle: Annotated[
         bool, typer.Option("--allow-pickle", help="Runs the model file's code.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
 

@@ -29,9 +29,6 @@ Suite = Literal["paper", "invariants", "controls", "speed"]
 Track = Literal["field", "network"]
 Tool = Literal["closedform", "direct regression", "implicit regression"]
 
-QUICK = ("sir", "rock-paper-scissors", "quadratic-form", "magnetic")
-"""Systems that are read in seconds; the subset that the tests run."""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

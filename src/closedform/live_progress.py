@@ -20,8 +20,7 @@ ProgressLike = bool | str | Progress | None
 """What a public function takes as `progress`."""
 
 _KINDS = ("line", "table")
-_NOTEBOOK_WIDTH = 120
-_BAR_WIDTH = 10
+_NOTEBOOK_WIDTH, _BAR_WIDTH = 120, 10
 _BAR_FROM = 100
 """In fewer columns the line has no bar: the expression needs the room more."""
 _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")

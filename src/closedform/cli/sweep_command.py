@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
 MOST_SHOWN = 20
-MEGABYTE = 2**20
+"""Rows of a table: a screen, with what stands above and below."""
 
 
 def sweep(
@@ -122,7 +122,7 @@ def sweep(
         max_points=max_points,
         smoothing=smoothing,
         effort=Effort(terms=terms, evaluations=evaluations, engine=engine),
-        limits=Limits(seconds=time_limit, memory=memory_limit * MEGABYTE, attempts=attempts),
+        limits=Limits(seconds=time_limit, memory=memory_limit * 2**20, attempts=attempts),
         retry_failed=retry_failed,
         keep_fields=not drop_fields,
         rng=seed,

@@ -30,6 +30,7 @@ Status = Literal["finished", "stopped", "interrupted"]
 _SAVE_EVERY = 5.0
 """Seconds between checkpoints, at the least."""
 _SHOW_EVERY = 0.2
+"""Seconds between two looks of the progress: faster than anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)

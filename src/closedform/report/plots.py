@@ -39,9 +39,8 @@ BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = (
 COLUMN = (3.4, 2.5)
 """Inches: a column of a two-column paper."""
 
-_MOST_LABELS = 20
-_SMALL = 7.5
-_TINY = 6.5
+_MOST_LABELS = 20  # of a front; with more, they overlap
+_SMALL, _TINY = 7.5, 6.5  # points: axes, and legends
 
 
 @ability("plot_front")

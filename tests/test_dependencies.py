@@ -15,7 +15,7 @@ CALLED = {"sklearn": "scikit-learn"}
 
 def imported(folder: Path) -> set[str]:
     """First names of all modules that files below a folder import, wherever in the file."""
-    found = set()
+    found: set[str] = set()
     for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):

@@ -94,8 +94,7 @@ def open_workers(executor: Any = None) -> Workers:
         return DaskWorkers(executor)
     raise WorkersError(
         f"executor is a {type(executor).__name__}; pass a number of processes, a "
-        f"concurrent.futures.Executor, a Dask Client, "
-        "the address of a Dask scheduler, or None."
+        "concurrent.futures.Executor, a Dask Client, the address of a Dask scheduler, or None."
     )
 
 

@@ -117,10 +117,9 @@ def _gradient(
         typical = float(np.median(reach[usable]))
         if variation > HOLDS * typical:
             warn(
-                f"The constraint '{constraint}' is stated to hold, but it varies on the "
-                f"points: typically by "
-                f"{variation:.2g}, where one spread of the inputs would change it by "
-                f"{typical:.2g}. Its direction is projected "
-                "out all the same; check the constraint, or leave it out."
+                f"The constraint '{constraint}' is stated to hold, but it varies on the points: "
+                f"typically by {variation:.2g}, where one spread of the inputs would change it by "
+                f"{typical:.2g}. Its direction is projected out all the same; check the "
+                "constraint, or leave it out."
             )
     return gradient

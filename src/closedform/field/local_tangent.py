@@ -60,9 +60,8 @@ def local_tangent(
     n_plane = _plane_neighbors(n_inputs)
     if len(unique) <= n_plane:
         raise FieldError(
-            f"There are {len(unique)} different points; local tangent planes in {n_inputs} "
-            f"inputs need more than {n_plane}. "
-            "Add points or state the constraints."
+            f"There are {len(unique)} different points; local tangent planes in {n_inputs} inputs "
+            f"need more than {n_plane}. Add points or state the constraints."
         )
     if rank is not None and not 1 <= rank <= n_inputs:
         raise FieldError(

@@ -199,10 +199,8 @@ def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
     if local_rank is None:
         return flat
     warn(
-        f"The points seem to lie on a curved surface of dimension {local_rank} in "
-        f"{linear.rank} dimensions; the network's "
-        "gradient is arbitrary across it. "
-        "Pass tangent='local', or better state the constraint, as in constraints=['x**2 + "
-        "y**2 = 1']."
+        f"The points seem to lie on a curved surface of dimension {local_rank} in {linear.rank} "
+        "dimensions; the network's gradient is arbitrary across it. Pass tangent='local', or "
+        "better state the constraint, as in constraints=['x**2 + y**2 = 1']."
     )
     return replace(flat, local_rank=local_rank)

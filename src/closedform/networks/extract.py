@@ -128,11 +128,9 @@ def _telling(inputs: Any) -> Iterator[None]:
             else f"given as {type(inputs).__name__}"
         )
         raise NetworkError(
-            f"The network failed on the inputs {kind}: {said} Check the number of inputs and "
-            f"their order. A tuple holds "
-            "several positional inputs, a dictionary named ones; fixed= takes further "
-            "arguments, and a function of tensors "
-            "can stand around the network."
+            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
+            "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
+            "further arguments, and a function of tensors can stand around the network."
         ) from error
 
 

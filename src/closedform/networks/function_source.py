@@ -201,9 +201,8 @@ class FunctionSource:
             return method
         if not callable(self._model):
             raise ExtractionError(
-                f"A {type(self._model).__name__} is neither a network, nor a function, nor "
-                f"an estimator with a method such as "
-                "predict. Pass one of these."
+                f"A {type(self._model).__name__} is neither a network, nor a function, nor an "
+                "estimator with a method such as predict. Pass one of these."
             )
         if neuron.layer not in ("", "output"):
             raise unknown_layer(neuron, ())

@@ -94,10 +94,9 @@ def load_model(
         return _built(file, builder, lambda: _state_dict(file))
     if ending == ".onnx":
         raise ModelFileError(
-            f"{file.name}: ONNX files are not read, for the converters to torch cover only a "
-            f"part of ONNX. Export the network "
-            "with torch.export to a .pt2, or in Python pass a function that runs the file "
-            "(gradients by finite differences)."
+            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part "
+            "of ONNX. Export the network with torch.export to a .pt2, or in Python pass a function "
+            "that runs the file (gradients by finite differences)."
         )
     raise ModelFileError(
         f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; "

@@ -184,9 +184,8 @@ class TrainingRun:
             ) from error
         if not fits:
             raise TrainingError(
-                f"The checkpoint {file} is of a training with other options, triplets or "
-                f"seed. Delete it, name another, or "
-                "pass resume=False to overwrite it."
+                f"The checkpoint {file} is of a training with other options, triplets or seed. "
+                "Delete it, name another, or pass resume=False to overwrite it."
             )
         self.module.load_state_dict(state["module"])
         self.optimizer.load_state_dict(state["optimizer"])

@@ -183,9 +183,8 @@ class TorchSource:
         _, together = self._differentiate(run, self._points, slice(0, count))
         if draws.any():
             self._note(
-                "The network draws random numbers even in evaluation mode; each gradient is "
-                "that of one seeded draw. Choose a "
-                "neuron in front of the random step if you can."
+                "The network draws random numbers even in evaluation mode; each gradient is that "
+                "of one seeded draw. Choose a neuron in front of the random step if you can."
             )
             return run
         if count < 3:

@@ -25,16 +25,25 @@ def tolerances_in_force() -> dict[str, float]:
     >>> tolerances_in_force()["field.LEAST_GAP"]
     3.0
     """
-    found = {}
+    found: dict[str, float] = {}
     for room in ROOMS:
         module = f"closedform.{room}.tolerances"
         if find_spec(module) is None:
             continue
         for name, value in vars(import_module(module)).items():
-            if not name.isupper():
-                continue
-            several = value if isinstance(value, tuple) else (value,)
-            for place, number in enumerate(several):
-                suffix = f"[{place}]" if isinstance(value, tuple) else ""
-                found[f"{room}.{name}{suffix}"] = float(number)
+            if name.isupper():
+                found |= _numbers(f"{room}.{name}", value)
     return found
+
+
+def _numbers(name: str, value: object) -> dict[str, float]:
+    """A number under its name, several with their place."""
+    if isinstance(value, int | float):
+        return {name: float(value)}
+    if not isinstance(value, tuple):
+        return {}
+    return {
+        f"{name}[{place}]": float(number)
+        for place, number in enumerate(value)
+        if isinstance(number, int | float)
+    }

@@ -105,9 +105,9 @@ def write_checkpoint(folder: Path, version: int) -> None:
     import torch
 
     from closedform.networks.siamese_network import SiameseOptions
-    from closedform.networks.siamese_run import Run
+    from closedform.networks.siamese_run import TrainingRun
 
-    run = Run(SiameseOptions(hidden=(64, 64)), 0, torch.zeros((8, 3, 2)), None)
+    run = TrainingRun(SiameseOptions(hidden=(64, 64)), 0, torch.zeros((8, 3, 2)), None)
     run.seconds = float(version)
     run.store(folder / "file.checkpoint")
 

@@ -85,6 +85,8 @@ class Provenance:
         What the search saw in the field before it began.
     versions : mapping of str to str
     command : str
+    tolerances : mapping of str to float
+        The numbers that decided, as ``field.LEAST_GAP``; empty in older files.
     """
 
     engine: str
@@ -98,6 +100,7 @@ class Provenance:
     structure: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

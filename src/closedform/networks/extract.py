@@ -15,7 +15,8 @@ from closedform.networks.errors import NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.networks.sources import open_source
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import as_generator
 
 
@@ -127,11 +128,9 @@ def _telling(inputs: Any) -> Iterator[None]:
             else f"given as {type(inputs).__name__}"
         )
         raise NetworkError(
-            f"The network failed on the inputs {kind}: {said} Check the number of inputs and "
-            f"their order. A tuple holds "
-            "several positional inputs, a dictionary named ones; fixed= takes further "
-            "arguments, and a function of tensors "
-            "can stand around the network."
+            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
+            "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
+            "further arguments, and a function of tensors can stand around the network."
         ) from error
 
 

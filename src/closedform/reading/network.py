@@ -18,7 +18,7 @@ from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.networks.sources import MAX_POINTS
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings

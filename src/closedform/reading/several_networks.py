@@ -22,6 +22,7 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading
 from closedform.keywords import checked_keywords
@@ -36,8 +37,6 @@ from closedform.selection.rules import RuleLike
 from closedform.verification.checks import Check
 from closedform.verification.thresholds import Thresholds
 from closedform.verification.verify_stage import verify
-
-_ROUNDING = 1e-10
 
 
 @checked_keywords
@@ -246,7 +245,7 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     # typical.
     apart = np.clip(1 - values[:, ::-1][:, :rank].mean(axis=1), 0.0, 1.0)
     typical = float(np.median(apart[alive])) if alive.any() else 0.0
-    trust = (typical + _ROUNDING) / (typical + _ROUNDING + apart)
+    trust = (typical + ROUNDED_AWAY) / (typical + ROUNDED_AWAY + apart)
     jacobians = np.swapaxes(frames / first.scale[:, None], 1, 2)
     field = GradientField.from_arrays(
         first.points,

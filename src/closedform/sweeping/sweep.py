@@ -16,10 +16,10 @@ from closedform.keywords import checked_keywords
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.randomness import Randomness, as_seed
 from closedform.sweeping.effort import Effort
-from closedform.sweeping.extraction import LayerExtraction
+from closedform.sweeping.layer_extraction import LayerExtraction
+from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
 from closedform.sweeping.planning import Planner, Request
-from closedform.sweeping.result import Sweep
-from closedform.sweeping.selection import Choice, choose_neurons, few_points
+from closedform.sweeping.sweep_result import Sweep
 
 MAX_POINTS = 2000
 """Points that are taken by default: fewer than for one neuron, for there are many."""

@@ -56,6 +56,7 @@ candidates are left out.
 """
 
 CHOSEN = 4
+"""The place of the concept on the front."""
 
 FINDINGS = (
     Finding("noise", "warning", "Directions carry noise of about 2.1 degrees. Use more points."),

@@ -32,6 +32,7 @@ from closedform.verification.halves import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure
 from closedform.verification.thresholds import Thresholds, as_thresholds
+from closedform.verification.tolerances_in_force import tolerances_in_force
 from closedform.versions import versions
 
 RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
@@ -185,4 +186,5 @@ def _provenance(selection: Selection | None, how: SecondSearch, seed: int) -> Pr
         rule=how.rule.name,
         structure=() if result is None else result.sentences,
         versions=versions(),
+        tolerances=tolerances_in_force(),
     )

@@ -82,11 +82,11 @@ def bench(
     from closedform.searching.budget import processor_seconds
     from closedform_bench.commands.formula_table import FormulaTable
     from closedform_bench.formulas.suite import BUDGET, FormulaPlan
+    from closedform_bench.invariants.bench_task import run_tasks
     from closedform_bench.invariants.suites import Plan
-    from closedform_bench.invariants.task import run_tasks
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
-    table: Table = InvariantTable(suite)
+    table: SuiteTable = InvariantTable(suite)
     if suite in ("feynman", "random"):
         plan = FormulaPlan(
             suite=suite,
@@ -132,7 +132,7 @@ def bench(
     raise typer.Exit(0 if result.get("false_laws", 0) == 0 else 1)
 
 
-class Table(Protocol):
+class SuiteTable(Protocol):
     """How the rows of a suite are shown."""
 
     def header(self) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from closedform.cli.extract import MAX_POINTS as MOST_POINTS
 from closedform.cli.outputs import TABLE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, DataFile, ModelFile
 from closedform.files import replacing
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.optional import require
 from closedform.shown import shown
 
@@ -22,16 +23,12 @@ if TYPE_CHECKING:
 
 SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
 MOST_SHOWN = 20
-MEGABYTE = 2**20
+"""Rows of a table: a screen, with what stands above and below."""
 
 
 def sweep(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
-    ],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
-    ],
+    model: ModelFile,
+    data: DataFile,
     layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
     store: Annotated[
         str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")
@@ -60,7 +57,7 @@ def sweep(
     ] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
     max_points: Annotated[
-        int, typer.Option(metavar="N", help="How many points are taken.", max=MOST_POINTS)
+        int, typer.Option(metavar="N", help="How many points are taken.", max=MAX_POINTS)
     ] = 2000,
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")
@@ -88,7 +85,7 @@ def sweep(
     allow_pickle: Annotated[
         bool, typer.Option("--allow-pickle", help="Runs the model file's code.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
 
@@ -100,7 +97,7 @@ def sweep(
     from closedform.execution.terminal import TerminalWatcher
     from closedform.networks.model_files import load_inputs, load_model
     from closedform.sweeping.effort import Effort
-    from closedform.sweeping.selection import parse_range
+    from closedform.sweeping.neuron_choice import parse_range
     from closedform.sweeping.sweep import sweep as run
 
     if scheduler is not None and processes is not None:
@@ -125,7 +122,7 @@ def sweep(
         max_points=max_points,
         smoothing=smoothing,
         effort=Effort(terms=terms, evaluations=evaluations, engine=engine),
-        limits=Limits(seconds=time_limit, memory=memory_limit * MEGABYTE, attempts=attempts),
+        limits=Limits(seconds=time_limit, memory=memory_limit * 2**20, attempts=attempts),
         retry_failed=retry_failed,
         keep_fields=not drop_fields,
         rng=seed,
@@ -167,7 +164,7 @@ def results(
       closedform results STORE --where "verdict = verified, complexity < 10"
     """
     from closedform.execution.store import ResultStore
-    from closedform.sweeping.result import sweep_table
+    from closedform.sweeping.sweep_result import sweep_table
 
     check_outputs((out, TABLE))
     if out is not None and out.suffix.lower() == ".parquet":

@@ -11,12 +11,12 @@ from closedform.execution.shared_folder import SharedFolder
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.sweeping.effort import Effort, read_with
-from closedform.sweeping.extraction import FieldReference
 from closedform.sweeping.inputs_file import load_inputs
+from closedform.sweeping.layer_extraction import FieldReference
 from closedform.sweeping.likeness import Likeness
 from closedform.versions import versions
 
-FUNCTION = "closedform.sweeping.reading:read_neuron"
+FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
 NOT_COMPARED = ("seconds", "versions", "digest")
 """Entries of a record that differ from run to run."""
 

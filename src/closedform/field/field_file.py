@@ -20,8 +20,8 @@ from closedform.field.errors import FieldError
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.json_types import has_type, typed
-from closedform.field.numbers import real_array
 from closedform.field.quality import Quality
+from closedform.field.real_numbers import real_array
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
 from closedform.files import replacing

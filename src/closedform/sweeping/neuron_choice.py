@@ -78,9 +78,8 @@ def layer_width(model: Any, inputs: Any, layer: str, options: OptionKeywords | N
     shape = shapes[0] if shapes else ()
     if len(shape) != 2:
         raise NeuronError(
-            f"The output of {layer!r} has shape {shape}, with positions beside units. Say "
-            f"which neurons: "
-            "neurons=['0,mean', '1,mean'] takes channels over all positions.",
+            f"The output of {layer!r} has shape {shape}, with positions beside units. Say which "
+            "neurons: neurons=['0,mean', '1,mean'] takes channels over all positions.",
             neuron=layer,
         )
     return shape[1]

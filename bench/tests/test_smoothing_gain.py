@@ -3,7 +3,7 @@ import pytest
 
 from closedform.errors import ShapeError
 from closedform.field.tangent_space import TangentSpace
-from closedform.networks.smoothing_gain import smoothing_gain
+from closedform_bench.smoothing_gain import smoothing_gain
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, size=(600, 2)) + 2.0
 TRUTH = POINTS[:, None, :].copy()

@@ -5,12 +5,12 @@ import re
 import shlex
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -20,33 +20,23 @@ _LONG_NUMBER = re.compile(r"`[^`]*`|\d+\.\d{5,}(e[-+]?\d+)?")  # a name in backt
 
 
 def interpret(
-    field: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FIELD.npz",
-            exists=True,
-            dir_okay=False,
-            help="What `closedform extract` wrote.",
-        ),
-    ],
+    field: FieldFile,
     engine: Annotated[
         str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")
     ] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")
     ] = 60.0,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="For the same answer again, if time allows.")
-    ] = 0,
+    seed: Seed = 0,
     rule: Annotated[
         str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")
     ] = "factor",
     hypothesis: Annotated[
         str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,
+    as_json: AsJson = False,
+    report: ReportPage = None,
+    out: ResultFile = None,
 ) -> None:
     """Search a field for its concept, and judge it.
 
@@ -58,7 +48,7 @@ def interpret(
       closedform interpret field.npz --budget 20 --report concept.html
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
-    from closedform.field.storage import load_field
+    from closedform.field.field_file import load_field
     from closedform.optional import require
     from closedform.reading.one_field import interpret_field
 

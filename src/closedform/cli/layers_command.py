@@ -5,23 +5,18 @@ from typing import Annotated
 
 import typer
 
+from closedform.cli.shared_options import AllowPickle, Builder, ModelFile
 from closedform.shown import shown
 
 
 def layers(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
-    ],
+    model: ModelFile,
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d); for exact shapes."),
     ] = None,
-    builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
-    ] = None,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
-    ] = False,
+    builder: Builder = None,
+    allow_pickle: AllowPickle = False,
 ) -> None:
     """List the layers of a network, for `extract --neuron`.
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from closedform.field.errors import FieldError
+from closedform.field.field_file import SCHEMA, load_field, save_field
 from closedform.field.gradient_field import GradientField
-from closedform.field.storage import SCHEMA, load_field, save_field
 
 
 def sphere(n_points=300):

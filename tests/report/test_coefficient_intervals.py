@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.report.coefficients import (
+from closedform.report.coefficient_intervals import (
     coefficients,
     fitted_coefficients,
     network_spreads,

@@ -5,25 +5,17 @@ import shlex
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from closedform.cli.interpret import show, summary
+from closedform.cli.interpret_command import show, summary
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
 
 
 def verify(
-    field: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FIELD.npz",
-            exists=True,
-            dir_okay=False,
-            help="What `closedform extract` wrote.",
-        ),
-    ],
+    field: FieldFile,
     formula: Annotated[
         str,
         typer.Argument(metavar="FORMULA", help="Such as 'v**2/2 + sin(x)', constants as given."),
@@ -35,12 +27,10 @@ def verify(
     budget: Annotated[
         float, typer.Option(metavar="S", help="Seconds for that, after compilation.")
     ] = 60.0,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="For the same answer again, if time allows.")
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    report: ReportPage = None,
+    out: ResultFile = None,
 ) -> None:
     """Judge a formula of your own on a field, on all of its points.
 
@@ -51,7 +41,7 @@ def verify(
       closedform verify field.npz "v**2/2 + sin(x)"
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
-    from closedform.field.storage import load_field
+    from closedform.field.field_file import load_field
     from closedform.optional import require
     from closedform.verification.verify_stage import verify as judge
 

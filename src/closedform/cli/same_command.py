@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from closedform.cli.shared_options import AsJson
 from closedform.errors import DomainError
 from closedform.shown import shown
 
@@ -26,7 +27,7 @@ def same(
     domain: Annotated[
         str | None, typer.Option(metavar="A:B", help="For all inputs, or x=0:1,v=-1:1.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Decide whether two formulas are the same concept.
 

@@ -7,7 +7,8 @@ import numpy as np
 from closedform.errors import ShapeError
 from closedform.field.arguments import check_points, check_weights, checked_names
 from closedform.field.errors import FieldError
-from closedform.field.numbers import LARGEST, check_orthonormal, check_range
+from closedform.field.real_numbers import check_orthonormal, check_range
+from closedform.field.tolerances import LARGEST
 
 if TYPE_CHECKING:
     from closedform.field.gradient_field import GradientField

@@ -6,25 +6,19 @@ from typing import Annotated
 import typer
 
 from closedform.cli.outputs import FIELD, check_outputs, deliver
+from closedform.cli.shared_options import AllowPickle, Builder, DataFile, ModelFile
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.shown import shown
-
-MAX_POINTS = 5000
 
 
 def extract(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
-    ],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
-    ],
+    model: ModelFile,
+    data: DataFile,
     neuron: Annotated[
         list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")
     ],
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
-    builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
-    ] = None,
+    builder: Builder = None,
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")
     ] = None,
@@ -41,9 +35,7 @@ def extract(
         int, typer.Option(metavar="N", help="How many points are taken.")
     ] = MAX_POINTS,
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
-    ] = False,
+    allow_pickle: AllowPickle = False,
 ) -> None:
     """Look at a neuron of a network and write its gradient field.
 

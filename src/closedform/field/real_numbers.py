@@ -6,14 +6,7 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
 from closedform.field.errors import FieldError
-
-LARGEST = 1e50
-"""Inputs, scales, latents and weights beyond this are refused, and scales and weights below its
-inverse too. Products of six of them would overflow or vanish, and then formulas and their gradients
-cannot be computed: at 1e99 a wrong formula was verified, because what refuted it had vanished."""
-
-ORTHONORMAL = 1e-6
-"""How far products of basis vectors may be from 0 and 1: more than rounding, less than damage."""
+from closedform.field.tolerances import LARGEST, SINGLE_PRECISION
 
 
 def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> FloatArray:
@@ -101,12 +94,12 @@ def check_orthonormal(bases: FloatArray, what: str) -> None:
     if not bases.size:
         return
     # Entries of orthonormal columns are at most 1; larger ones would overflow in the products.
-    if not np.abs(bases).max() <= 1 + ORTHONORMAL:
+    if not np.abs(bases).max() <= 1 + SINGLE_PRECISION:
         worst = np.abs(bases).max()
         raise FieldError(f"The {what} are not orthonormal: an entry is as large as {worst:.3g}.")
     products = np.swapaxes(bases, -1, -2) @ bases
     worst = np.abs(products - np.eye(bases.shape[-1])).max()
-    if worst > ORTHONORMAL:
+    if worst > SINGLE_PRECISION:
         raise FieldError(
             f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}."
         )

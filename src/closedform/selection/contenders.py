@@ -22,6 +22,7 @@ from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Front
+from closedform.searching.orientation import oriented
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST, VARIANTS = 20, 3
@@ -142,7 +143,10 @@ def gather(
     found.sort(key=ranking.order)
     promising = ranking.prospects(found, [contender.misalignment for contender in found])
     forms = [
-        (canonical_form(c.expression, sample) if may_win else c.expression, c.engine)
+        (
+            canonical_form(oriented(c.expression, field), sample) if may_win else c.expression,
+            c.engine,
+        )
         for c, may_win in zip(found, promising, strict=True)
     ]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)], ranking)

@@ -174,7 +174,7 @@ def _fitted(drafts: dict[Tree, tuple[int, ...]], field: GradientField, space: Se
     )
     found = []
     for expression, value in zip(fitted, values.tolist(), strict=True):
-        plain = Expression(tidied(expression.tree), names)
+        plain = Expression(tidied(expression.tree, field.points), names)
         size = complexity(plain.tree, space.costs)
         if value < 1 and size <= space.max_complexity:
             found.append(Candidate(plain, value, size, "exchange"))

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.alignment.refit import refit
-from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
-from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree, apply, constant
+from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
+from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.beam import EXACT, Beam, OutOfTimeError
 from closedform.searching.structure_search.decomposition import Decomposition, decompose
@@ -53,11 +52,6 @@ UNSEEN = 1e-7
 COMPLETE, PARTS = 12, 2
 """States of one quantity that become formulas, and states of each other size whose quantities
 do.
-"""
-
-NEAR_ZERO = 0.02
-"""Of many values of both signs some are smaller than this share of the median, unless the sign
-changes through a pole.
 """
 
 GAP = 20.0
@@ -279,10 +273,9 @@ class Run:
     def _keep(self, trees: list[Tree]) -> None:
         """Fit formulas on the whole field and put them on the front."""
         names, costs = self.field.names, self.space.costs
-        upright = [_upright(tree, self.data.points) for tree in trees]
         new = [
             tree
-            for tree in dict.fromkeys(upright)
+            for tree in dict.fromkeys(trees)
             if tree not in self._judged and self.space.allows(tree, names)
         ]
         self._judged.update(new)
@@ -290,9 +283,9 @@ class Run:
         fitted, values = refit([Expression(tree, names) for tree in small], self.field)
         self.clock.evaluations += len(small)
         found = [
-            Candidate(expression, value, complexity(expression.tree, costs), self.options.name)
+            Candidate(turned, value, complexity(turned.tree, costs), self.options.name)
             for expression, value in zip(fitted, values.tolist(), strict=True)
-            if value < 1
+            if value < 1 and (turned := oriented(expression, self.field))
         ]
         self.front = self.front.merge(Front.of(found))
 
@@ -376,22 +369,6 @@ class _Passing:
 
     def close(self) -> None:
         """One engine is done; the search is not."""
-
-
-def _upright(tree: Tree, points: FloatArray) -> Tree:
-    """A formula, or its inverse where it changes sign through a pole inside the data: there it is
-    no map of the inverse.
-    """
-    with np.errstate(all="ignore"):
-        sizes = np.abs(values := evaluate(tree, points))
-    if not np.isfinite(values).all() or (values > 0).all() or (values < 0).all():
-        return tree
-    if sizes.min() < NEAR_ZERO * np.median(sizes):
-        return tree
-    if tree.root != "div":
-        return apply("div", constant(1), tree)
-    above, below = tree.children
-    return below if above.is_constant else apply("div", below, above)
 
 
 def _smaller(first: Budget, second: Budget) -> Budget:

@@ -12,10 +12,12 @@ from closedform.alignment.comparison import Comparison
 from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, with_numbers
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
+from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, Term
 
 FLOOR = 1e-13
@@ -98,8 +100,11 @@ def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
 def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[float]]:
     """Exponents of a product; if a base changes its sign, whole ones that are near."""
     exponents = [term.coefficient / unit for term in logs]
-    if all(term.sign for term in logs):
+    turning = [term for term in logs if not term.sign]
+    if not turning:
         return [exponents]
+    if len(turning) == 1:
+        return [[term.coefficient / turning[0].coefficient for term in logs]]
     found: list[list[Fraction] | list[float]] = []
     for denominator in (1, 2, 3):
         simple = [Fraction(round(exponent * denominator), denominator) for exponent in exponents]
@@ -149,24 +154,6 @@ def _powers(draft: Draft, logs: Sequence[Term], exponents: Sequence[Fraction | f
     return tree
 
 
-def product_of_powers(factors: Sequence[tuple[Tree, Fraction]]) -> Tree:
-    """A quotient of products of powers, without powers of 1."""
-    above, below = [], []
-    for base, exponent in factors:
-        if exponent:
-            power = base if abs(exponent) == 1 else apply("pow", base, constant(abs(exponent)))
-            (above if exponent > 0 else below).append(power)
-    tree = _multiplied(above) if above else constant(1)
-    return apply("div", tree, _multiplied(below)) if below else tree
-
-
-def _multiplied(parts: Sequence[Tree]) -> Tree:
-    tree = parts[0]
-    for part in parts[1:]:
-        tree = apply("mul", tree, part)
-    return tree
-
-
 def fit_plain(
     trees: Sequence[Tree],
     free: Sequence[tuple[int, ...]],
@@ -190,7 +177,7 @@ def fit_plain(
         plain, loss = (
             made_plain(tree, positions, value, comparison)
             if value < good
-            else (tidied(tree), value)
+            else (tidied(tree, comparison_points(comparison)), value)
         )
         found.setdefault(plain, loss)
     return list(found.items())
@@ -245,7 +232,13 @@ def made_plain(
             break
         tree, _, value = judged[best]
         left.remove(trials[best][0])
-    return tidied(tree), value
+    return tidied(tree, comparison_points(comparison)), value
+
+
+def comparison_points(comparison: Comparison) -> FloatArray:
+    """The points of a comparison, shape (n_points, n_inputs)."""
+    points = comparison.blocks.transpose(0, 2, 1).reshape(-1, comparison.blocks.shape[1])
+    return points[: comparison.n_points]
 
 
 def plain_numbers(value: float) -> list[float]:
@@ -263,12 +256,16 @@ def plain_numbers(value: float) -> list[float]:
 _ZERO, _ONE, _MINUS_ONE = (Constant(Fraction(number)) for number in (0, 1, -1))
 
 
-def tidied(tree: Tree) -> Tree:
+def tidied(tree: Tree, points: FloatArray) -> Tree:
     """Without factors and powers of 1, and with quotients and whole powers in the place of negative
     and broken ones.
     """
-    done = tree.fold(lambda token: Tree((token,)), _tidy)
-    return _with_whole_powers(done)
+    return _with_whole_powers(without_ones(tree), points)
+
+
+def without_ones(tree: Tree) -> Tree:
+    """Without factors and powers of 1, and with quotients in the place of negative powers."""
+    return tree.fold(lambda token: Tree((token,)), _tidy)
 
 
 def _tidy(name: str, *parts: Tree) -> Tree:
@@ -319,8 +316,8 @@ def _inverted(tree: Tree) -> Tree | None:
     return _tidy("pow", base, constant(-exponent.root.value))
 
 
-def _with_whole_powers(tree: Tree) -> Tree:
-    """A*B**(p/q) as A**q*B**p."""
+def _with_whole_powers(tree: Tree, points: FloatArray) -> Tree:
+    """A*B**(p/q) as A**q*B**p, unless A changes its sign and an even power would lose it."""
     if tree.root not in ("mul", "div"):
         return tree
     left, right = tree.children
@@ -329,6 +326,11 @@ def _with_whole_powers(tree: Tree) -> Tree:
     exponent = right.children[1].root.value
     if exponent.denominator not in (2, 3, 4):
         return tree
+    if exponent.denominator % 2 == 0:
+        with np.errstate(all="ignore"):
+            values = evaluate(left, points)
+        if values.min() < 0 < values.max():
+            return tree
     sign = 1 if tree.root == "mul" else -1
     return product_of_powers(
         [

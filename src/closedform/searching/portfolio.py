@@ -101,7 +101,7 @@ class Portfolio:
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
     structured: float = 0.75
-    exchanged: float = 0.05
+    exchanged: float = 0.15
 
     @property
     def name(self) -> str:
@@ -272,7 +272,9 @@ def _exchange(run: JointRun) -> None:
     """
     whole = run.whole
     if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
-        found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
+        found = exchange_parts(
+            whole.front, whole.field, whole.space, run.rng, may_go_on=run.may_go_on
+        )
         run.clock.evaluations += len(found)
         whole.front = whole.front.merge(found)
 

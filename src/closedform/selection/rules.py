@@ -95,12 +95,15 @@ class Scene:
         Misalignment that independent noise of the directions causes (an estimate, 0 if unknown).
     rng : Generator
         For the bootstrap.
+    systematic : ndarray, shape (n_contenders,)
+        The share of each one's misalignment that neighbouring points have in common.
     """
 
     contenders: Sequence[Contender]
     scores: RegionalScores
     noise: float
     rng: np.random.Generator
+    systematic: FloatArray | float = 1.0
 
 
 class Rule(ABC):
@@ -165,8 +168,10 @@ class ByFactor(Rule):
 
     def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:
         """Go through the contenders in order; the first that is not beaten is the choice."""
-        means = explainable(scene.scores.means(), scene.noise)
-        drawn = explainable(scene.scores.resampled(scene.rng, N_RESAMPLES), scene.noise)
+        means = explainable(scene.scores.means(), scene.noise, scene.systematic)
+        drawn = explainable(
+            scene.scores.resampled(scene.rng, N_RESAMPLES), scene.noise, scene.systematic
+        )
         penalties = [self.penalty(contender.expression) for contender in scene.contenders]
         low = (1 - CONFIDENCE) / 2
         for i in range(len(scene.contenders)):
@@ -338,6 +343,11 @@ def steepest_drop(contenders: Sequence[Contender], means: FloatArray) -> int:
     return front[int(slopes.argmax()) + 1]
 
 
-def explainable(misalignments: FloatArray, noise: float) -> FloatArray:
-    """Misalignments less what is surely noise, never below a tenth of themselves."""
-    return np.maximum(np.maximum(misalignments - NOISE_SHARE * noise, 0.1 * misalignments), PERFECT)
+def explainable(
+    misalignments: FloatArray, noise: float, systematic: FloatArray | float = 1.0
+) -> FloatArray:
+    """Misalignments without what is surely noise: less the estimate, and no more than neighbouring
+    points share; never below a tenth of themselves.
+    """
+    less = np.minimum(misalignments - NOISE_SHARE * noise, misalignments * systematic)
+    return np.maximum(np.maximum(less, 0.1 * misalignments), PERFECT)

@@ -121,9 +121,9 @@ def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iter
         data, [substitute(tree, [quantity.tree for quantity in state.quantities])]
     )
     if new is not None:
-        energy = float(data.weights @ (state.slopes[:, list(pair)] ** 2).sum(axis=1))
+        shares = data.weights @ state.slopes[:, list(pair)] ** 2
         loss = max(state.with_quantity(data, new, pair).loss - state.loss, 0.0)
-        yield Merge(pair, tree, loss, energy, energy)
+        yield Merge(pair, tree, loss, float(shares.sum()), float(shares.min()))
 
 
 def recoordinated(data: Data, state: State, shapes: Sequence[Tree]) -> Iterator[State]:

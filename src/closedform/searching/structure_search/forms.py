@@ -33,15 +33,14 @@ follows.
 WIDER = (
     ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
     ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
-    ("1/(x**2 + c)", "squares"),
-    ("(x + c)**2", "poles"), ("exp(b*x**2)", "bells"), ("tanh(b*x)", "rises"),
+    ("(x + c)**2", "poles"), ("tanh(b*x)", "rises"),
     ("atan(b*x)", "rises"),
     ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
-    ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"),
+    ("log: x + c", "poles"), ("log: sin(b*x)", "waves"),
     ("log: cos(b*x)", "waves"),
     ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"),
     ("log: exp(b*x) + exp(c*x)", "opposite"),
-    ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"),
+    ("log: tanh(b*x)", "rises"), ("log: cos(b*x) + c", "ripples"), ("1/(exp(b*x) + c)", "offsets"),
     ("log: sqrt(x) + c", "roots"),
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
     ("log: log(x + c)", "shifts"),
@@ -49,14 +48,24 @@ WIDER = (
 """Forms with constants inside, each with the list of values to start from."""
 
 
+COMPOSED = (
+    ("exp(b*u)", "rates"), ("sin(b*u)", "some waves"), ("cos(b*u)", "some waves"),
+    ("1/(u + c)", "poles"),
+    ("tanh(b*u)", "rises"),
+    ("log: u + c", "poles"), ("log: exp(b*u) + c", "offsets"), ("log: log(u + c)", "shifts"),
+    ("log: sin(b*u)", "some waves"), ("log: cos(b*u)", "some waves"), ("log: tanh(b*u)", "rises"),
+)  # fmt: skip
+"""Functions of a power of the quantity, which may enter by any of them: u stands for one of
+`POWERS`.
+"""
+
 INVERSE = (
-    ("exp(b/x)", "rates"), ("sin(b/x)", "waves"), ("cos(b/x)", "waves"), ("exp(b/x**2)", "bells"),
-    ("log: c + 1/x", "poles"), ("log: c + 1/x**2", "squares"), ("log: exp(b/x) + c", "offsets"),
-    ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"),
-    ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
-    ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"), ("log: log(c + 1/x)", "shifts"),
+    ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
+    ("log: c + 1/x**2", "squares"),
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
+
+POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("x**3", 3.0))
 
 WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
 """Angles that sines and cosines run through over the range of a quantity."""
@@ -156,18 +165,30 @@ def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
 def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms, and those with constants inside."""
     forms = [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)]
-    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, quantity.values)]
-    if quantity.values.min() > 0 or quantity.values.max() < 0:
-        families.append((INVERSE, 1 / quantity.values))
-    for family, values in families:
+    values = quantity.values
+    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
+    if values.min() > 0 or values.max() < 0:
+        families.append((INVERSE, 1 / values))
+    for power_text, power in POWERS:
+        if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
+            inner = [(_composed(text, power_text), grid) for text, grid in COMPOSED]
+            families.append((inner, values**power))
+    for family, inner_values in families:
         with np.errstate(all="ignore"):
-            grids = _grids(values)
+            grids = _grids(inner_values)
         for text, grid in family:
             if _allowed(_form(text, 0.37, 0.73), space):
                 forms += [
                     _form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST
                 ]
     return _evaluated(forms, quantity)
+
+
+def _composed(text: str, power: str) -> str:
+    """A family with a power in the place of u; b/x rather than b*(1/x)."""
+    if power.startswith("1/"):
+        text = text.replace("b*u", "b" + power.removeprefix("1"))
+    return text.replace("u", f"({power})")
 
 
 def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
@@ -192,11 +213,11 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "none": [(0.0, 0.0)],
         "rates": rates,
         "waves": waves,
+        "some waves": waves[::2],
         "phases": [(b, c) for b, _ in waves[:6] for c in (0.8, 2.3)],
         "poles": [*inside, *beyond, *above],
         "beyond": beyond,
         "squares": squares,
-        "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
         "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
         "powered": [

@@ -48,7 +48,7 @@ class Merge:
     energy : float
         How much of the field lies in these quantities.
     typical : float
-        What a sum of two functions taken at random leaves over.
+        What a sum of two functions taken at random leaves over, or the other quantity alone.
     """
 
     places: tuple[int, ...]
@@ -87,6 +87,13 @@ class Pair:
     def energy(self) -> float:
         """How much of the field lies in both."""
         return float(self.data.weights @ (self.along**2 + self.across**2))
+
+    @property
+    def weaker(self) -> float:
+        """How much of the field lies in the one that has less: a merge that ignores it loses no
+        more.
+        """
+        return float(min(self.data.weights @ self.along**2, self.data.weights @ self.across**2))
 
     @property
     def step(self) -> int:
@@ -157,7 +164,7 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
     for i, j in _one_of_each(ranked, forms):
         factor = float(factors[i, j] * forms[0].sizes[i] / forms[1].sizes[j])
         sums.append((forms[0].term(i, 0, 1.0), forms[1].term(j, 1, factor)))
-    return pair.merges(sums, float(np.median(losses)), level)
+    return pair.merges(sums, min(float(np.median(losses)), pair.weaker), level)
 
 
 def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[int, int]]:
@@ -206,7 +213,7 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
                 forms.term(j, 0, second * size / forms.sizes[j]),
             )
             sums.append((other.term(number, 1, 1.0), *terms))
-    return pair.merges(sums, pair.energy, level)
+    return pair.merges(sums, pair.weaker, level)
 
 
 def _best_two(

@@ -59,7 +59,7 @@ GAP = 20.0
 does not matter.
 """
 
-WEAK, BRIEF = 2.5, 0.25
+WEAK, BRIEF = 2.5, 0.15
 """Evidence below which two inputs at random look much like the best two, and the share for merging
 then.
 """
@@ -87,7 +87,7 @@ class Run:
         self.unused: tuple[str, ...] = ()
         self.limit = _Part(clock, options.apart)
         self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
-        self.is_structured = True
+        self.is_structured = self.is_known = True
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -95,16 +95,27 @@ class Run:
         self._show()
         self._keep(first_shots(self.data))
         try:
-            self.beam.level = self._level()
+            levels = self._levels()
         except OutOfTimeError:
             return
+        for level, share in levels:
+            self._merge_at(level, share)
+            if not self._may_go_on():
+                return
+        self._read_what_is_left()
+
+    def _merge_at(self, level: float, share: float) -> None:
+        """Merge what loses no more than a level, until a share of the budget is used."""
+        self.beam.set_level(level)
+        self.limit.share = share
         used = self._used()
         if len(used) < self.start.size:
             self._divide_without(used)
         if not self.unused:
             self._divide(self.start)
-        if not self._may_go_on():
-            return
+
+    def _read_what_is_left(self) -> None:
+        """Let the other engines read states of few quantities."""
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
@@ -163,29 +174,35 @@ class Run:
         gaps = (shares[order[1:]] + EXACT) / (shares[order[:-1]] + EXACT)
         widest = int(gaps.argmax())
         is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
-        dropped = set(order[: widest + 1].tolist()) if is_wide else set()
+        # What an input that does not matter has of the field is noise, so it loses no more than a
+        # merge.
+        is_noise = shares[order[: widest + 1]].sum() < self.beam.level * (widest + 1)
+        dropped = set(order[: widest + 1].tolist()) if is_wide and is_noise else set()
         return [column for column in range(len(order)) if column not in dropped]
 
-    def _level(self) -> float:
-        """What a true merge may lose: rounding, or the noise of one direction, by the field's
-        estimate or by the best merge.
+    def _levels(self) -> list[tuple[float, float]]:
+        """What a true merge may lose, and the share of the budget after which merging ends: first
+        rounding, then the noise of one direction, by the field's estimate or by the best merge.
+
+        A network is biased and has no noise that its neighbouring points could show. So where
+        nothing merges exactly, the merge for which most speaks says what a true one loses.
         """
         found, evidence = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
+        apart = self.options.apart
         if found == 0:
-            return EXACT
-        if resolution is None or resolution > RESOLVED:
-            if evidence > WEAK:
-                return max(EXACT, TOLERANCE * found)
-            # Hardly any structure, or an exact one that is hidden: a look is enough.
-            self.limit.share = min(self.limit.share, BRIEF)
-            self.is_structured = False
-            return EXACT
-        if quality.noise_misalignment < UNSEEN:
-            return EXACT
-        noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
-        return TOLERANCE * max(noise, min(found, 4 * noise))
+            return [(EXACT, apart)]
+        is_resolved = resolution is not None and resolution <= RESOLVED
+        if is_resolved and quality.noise_misalignment > UNSEEN:
+            noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
+            return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
+        # A level that was taken from a merge ends no search: what it lets pass may be false.
+        self.is_known = False
+        self.is_structured = evidence > WEAK
+        # Hardly any structure, or an exact one that is hidden: a look is enough.
+        apart = apart if self.is_structured else 2 * BRIEF
+        return [(EXACT, BRIEF), (max(EXACT, TOLERANCE * found), apart)]
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs
@@ -322,7 +339,7 @@ class Run:
             "engine": self.options.name,
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
-            "is_solved": self._is_solved(),
+            "is_solved": self._is_solved() and (self.is_known or self.lowest <= PERFECT),
         }
         structure = self.structure()
         if structure is not None:

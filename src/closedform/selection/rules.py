@@ -29,6 +29,12 @@ NOISE_SHARE = 0.7
 before ratios are formed.
 """
 
+NATS = 0.2
+"""What a unit of complexity has to gain where neighbouring points share what is left, as the
+logarithm of a factor. A richer formula fits some of a network's bias: one term more of eight units
+was seen to lower it up to four times, and a true one lowers it ten times or more.
+"""
+
 STEP, BEYOND = 0.9, 2
 """A clear step lowers the misalignment to this share of the best before. So many steps beyond the
 first contender that none beats get canonical forms and variants too, for a variant may turn the
@@ -104,6 +110,12 @@ class Scene:
     noise: float
     rng: np.random.Generator
     systematic: FloatArray | float = 1.0
+
+    def length(self, i: int, j: int) -> float:
+        """The log ratio that pays for the longer description of j; noise pays nothing."""
+        share = np.broadcast_to(self.systematic, len(self.contenders))[j]
+        longer = self.contenders[j].complexity - self.contenders[i].complexity
+        return float(NATS * share * longer)
 
 
 class Rule(ABC):
@@ -181,7 +193,7 @@ class ByFactor(Rule):
                 if gain <= 0 or np.quantile(drawn[:, i] / drawn[:, j], low) <= 1:
                     continue
                 better.append(j)
-                shares.append(gain / self._needed(penalties, i, j))
+                shares.append(gain / max(self._needed(penalties, i, j), scene.length(i, j)))
             if max(shares) < 1:
                 return i, self._reason(max(shares), len(scene.contenders) - 1 - i), tuple(better)
         raise AssertionError("The last contender is never beaten.")

@@ -104,9 +104,10 @@ class Beam:
     def best(self, size: int, count: int) -> list[State]:
         """The shortest descriptions by so many quantities."""
         states = self.states.get(size, {}).values()
-        return sorted(states, key=lambda state: float(description(state.loss, state.complexity)))[
-            :count
-        ]
+        return sorted(
+            states,
+            key=lambda state: float(description(state.loss, state.complexity, self.data.effective)),
+        )[:count]
 
     def is_good(self, state: State, start: State) -> bool:
         """Whether a state explains the field up to rounding or noise."""
@@ -263,13 +264,18 @@ class Beam:
         """
         of_pair: dict[tuple[int, ...], list[Merge]] = {}
         for merge in sorted(
-            merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree)))
+            merges,
+            key=lambda m: float(
+                description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
+            ),
         ):
             of_pair.setdefault(merge.places, []).append(merge)
         if state.size == 2 or self.level <= EXACT:
             return sorted(
                 merges,
-                key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree))),
+                key=lambda m: float(
+                    description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
+                ),
             )
         pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
@@ -285,7 +291,11 @@ class Beam:
             ]
         finally:
             self.level = level
-        merges.sort(key=lambda merge: float(description(state.loss + merge.loss, merge.tree.size)))
+        merges.sort(
+            key=lambda merge: float(
+                description(state.loss + merge.loss, merge.tree.size, self.data.effective)
+            )
+        )
         chosen: list[Merge] = []
         for merge in merges:
             if (

@@ -161,7 +161,7 @@ def _exchanged(
     left = 1 - along**2 / sizes / (slopes @ slopes)
     families: set[str] = set()
     for number in np.argsort(left, kind="stable"):
-        form = forms.forms[number]
+        form = forms.form(int(number))
         if form.family in families or (form.is_log and forms.signs[number] == 0):
             continue
         families.add(form.family)

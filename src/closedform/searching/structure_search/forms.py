@@ -15,7 +15,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.kernel import BAD_VALUE, values_and_gradients
 from closedform.expressions.parse import parse
-from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.expressions.tree import Constant, Tree, constant, variable
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
@@ -67,6 +67,9 @@ INVERSE = (
 
 POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("x**3", 3.0))
 
+N_SCREENED = 200
+"""Points on which sums are screened and fitted, or nearly twice as many."""
+
 WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
 """Angles that sines and cosines run through over the range of a quantity."""
 
@@ -114,7 +117,10 @@ class Forms:
     Attributes
     ----------
     forms : tuple of Form
-    slopes : ndarray, shape (n_forms, n_points)
+        With holes for their constants.
+    constants : tuple of (float, float)
+        What b and c of each are.
+    slopes : ndarray, shape (n_forms, n_screened)
         Their derivatives times the length of the quantity's gradient, each divided by its typical
         size.
     sizes : ndarray, shape (n_forms,)
@@ -125,6 +131,7 @@ class Forms:
     """
 
     forms: tuple[Form, ...]
+    constants: tuple[tuple[float, float], ...]
     slopes: FloatArray
     sizes: FloatArray
     signs: np.ndarray
@@ -144,6 +151,7 @@ class Forms:
         kept = [place for place, form in enumerate(self.forms) if form.family in families]
         return Forms(
             tuple(self.forms[place] for place in kept),
+            tuple(self.constants[place] for place in kept),
             self.slopes[kept],
             self.sizes[kept],
             self.signs[kept],
@@ -151,20 +159,21 @@ class Forms:
 
     def term(self, number: int, place: int, coefficient: float) -> Term:
         """A form times a coefficient, of the quantity in a place."""
-        return Term(self.forms[number], place, coefficient, int(self.signs[number]))
+        return Term(self.form(number), place, coefficient, int(self.signs[number]))
+
+    def form(self, number: int) -> Form:
+        """A form with its constants."""
+        return _form(self.forms[number].family, *self.constants[number])
 
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms of a quantity that the space allows."""
-    return _evaluated(
-        [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)],
-        quantity,
-    )
+    return _evaluated([(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)], quantity)
 
 
 def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms, and those with constants inside."""
-    forms = [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)]
+    chosen = [(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)]
     values = quantity.values
     families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
     if values.min() > 0 or values.max() < 0:
@@ -177,11 +186,9 @@ def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
         with np.errstate(all="ignore"):
             grids = _grids(inner_values)
         for text, grid in family:
-            if _allowed(_form(text, 0.37, 0.73), space):
-                forms += [
-                    _form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST
-                ]
-    return _evaluated(forms, quantity)
+            if _allowed(text, space):
+                chosen += [(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
+    return _evaluated(chosen, quantity)
 
 
 def _composed(text: str, power: str) -> str:
@@ -261,19 +268,40 @@ _SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
 """The constants b, c and p; p stands for a power and takes the place of b."""
 
 
-def _allowed(form: Form, space: SearchSpace) -> bool:
-    return space.allows_inside(form.tree, ["x"]) or (form.tree.size == 1)
+@cache
+def _batch(families: tuple[str, ...]) -> tuple[TapeBatch, np.ndarray, np.ndarray, np.ndarray]:
+    """Tapes of many families, and for every hole its node, its family's number and its constant."""
+    trees = [_form(text, 0.37, 0.73).tree for text in families]
+    batch = compile_tapes(trees)
+    holes = [
+        (int(batch.starts[number]) + node_positions(tree)[place], number, which)
+        for number, (text, tree) in enumerate(zip(families, trees, strict=True))
+        for place, which in zip(_shape(text)[0].free, _shape(text)[1], strict=True)
+    ]
+    nodes, numbers, constants = np.array(holes, dtype=np.int64).reshape(-1, 3).T
+    return batch, nodes, numbers, constants
 
 
-def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
-    """Slopes at the quantity's values, without forms that are not finite there."""
+def _allowed(text: str, space: SearchSpace) -> bool:
+    tree = _form(text, 0.37, 0.73).tree
+    return space.allows_inside(tree, ["x"]) or tree.size == 1
+
+
+def _evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) -> Forms:
+    """Slopes at some of the quantity's values, without forms that are not finite there."""
+    few = screened(len(quantity.values))
+    batch, nodes, owners, which = _batch(tuple(text for text, _, _ in chosen))
+    constants = np.array([(b, c) for _, b, c in chosen])
+    numbers = batch.numbers.copy()
+    numbers[nodes] = constants[owners, which]
     values, gradients, status = values_and_gradients(
-        compile_tapes([form.tree for form in forms]), np.ascontiguousarray(quantity.values[:, None])
+        batch.with_numbers(numbers), np.ascontiguousarray(quantity.values[few, None])
     )
+    forms = [_shape(text)[0] for text, _, _ in chosen]
     slopes = gradients[:, :, 0]
     with np.errstate(all="ignore"):
         is_log = np.array([form.is_log for form in forms])
-        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths
+        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths[few]
         slopes = np.where(np.isfinite(slopes) & (status != BAD_VALUE), slopes, np.inf)
         bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
         sizes = np.median(np.abs(slopes), axis=1)
@@ -282,4 +310,15 @@ def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
     with np.errstate(over="ignore"):
         scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
     signs = np.where(values[kept].min(axis=1) > 0, 1, np.where(values[kept].max(axis=1) < 0, -1, 0))
-    return Forms(tuple(forms[place] for place in kept), scaled, sizes[kept], signs)
+    return Forms(
+        tuple(forms[place] for place in kept),
+        tuple((chosen[place][1], chosen[place][2]) for place in kept),
+        scaled,
+        sizes[kept],
+        signs,
+    )
+
+
+def screened(n_points: int) -> slice:
+    """The points on which sums are screened and fitted; what they lose is judged on all."""
+    return slice(None, None, max(n_points // N_SCREENED, 1))

@@ -29,6 +29,7 @@ from closedform.searching.structure_search.reading import (
     promising_sets,
     reduced_field,
 )
+from closedform.searching.structure_search.writing import BIASED
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.engine import StructureSearch
@@ -64,6 +65,11 @@ WEAK, BRIEF = 2.5, 0.15
 then.
 """
 
+STRONG, CARRIED = 4.0, 1e-3
+"""Evidence with which the best merge's loss is believed to be the network's bias, and what that may
+be at most.
+"""
+
 ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
 
@@ -88,6 +94,7 @@ class Run:
         self.limit = _Part(clock, options.apart)
         self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
         self.is_structured = self.is_known = True
+        self.is_biased = False
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -99,6 +106,8 @@ class Run:
         except OutOfTimeError:
             return
         for level, share in levels:
+            if level > EXACT and self.is_biased:
+                self.beam.data = replace(self.data, effective=BIASED)
             self._merge_at(level, share)
             if not self._may_go_on():
                 return
@@ -197,8 +206,9 @@ class Run:
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
             return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
-        # A level that was taken from a merge ends no search: what it lets pass may be false.
-        self.is_known = False
+        # A level that was taken from a merge ends a search only if much speaks for that merge.
+        self.is_known = evidence > STRONG and found < CARRIED
+        self.is_biased = True
         self.is_structured = evidence > WEAK
         # Hardly any structure, or an exact one that is hidden: a look is enough.
         apart = apart if self.is_structured else 2 * BRIEF

@@ -23,9 +23,9 @@ from closedform.searching.structure_search.forms import Form, Term
 FLOOR = 1e-13
 """Losses below this differ by rounding."""
 
-EFFECTIVE = 200
-"""Points count as at most so many independent ones: errors of a network are alike at neighbouring
-points.
+EFFECTIVE, BIASED = 200, 40
+"""Points count as at most so many independent ones: with noise, and where a network's bias is alike
+at neighbouring points.
 """
 
 NATS = 0.7
@@ -160,6 +160,7 @@ def fit_plain(
     comparison: Comparison,
     most: int,
     good: float,
+    effective: int = EFFECTIVE,
 ) -> list[tuple[Tree, float]]:
     """Fit constants, and make those of the shortest descriptions plain where that costs nothing and
     they are good.
@@ -171,11 +172,11 @@ def fit_plain(
     judged = [
         one for one in _fitted(trees, free, comparison, STEPS) if np.isfinite(one[2]) and one[2] < 1
     ]
-    judged.sort(key=lambda one: float(description(one[2], complexity(one[0]))))
+    judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
         plain, loss = (
-            made_plain(tree, positions, value, comparison)
+            made_plain(tree, positions, value, comparison, effective)
             if value < good
             else (tidied(tree, comparison_points(comparison)), value)
         )
@@ -183,9 +184,11 @@ def fit_plain(
     return list(found.items())
 
 
-def description(loss: FloatArray | float, cost: FloatArray | float) -> FloatArray:
+def description(
+    loss: FloatArray | float, cost: FloatArray | float, effective: int = EFFECTIVE
+) -> FloatArray:
     """How many nats it takes to describe a field by a form and what it leaves over."""
-    return EFFECTIVE / 2 * np.log(np.asarray(loss) + FLOOR) + NATS * np.asarray(cost)
+    return effective / 2 * np.log(np.asarray(loss) + FLOOR) + NATS * np.asarray(cost)
 
 
 def _fitted(
@@ -209,12 +212,16 @@ def _fitted(
 
 
 def made_plain(
-    tree: Tree, positions: Sequence[int], value: float, comparison: Comparison
+    tree: Tree,
+    positions: Sequence[int],
+    value: float,
+    comparison: Comparison,
+    effective: int = EFFECTIVE,
 ) -> tuple[Tree, float]:
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
     uncertainty.
     """
-    allowed = value * (1 + 4 / min(comparison.n_points, EFFECTIVE)) + FLOOR
+    allowed = value * (1 + 4 / min(comparison.n_points, effective)) + FLOOR
     left = list(positions)
     while left:
         trials = [

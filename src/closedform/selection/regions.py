@@ -150,7 +150,8 @@ def systematic_shares(expressions: Sequence[Expression], field: GradientField) -
     weights = field.weights[usable] / field.weights[usable].sum()
     if len(usable) < 2 or field.tangent.kind != "none" or field.rank > 1:
         return np.ones(len(expressions))
-    nearest = KDTree(points / field.scale).query(points / field.scale, 2)[1][:, 1]
+    scaled = points / field.scale
+    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
     shares = np.ones(len(expressions))
     for place, expression in enumerate(expressions):
         with np.errstate(all="ignore"):

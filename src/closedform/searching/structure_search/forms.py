@@ -24,7 +24,8 @@ BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
     "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1",
     "log: x**2 - 1",
-    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)",
+    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)", "tanh(x)",
+    "log: tanh(x)",
 )  # fmt: skip
 """Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what
 follows.
@@ -204,6 +205,9 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     spread = max((high - low) / 2, 1e-300)
     low, high = values.min(), values.max()
     rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
+    # Arguments without units mostly have the factor 1.
+    plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
+    rates += plain
     waves = [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
@@ -225,7 +229,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "poles": [*inside, *beyond, *above],
         "beyond": beyond,
         "squares": squares,
-        "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
+        "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
         "powered": [
             (power, float(np.power(c, power)))
@@ -234,7 +238,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         ],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
-        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],
+        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],

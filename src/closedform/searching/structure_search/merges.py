@@ -16,7 +16,7 @@ from closedform.searching.structure_search.quantities import Data, State, first_
 from closedform.searching.structure_search.screening import screen
 from closedform.searching.structure_search.writing import description, fit_plain, written
 
-REFINED, KEPT = 10, 4
+REFINED, KEPT = 30, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
 
 ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9

@@ -70,6 +70,11 @@ STRONG, CARRIED = 4.0, 1e-3
 be at most.
 """
 
+MUCH_BETTER = 0.1
+"""What is found after a formula as good as the bias has to be this much better: a richer one fits
+some of the bias.
+"""
+
 ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
 
@@ -94,7 +99,7 @@ class Run:
         self.limit = _Part(clock, options.apart)
         self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
         self.is_structured = self.is_known = True
-        self.is_biased = False
+        self.is_biased, self.bias = False, EXACT
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -109,9 +114,27 @@ class Run:
             if level > EXACT and self.is_biased:
                 self.beam.data = replace(self.data, effective=BIASED)
             self._merge_at(level, share)
-            if not self._may_go_on():
+            if not self.is_biased and not self._may_go_on():
                 return
+        if not (self.is_biased and self._is_solved()):
+            if self.is_biased and not self.is_structured:
+                self.beam.set_level(EXACT)
+            self._read_what_is_left()
+        elif self.lowest > PERFECT:
+            self._read_exactly()
+
+    def _read_exactly(self) -> None:
+        """Look for an exact answer where one was found up to what seems a network's bias: only one
+        that is much better takes its place.
+        """
+        known, self.is_known = self.front, False
+        self.beam.set_level(EXACT)
+        lowest = self.lowest
         self._read_what_is_left()
+        self.is_known = True
+        if self.lowest > MUCH_BETTER * lowest:
+            self.front = known
+            self.beam.set_level(self.bias)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
@@ -128,9 +151,7 @@ class Run:
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
-            if state.size == self.start.size and (
-                self.clock.used > ALONE or not self.is_structured
-            ):
+            if state.size == self.start.size and self.clock.used > ALONE:
                 return
             self._read_whole(state)
             if state.size > 2 and self._may_go_on():
@@ -212,7 +233,8 @@ class Run:
         self.is_structured = evidence > WEAK
         # Hardly any structure, or an exact one that is hidden: a look is enough.
         apart = apart if self.is_structured else 2 * BRIEF
-        return [(EXACT, BRIEF), (max(EXACT, TOLERANCE * found), apart)]
+        self.bias = max(EXACT, TOLERANCE * found)
+        return [(EXACT, BRIEF), (self.bias, apart)]
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs
@@ -319,13 +341,15 @@ class Run:
     @property
     def lowest(self) -> float:
         """The lowest misalignment."""
-        return self.front.best.misalignment if self.front.best else 1.0
+        return self.front.lowest
 
     def _is_solved(self) -> bool:
         """Whether some formula is as good as the field is."""
         complete = self.beam.best(1, 1)
         return self.lowest <= PERFECT or any(
-            self.beam.is_good(state, self.start) for state in complete if self.beam.level > EXACT
+            self.is_known and self.beam.is_good(state, self.start)
+            for state in complete
+            if self.beam.level > EXACT
         )
 
     def _may_go_on(self) -> bool:
@@ -349,7 +373,8 @@ class Run:
             "engine": self.options.name,
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
-            "is_solved": self._is_solved() and (self.is_known or self.lowest <= PERFECT),
+            "is_solved": self._is_solved() and (self.lowest <= PERFECT or not self.is_biased),
+            "is_solved_up_to_bias": self._is_solved() and self.is_biased,
         }
         structure = self.structure()
         if structure is not None:

@@ -31,6 +31,9 @@ at neighbouring points.
 NATS = 0.7
 """What a unit of complexity costs, as a natural logarithm of likelihood."""
 
+FIRST_STEPS, MOST_FITTED = 6, 10
+"""Constants are known roughly at first: a few steps for all forms show which are worth more."""
+
 STEPS, FEW_STEPS = 25, 4
 DENOMINATORS = (1, 2, 3, 4)
 _FIRST_HOLE = 1000
@@ -169,9 +172,12 @@ def fit_plain(
     """
     if not trees:
         return []
-    judged = [
-        one for one in _fitted(trees, free, comparison, STEPS) if np.isfinite(one[2]) and one[2] < 1
-    ]
+    judged = _fitted(trees, free, comparison, FIRST_STEPS)
+    if len(judged) > MOST_FITTED:
+        judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
+    near = judged[:MOST_FITTED]
+    judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
+    judged = [one for one in judged if np.isfinite(one[2]) and one[2] < 1]
     judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:

@@ -81,3 +81,20 @@ def summands_of(tree: Tree, sign: int = 1) -> Iterator[tuple[int, Tree]]:
         yield from summands_of(right, sign if tree.root == "add" else -sign)
     else:
         yield sign, tree
+
+
+def powers_spelled(tree: Tree) -> Tree:
+    """The tree with its roots, squares and reciprocals written as powers.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> powers_spelled(parse("sqrt(x)").tree) == parse("x**0.5").tree
+    True
+    """
+
+    def node(name: str, *parts: Tree) -> Tree:
+        fixed = OPERATORS[name].power
+        return apply(name, *parts) if fixed is None else apply("pow", *parts, constant(fixed))
+
+    return tree.fold(lambda token: Tree((token,)), node)

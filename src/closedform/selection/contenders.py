@@ -299,13 +299,17 @@ def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contende
     fit much worse.
     """
     ordered = sorted(contenders, key=lambda c: (ranking.order(c), c.misalignment))
+    forms = [skeleton(contender.expression.tree) for contender in ordered]
+    lowest: dict[object, float] = {}
+    for contender, form in zip(ordered, forms, strict=True):
+        lowest[form] = min(lowest.get(form, np.inf), contender.misalignment)
     best, kept = np.inf, []
     variants: Counter[object] = Counter()
-    for contender in ordered:
-        form = skeleton(contender.expression.tree)
-        if (contender.misalignment <= NEAR * best or contender.misalignment < PERFECT) and variants[
-            form
-        ] < VARIANTS:
+    for contender, form in zip(ordered, forms, strict=True):
+        is_near = contender.misalignment <= max(NEAR * best, PERFECT)
+        # Plain numbers come first; the fitted ones that they have to stand against stay too.
+        is_lowest = contender.misalignment == lowest[form]
+        if is_near and (variants[form] < VARIANTS or is_lowest):
             kept.append(contender)
             variants[form] += 1
         best = min(best, contender.misalignment)

@@ -326,4 +326,5 @@ def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:
         (on_front if contender.misalignment < best else rest).append(contender)
         best = min(best, contender.misalignment)
     rest.sort(key=lambda c: (c.misalignment, c.order))
-    return [*on_front, *rest][:MOST]
+    # The simplest are the first to go: the best fit has to be among those that are compared.
+    return [*on_front[-MOST:], *rest][:MOST]

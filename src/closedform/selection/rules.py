@@ -42,10 +42,11 @@ MOST_ERRORS, SIGNIFICANT = 8.0, 1e-6
 """A plain number further away than so many standard errors (three, and the bias of networks, which
 is not in them) gives way to any gain that is significant."""
 
-NATS = 0.2
+NATS, BIAS_FACTOR = 0.2, 5.0
 """What a unit of complexity has to gain where neighbouring points share what is left, as the
-logarithm of a factor. A richer formula fits some of a network's bias: one term more of eight units
-was seen to lower it up to four times, and a true one lowers it ten times or more.
+logarithm of a factor, and the factor that is enough for any length. A richer formula fits some of a
+network's bias: one term more of eight units was seen to lower it up to four times, and a true one
+lowers it ten times or more.
 """
 
 STEP, BEYOND = 0.9, 2
@@ -144,7 +145,8 @@ class Scene:
     def length(self, i: int, j: int) -> float:
         """The log ratio that pays for the longer description of j; noise pays nothing."""
         share = 0.0 if self.systematic is None else float(self.systematic[j])
-        return NATS * share * (self.contenders[j].complexity - self.contenders[i].complexity)
+        longer = self.contenders[j].complexity - self.contenders[i].complexity
+        return share * min(NATS * longer, float(np.log(BIAS_FACTOR)))
 
 
 class Rule(ABC):

@@ -5,7 +5,7 @@ A search often ends with a stand-in, such as x - 0.15*x**3 for sin(x). Its slope
 so every family of functions is fitted to them, and the best are fitted again as parts of the whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +23,19 @@ from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, wider_forms
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.writing import Draft, tidied
+from closedform.searching.structure_search.writing import Draft, description, tidied
 
 FAMILIES = 6
 """Functions of each part that are fitted as parts of the whole."""
 
-STEPS = 40
-N_POINTS = 400
+ROUGH_STEPS, STEPS = 10, 40
+"""Steps of the first fits, on few points, and of the last ones, on the whole field."""
+
+CANDIDATES, FINISHED = 3, 8
+"""Formulas whose parts are exchanged, and new ones of each that are fitted on the whole field."""
+
+N_POINTS = 300
+"""Points of the first fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,12 @@ class Part:
 
 
 def exchange_parts(
-    front: Front, field: GradientField, space: SearchSpace, rng: np.random.Generator, most: int = 3
+    front: Front,
+    field: GradientField,
+    space: SearchSpace,
+    rng: np.random.Generator,
+    *,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Front:
     """Candidates in which one part of one of the best is exchanged for a function of each family,
     constants fitted.
@@ -51,22 +62,27 @@ def exchange_parts(
     Parameters
     ----------
     front : Front
-        Its best candidates lend their parts.
+        The shortest descriptions on it lend their parts.
     field : GradientField
     space : SearchSpace
         Limits what is made.
     rng : Generator
         Draws the points at which slopes are compared.
-    most : int
-        How many of the best are looked at.
+    may_go_on : callable
+        Asked before each candidate.
     """
-    data = Data.of(field, N_POINTS, rng)
+    usable = np.flatnonzero(field.weights > 0)
+    few = field.subset(np.sort(rng.choice(usable, min(N_POINTS, len(usable)), replace=False)))
+    data = Data.of(few, N_POINTS, rng)
     inputs = first_state(data)
     if inputs.size < len(field.names):
         return Front()
-    drafts: dict[Tree, tuple[int, ...]] = {}
     known: dict[int, Forms] = {}
-    for candidate in front.candidates[-most:]:
+    found = Front()
+    for candidate in sorted(front, key=_length)[:CANDIDATES]:
+        if not may_go_on():
+            break
+        drafts: dict[Tree, tuple[int, ...]] = {}
         for part in parts(candidate.expression.tree):
             column = part.column
             if column not in known:
@@ -77,7 +93,15 @@ def exchange_parts(
             )
             for tree, free in _exchanged(part, known[column], slopes):
                 drafts.setdefault(tree, free)
-    return _fitted(drafts, field, space)
+        rough = _fitted(list(drafts.items()), few, space, ROUGH_STEPS)
+        best = sorted(rough, key=lambda fit: _length(fit[0]))[:FINISHED]
+        finished = _fitted([fit[1] for fit in best], field, space, STEPS)
+        found = found.merge(Front.of(fit[0] for fit in finished))
+    return found
+
+
+def _length(candidate: Candidate) -> float:
+    return float(description(candidate.misalignment, candidate.complexity))
 
 
 def parts(tree: Tree) -> Iterator[Part]:
@@ -138,7 +162,7 @@ def _exchanged(
     left = 1 - along**2 / sizes / (slopes @ slopes)
     families: set[str] = set()
     for number in np.argsort(left, kind="stable"):
-        form = forms.forms[number]
+        form = forms.form(int(number))
         if form.family in families or (form.is_log and forms.signs[number] == 0):
             continue
         families.add(form.family)
@@ -166,20 +190,28 @@ def _written(
     return draft.done(tree)
 
 
-def _fitted(drafts: dict[Tree, tuple[int, ...]], field: GradientField, space: SearchSpace) -> Front:
+def _fitted(
+    drafts: Sequence[tuple[Tree, tuple[int, ...]]],
+    field: GradientField,
+    space: SearchSpace,
+    steps: int,
+) -> list[tuple[Candidate, tuple[Tree, tuple[int, ...]]]]:
+    """Candidates, and the drafts that they were made of with their constants fitted."""
     names = field.names
-    allowed = {tree: free for tree, free in drafts.items() if space.allows(tree, names)}
-    places = [_movable(tree, free) for tree, free in allowed.items()]
+    allowed = [(tree, free) for tree, free in drafts if space.allows(tree, names)]
     fitted, values = refit(
-        [Expression(tree, names) for tree in allowed], field, iterations=STEPS, positions=places
+        [Expression(tree, names) for tree, _ in allowed],
+        field,
+        iterations=steps,
+        positions=[_movable(tree, free) for tree, free in allowed],
     )
     found = []
-    for expression, value in zip(fitted, values.tolist(), strict=True):
-        plain = Expression(tidied(expression.tree), names)
+    for expression, value, (_, free) in zip(fitted, values.tolist(), allowed, strict=True):
+        plain = Expression(tidied(expression.tree, field.points), names)
         size = complexity(plain.tree, space.costs)
         if value < 1 and size <= space.max_complexity:
-            found.append(Candidate(plain, value, size, "exchange"))
-    return Front.of(found)
+            found.append((Candidate(plain, value, size, "exchange"), (expression.tree, free)))
+    return found
 
 
 def _movable(tree: Tree, free: Sequence[int]) -> list[int]:

@@ -12,11 +12,11 @@ from closedform.interpretation.evidence import (
     Alignment,
     Directions,
     Faithfulness,
+    Fit,
     HypothesisResult,
     InputNeed,
     Phi,
     Rival,
-    Stability,
 )
 from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
@@ -129,7 +129,9 @@ class Interpretation:
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-    stability : Stability or None
+        Other formulas that come near, those that the field cannot tell from the concept first.
+    fit : Fit or None
+        The misalignment in its parts: noise, and what neighbours share.
     inputs : tuple of InputNeed
     faithfulness : Faithfulness or None
     hypothesis : HypothesisResult or None
@@ -162,7 +164,7 @@ class Interpretation:
     alignment: Alignment | None = None
     phi: Phi | None = None
     rivals: tuple[Rival, ...] = ()
-    stability: Stability | None = None
+    fit: Fit | None = None
     inputs: tuple[InputNeed, ...] = ()
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None
@@ -176,6 +178,11 @@ class Interpretation:
     def agreement(self) -> str:
         """What several networks agree on, in a sentence; empty for one."""
         return agreement(self.networks)
+
+    @property
+    def alternatives(self) -> tuple[Expression, ...]:
+        """The forms that the field cannot tell from the concept."""
+        return self.verdict.alternatives
 
     @property
     def entry(self) -> FrontEntry | None:

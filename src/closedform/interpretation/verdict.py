@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from closedform.expressions.expression import Expression
 from closedform.shown import shown
 
-Status = Literal["verified", "approximate", "none"]
+Status = Literal["verified", "ambiguous", "approximate", "none"]
 
-STATUSES: tuple[Status, ...] = ("verified", "approximate", "none")
+STATUSES: tuple[Status, ...] = ("verified", "ambiguous", "approximate", "none")
 """Best first."""
 
 
@@ -67,19 +68,22 @@ class Verdict:
 
     Attributes
     ----------
-    status : {'verified', 'approximate', 'none'}
+    status : {'verified', 'ambiguous', 'approximate', 'none'}
     sentence : str
         The verdict in one sentence.
     checks : tuple of CheckResult
         What it rests on.
     n_points : int or None
         How many different points of the field count; None if that is not known.
+    alternatives : tuple of Expression
+        The forms that the field cannot tell from the concept; none if it is verified.
     """
 
     status: Status
     sentence: str
     checks: tuple[CheckResult, ...] = ()
     n_points: int | None = None
+    alternatives: tuple[Expression, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, wider_forms
-from closedform.searching.structure_search.quantities import Data, first_state
+from closedform.searching.structure_search.quantities import Data, first_state, make_quantity
 from closedform.searching.structure_search.writing import Draft, tidied
 
 FAMILIES = 6
@@ -66,17 +66,42 @@ def exchange_parts(
     drafts: dict[Tree, tuple[int, ...]] = {}
     known: dict[int, Forms] = {}
     for candidate in front.candidates[-most:]:
-        for part in parts(candidate.expression.tree):
-            column = part.column
-            if column not in known:
-                known[column] = wider_forms(inputs.quantities[column], space)
-            slopes = (
-                Expression(part.stands, field.names).gradient(data.points)[:, column]
-                * data.scale[column]
-            )
-            for tree, free in _exchanged(part, known[column], slopes):
-                drafts.setdefault(tree, free)
+        for tree, free in exchanged_parts(candidate.expression.tree, data, space, known).items():
+            drafts.setdefault(tree, free)
     return _fitted(drafts, field, space)
+
+
+def exchanged_parts(
+    tree: Tree, data: Data, space: SearchSpace, known: dict[int, Forms] | None = None
+) -> dict[Tree, tuple[int, ...]]:
+    """A formula with one part exchanged for the functions most like it, and the positions of the
+    new constants; none where an input has no slope. The verdict makes its rivals with it.
+
+    Parameters
+    ----------
+    tree : Tree
+    data : Data
+        Points at which slopes are compared.
+    space : SearchSpace
+    known : dict, optional
+        Forms of inputs, kept from call to call.
+    """
+    known = {} if known is None else known
+    drafts: dict[Tree, tuple[int, ...]] = {}
+    for part in parts(tree):
+        column = part.column
+        if column not in known:
+            quantity = make_quantity(data, variable(column))
+            if quantity is None:
+                continue
+            known[column] = wider_forms(quantity, space)
+        slopes = (
+            Expression(part.stands, data.names).gradient(data.points)[:, column]
+            * data.scale[column]
+        )
+        for made, free in _exchanged(part, known[column], slopes):
+            drafts.setdefault(made, free)
+    return drafts
 
 
 def parts(tree: Tree) -> Iterator[Part]:

@@ -1,6 +1,5 @@
-"""Stability: do two halves of the data, searched with other seeds, lead to the same form?"""
+"""Whether two formulas are one but for their constants, or one is a special case of the other."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,60 +7,62 @@ import numpy as np
 from closedform.alignment.misalignment import point_misalignment, weighted_mean
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray
+from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, skeleton
+from closedform.expressions.fitted_constants import skeleton
+from closedform.expressions.tape import node_positions
+from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.evidence import Stability
 
 SAME = 1e-8
 """Two concepts with a smaller misalignment to each other are one, however they are written."""
 
 
-def compare_halves(
-    concept: Expression, halves: Sequence[Expression], field: GradientField
-) -> Stability:
-    """Compare what was chosen on halves of the data with the concept.
-
-    Parameters
-    ----------
-    concept : Expression
-    halves : sequence of Expression
-    field : GradientField
-        Points at which the formulas are compared.
-    """
-    distances = [mutual_misalignment(concept, half, field) for half in halves]
-    same = [have_same_form(concept, half, field) for half in halves]
-    return Stability(tuple(halves), tuple(same), tuple(distances))
-
-
 def have_same_form(first: Expression, second: Expression, field: GradientField) -> bool:
     """Whether two formulas are one but for the values of constants, however they are written.
 
-    They are if one with its constants fitted to the other is the other, on the points of a field.
+    They are if each, with its constants fitted to the other, is the other. One of them alone is not
+    enough: x + 0.37*sin(3*y) can become x, and says something else.
 
     Examples
     --------
     >>> import closedform as cf
     >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
     >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
-    >>> first, second, third = (
-    ...     cf.parse(t, names=["x", "v"]) for t in ("x**2 + v/3", "3.01*x**2 + v", "x**3 + v/3")
+    >>> first, second, third, nested = (
+    ...     cf.parse(t, names=["x", "v"])
+    ...     for t in ("x**2 + v/3", "3.01*x**2 + v", "x**3 + v/3", "x**2 + v/3 + 0.1*sin(3*v)")
     ... )
-    >>> have_same_form(first, second, field), have_same_form(first, third, field)
-    (True, False)
+    >>> [have_same_form(first, other, field) for other in (second, third, nested)]
+    [True, False, False]
     """
     if (
         skeleton(first.tree) == skeleton(second.tree)
         or mutual_misalignment(first, second, field) < SAME
     ):
         return True
-    for fixed, fitted in ((first, second), (second, first)):
-        target = _field_of(fixed, field)
-        if fitted_positions(fitted.tree) and (target.weights > 0).any():
-            _, left = refit([fitted.rename(field.names)], target)
-            if left[0] < SAME:
-                return True
-    return False
+    return contains(first, second, field) and contains(second, first, field)
+
+
+def contains(general: Expression, special: Expression, field: GradientField) -> bool:
+    """Whether a formula, with its constants fitted, becomes another."""
+    target = field_of(special, field)
+    places = free_positions(general.tree, general.names)
+    if not (target.weights > 0).any():
+        return False
+    form = general.rename(field.names)
+    if not places:
+        return mutual_misalignment(general, special, field) < SAME
+    _, left = refit([form], target, iterations=60, positions=[places])
+    return bool(left[0] < SAME)
+
+
+def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Positions of all constants that a fit may move, plain ones too."""
+    nodes = node_positions(tree)
+    return tuple(
+        free.position for free in free_constants(Expression(tree, names)) if free.position in nodes
+    )
 
 
 def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:
@@ -83,13 +84,13 @@ def mutual_misalignment(first: Expression, second: Expression, field: GradientFi
 
 def points_apart(first: Expression, second: Expression, field: GradientField) -> FloatArray:
     """Misalignment of two formulas at each point; 1 where either has no gradient."""
-    target = _field_of(first, field)
+    target = field_of(first, field)
     gradients = second.rename(field.names).gradient(field.points) * field.scale
     values = point_misalignment(gradients, target.frames, field.tangent.basis)
     return np.where((field.weights > 0) & (target.weights == 0), 1.0, values)
 
 
-def _field_of(expression: Expression, field: GradientField) -> GradientField:
+def field_of(expression: Expression, field: GradientField) -> GradientField:
     """The directions of a formula at the points of a field; weight 0 where it has none."""
     gradients = expression.rename(field.names).gradient(field.points)
     with np.errstate(all="ignore"):

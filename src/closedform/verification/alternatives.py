@@ -1,0 +1,284 @@
+"""The set: which formulas the field cannot tell from the concept, and which are better than it.
+
+Rivals come from the searches, from the user, and are made of the concept. Each pays for its
+description; what is not clearly dearer than the concept is in the set.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.misalignment import TRIM
+from closedform.alignment.refit import refit
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Fit, Rival
+from closedform.searching.space import SearchSpace
+from closedform.verification.contest import Comparison, Contest, compare, hold_contest
+from closedform.verification.description import description_length
+from closedform.verification.made_rivals import make_rivals, rival_space
+from closedform.verification.residuals import split
+from closedform.verification.same_form import contains, free_positions, have_same_form
+from closedform.verification.thresholds import Thresholds
+
+WIDER = 0.5
+"""How far beyond the data's range, as a share of it, formulas are compared."""
+
+N_PROBES, N_JUDGED, N_SAME, MOST_SHOWN = 4000, 1500, 200, 8
+N_CELLS = 40
+
+Known = tuple[Expression, str]
+"""Another formula, and where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the contest said.
+
+    Attributes
+    ----------
+    fit : Fit
+    rivals : tuple of Rival
+        Those in the set first, best first.
+    loosened : Expression or None
+        The concept with its plain numbers fitted, where these are clearly off.
+    n_compared : int
+        How many forms were compared.
+    """
+
+    fit: Fit
+    rivals: tuple[Rival, ...]
+    loosened: Expression | None
+    n_compared: int
+
+    @property
+    def alternatives(self) -> tuple[Rival, ...]:
+        """Those that the field cannot tell from the concept."""
+        return tuple(rival for rival in self.rivals if rival.is_alternative)
+
+
+def compare_all(
+    concept: Expression,
+    known: Sequence[Known],
+    field: GradientField,
+    space: SearchSpace,
+    lines: Thresholds,
+    rng: np.random.Generator,
+    *,
+    is_network: bool,
+    is_fixed: bool = False,
+    make: bool = True,
+) -> Outcome:
+    """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
+
+    Parameters
+    ----------
+    concept : Expression
+    known : sequence of (Expression, str)
+        Formulas that searches found or the user has in mind.
+    field : GradientField
+        All points.
+    space : SearchSpace
+        Of the search; rivals are made in a wider one.
+    lines : Thresholds
+    rng : Generator
+    is_network : bool
+        Whether a network's own error may be in the field.
+    is_fixed : bool
+        Whether the concept's constants stay as they are: a stated formula.
+    make : bool
+        Whether rivals are made.
+    """
+    usable = rng.permutation(np.flatnonzero(field.weights > 0))[:N_JUDGED]
+    few = field.subset(np.sort(usable))
+    own = concept.rename(field.names)
+    forms: list[tuple[Expression, Sequence[int]]] = [
+        (own, () if is_fixed else fitted_positions(own.tree)),
+        (own, free_positions(own.tree, field.names)),
+    ]
+    sources = ["own", "own"]
+    for other, source in known:
+        form = other.rename(field.names)
+        if form.tree != own.tree:
+            forms.append((form, () if source == "given" else fitted_positions(form.tree)))
+            sources.append(source)
+    if make:
+        for tree, free in make_rivals(own, few, rival_space(space), rng).items():
+            forms.append((Expression(tree, field.names), free))
+            sources.append("made")
+    cells = _cells(few, rng)
+    contest = hold_contest(forms, few, cells, rng)
+    fit = _fit(contest, few, lines, is_network=is_network)
+    judge = _Judge(contest, sources, few, fit, lines, space, rng)
+    return Outcome(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
+
+
+def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    from closedform.selection.regions import divide
+
+    return np.maximum(divide(field, rng, N_CELLS), 0)
+
+
+def _fit(
+    contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool
+) -> Fit:
+    """The concept's misalignment in its parts, and what can have caused them."""
+    left = np.nan_to_num(contest.left[0], nan=1.0)
+    sizes = (left**2).sum(axis=1)
+    kept = sizes <= np.quantile(sizes, 1 - TRIM)
+    parts = split(left[kept], field.points[kept] / field.scale)
+    if parts.total <= lines.rounding:
+        kind = "exact"
+    elif parts.z < lines.significance:
+        kind = "noise"
+    elif is_network and parts.total >= lines.network_error:
+        kind = "network"
+    else:
+        kind = "lack"
+    return Fit(parts.total, parts.systematic, parts.z, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Compares each form of a contest with the first."""
+
+    contest: Contest
+    sources: Sequence[str]
+    field: GradientField
+    fit: Fit
+    lines: Thresholds
+    space: SearchSpace
+    rng: np.random.Generator
+
+    @property
+    def own(self) -> Expression:
+        return self.contest.expressions[0]
+
+    def loosened(self) -> Expression | None:
+        """The concept with all constants fitted, if that is significantly better."""
+        form, result = self.contest.expressions[1], compare(self.contest, 0, 1)
+        places = free_positions(form.tree, form.names)
+        if self.fit.kind == "exact" or result.z > -self.lines.significance or not places:
+            return None
+        return refit([form], self.field, positions=[places])[0][0]
+
+    def rivals(self) -> tuple[Rival, ...]:
+        """All that come near, those in the set first."""
+        found = [(place, self._judged(place)) for place in range(2, len(self.sources))]
+        near = sorted(
+            (
+                (difference, place, result)
+                for place, (difference, result) in found
+                if self._is_near(difference, result)
+            ),
+            key=lambda entry: (entry[0], entry[1]),
+        )
+        kept: list[Rival] = []
+        for difference, place, result in near:
+            form = self.contest.expressions[place]
+            if len(kept) == MOST_SHOWN:
+                break
+            if not self._is_other(form, difference, [rival.expression for rival in kept]):
+                continue
+            kept.append(self._rival(form, difference, result, self.sources[place]))
+        return tuple(kept)
+
+    def _judged(self, place: int) -> tuple[float, Comparison]:
+        """What a form costs more than the concept, and how they compare."""
+        result, costs = compare(self.contest, 0, place), self.space.costs
+        if not np.isfinite(result.ratio):
+            return np.inf, result
+        total = max(self.fit.total, self.lines.rounding)
+        log_ratio = np.log(max(result.ratio * self.fit.total, self.lines.rounding) / total)
+        further = description_length(
+            self.contest.expressions[place].tree, costs
+        ) - description_length(self.own.tree, costs)
+        return float(log_ratio + self.lines.price * further), result
+
+    def _is_near(self, difference: float, result: Comparison) -> bool:
+        """Whether a form is not told apart: within a factor where a bias decides, by significance
+        where noise does.
+        """
+        if difference > np.log(self.lines.alike):
+            return False
+        return self.fit.kind in ("network", "lack") or result.z < self.lines.significance
+
+    def _is_other(
+        self, form: Expression, difference: float, before: Sequence[Expression]
+    ) -> bool:
+        """Whether it says something else than the concept and those before it.
+
+        A form that contains the concept says more, and counts only if what it adds is worth its
+        price.
+        """
+        few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
+        if have_same_form(self.own, form, few):
+            return False
+        if difference > -np.log(self.lines.alike) and contains(form, self.own, few):
+            return False
+        return not any(have_same_form(other, form, few) for other in before)
+
+    def _rival(
+        self, form: Expression, difference: float, result: Comparison, source: str
+    ) -> Rival:
+        where, degrees = most_different(self.own, form, self.field, self.rng)
+        on_data = _angles(self.own, form, self.field.points, self.field.scale).max(initial=0.0)
+        return Rival(
+            form, form.complexity(self.space.costs), result.ratio * self.fit.total, difference,
+            where, degrees, float(on_data), source, result.z,
+        )  # fmt: skip
+
+
+def most_different(
+    first: Expression, second: Expression, field: GradientField, rng: np.random.Generator
+) -> tuple[tuple[tuple[str, float], ...], float]:
+    """Where, in a box around the data, the formulas point most differently.
+
+    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a
+    curved surface, whose points cannot be drawn, the data itself is searched.
+    """
+    data = field.points[field.weights > 0]
+    low, high = data.min(axis=0), data.max(axis=0)
+    margin = WIDER * (high - low)
+    probes = data
+    if field.tangent.basis is None:
+        probes = np.vstack([data, rng.uniform(low - margin, high + margin, (N_PROBES, len(low)))])
+    angles = _angles(first, second, probes, field.scale)
+    if not len(angles):
+        return (), 0.0
+    place = int(angles.argmax())
+    return tuple(zip(field.names, (float(f"{v:.4g}") for v in probes[place]), strict=True)), float(
+        angles[place]
+    )
+
+
+def without_refuted(outcome: Outcome, refuted: Sequence[bool]) -> Outcome:
+    """The outcome with some of its alternatives told apart after all."""
+    told = iter(refuted)
+    rivals = tuple(
+        replace(rival, is_alternative=not next(told)) if rival.is_alternative else rival
+        for rival in outcome.rivals
+    )
+    return replace(outcome, rivals=tuple(sorted(rivals, key=lambda r: not r.is_alternative)))
+
+
+def _angles(
+    first: Expression, second: Expression, points: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Angles in degrees; 0 where either gradient is not finite or nearly vanishes."""
+    with np.errstate(all="ignore"):
+        a, b = (expression.gradient(points) * scale for expression in (first, second))
+        sizes = [np.linalg.norm(g, axis=1) for g in (a, b)]
+        usable = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
+        for size in sizes:
+            usable &= (
+                size > 0.05 * np.median(size[np.isfinite(size)])
+                if np.isfinite(size).any()
+                else False
+            )
+        cosine = np.abs(np.einsum("nd,nd->n", a, b)) / (sizes[0] * sizes[1])
+        return np.where(usable, np.degrees(np.arccos(np.clip(cosine, 0.0, 1.0))), 0.0)

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.refit import refit
+from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Fit, Rival
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.writing import made_plain
 from closedform.verification.contest import Comparison, Contest, compare, hold_contest
 from closedform.verification.description import description_length
 from closedform.verification.made_rivals import make_rivals, rival_space
@@ -28,7 +30,7 @@ from closedform.verification.thresholds import Thresholds
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, MOST_SHOWN = 4000, 1500, 200, 8
+N_PROBES, N_JUDGED, N_SAME, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 8, 10
 N_CELLS = 40
 
 Known = tuple[Expression, str]
@@ -143,6 +145,18 @@ def _fit(
 
 
 @dataclass(frozen=True, slots=True)
+class _Judged:
+    """A form, its place in the contest, what it costs more than the concept, and how they
+    compare.
+    """
+
+    form: Expression
+    place: int
+    difference: float
+    result: Comparison
+
+
+@dataclass(frozen=True, slots=True)
 class _Judge:
     """Compares each form of a contest with the first."""
 
@@ -168,36 +182,48 @@ class _Judge:
 
     def rivals(self) -> tuple[Rival, ...]:
         """All that come near, those in the set first."""
-        found = [(place, self._judged(place)) for place in range(2, len(self.sources))]
-        near = sorted(
-            (
-                (difference, place, result)
-                for place, (difference, result) in found
-                if self._is_near(difference, result)
-            ),
-            key=lambda entry: (entry[0], entry[1]),
-        )
+        judged = [self._judged(place) for place in range(2, len(self.sources))]
+        # The best of those that are made get plain numbers, as the concept has them.
+        judged.sort(key=lambda one: one.difference)
+        judged = [
+            self._plain(one) if self.sources[one.place] == "made" and number < MOST_PLAIN else one
+            for number, one in enumerate(judged)
+        ]
+        judged.sort(key=lambda one: (one.difference, one.place))
         kept: list[Rival] = []
-        for difference, place, result in near:
-            form = self.contest.expressions[place]
-            if len(kept) == MOST_SHOWN:
+        for one in judged:
+            form, difference, result, place = one.form, one.difference, one.result, one.place
+            if len(kept) == MOST_SHOWN or not self._is_near(difference, result):
                 break
             if not self._is_other(form, difference, [rival.expression for rival in kept]):
                 continue
             kept.append(self._rival(form, difference, result, self.sources[place]))
         return tuple(kept)
 
-    def _judged(self, place: int) -> tuple[float, Comparison]:
+    def _judged(self, place: int) -> "_Judged":
         """What a form costs more than the concept, and how they compare."""
-        result, costs = compare(self.contest, 0, place), self.space.costs
-        if not np.isfinite(result.ratio):
-            return np.inf, result
-        total = max(self.fit.total, self.lines.rounding)
-        log_ratio = np.log(max(result.ratio * self.fit.total, self.lines.rounding) / total)
-        further = description_length(
-            self.contest.expressions[place].tree, costs
-        ) - description_length(self.own.tree, costs)
-        return float(log_ratio + self.lines.price * further), result
+        result = compare(self.contest, 0, place)
+        form = self.contest.expressions[place]
+        return _Judged(form, place, self._difference(form, result.ratio), result)
+
+    def _difference(self, form: Expression, ratio: float) -> float:
+        """Logarithm of the ratio of misalignments, with the price of what is longer."""
+        if not np.isfinite(ratio):
+            return np.inf
+        total, costs = max(self.fit.total, self.lines.rounding), self.space.costs
+        log_ratio = np.log(max(ratio * self.fit.total, self.lines.rounding) / total)
+        further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
+        return float(log_ratio + self.lines.price * further)
+
+    def _plain(self, one: "_Judged") -> "_Judged":
+        """A form with plain numbers where these cost next to nothing."""
+        places = free_positions(one.form.tree, one.form.names)
+        whole = comparison_of(self.field)
+        (fitted,), (before,) = refit([one.form], self.field, positions=[places])
+        tree, after = made_plain(fitted.tree, places, float(before), whole)
+        form = Expression(tree, one.form.names)
+        ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
+        return replace(one, form=form, difference=self._difference(form, ratio))
 
     def _is_near(self, difference: float, result: Comparison) -> bool:
         """Whether a form is not told apart: within a factor where a bias decides, by significance

@@ -18,8 +18,8 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
-from closedform.searching.structure_search.exchange import exchanged_parts
-from closedform.searching.structure_search.forms import Forms, wider_forms
+from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, product_of
+from closedform.searching.structure_search.forms import Form, Forms, wider_forms
 from closedform.searching.structure_search.quantities import Data, make_quantity
 from closedform.searching.structure_search.writing import Draft
 from closedform.verification.residuals import residuals
@@ -60,7 +60,7 @@ def make_rivals(
     drafts: Drafts = {}
     data = Data.of(field, N_POINTS, rng)
     makers = (_shortened, _lengthened) if field.rank > 1 else (
-        _shortened, _lengthened, _exchanged_inputs, _exchanged_functions
+        _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_functions
     )  # fmt: skip
     for maker in makers:
         for tree, free in maker(concept, field, data, space):
@@ -130,6 +130,38 @@ def _exchanged_inputs(
         yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
 
 
+def _exchanged_factors(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """In a product, what depends on one input alone, exchanged for a power of another function or
+    for an exponential: in logarithms a product is a sum.
+    """
+    factors = list(factors_of(concept.tree, 1))
+    if len(factors) < 2:
+        return
+    for column in sorted(concept.tree.variables):
+        own = [pair for pair in factors if pair[0].variables == {column}]
+        rest = [pair for pair in factors if column not in pair[0].variables]
+        quantity = make_quantity(data, variable(column))
+        if not own or len(own) + len(rest) < len(factors) or quantity is None:
+            continue
+        with np.errstate(all="ignore"):
+            part = Expression(product_of(own, 1), field.names)
+            slopes = part.gradient(data.points)[:, column] / part(data.points) * data.scale[column]
+        for form, sign, factor in _nearest(wider_forms(quantity, space), slopes):
+            draft = Draft()
+            new = draft.form(form, column)
+            if form.is_log:
+                new = new if sign > 0 else apply("neg", new)
+                new = apply("pow", new, draft.hole(factor))
+            else:
+                new = apply("exp", apply("mul", draft.hole(factor), new))
+            made, free = draft.done(
+                apply("mul", product_of(rest, 1), new) if rest else new
+            )
+            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
 def _exchanged_functions(
     concept: Expression, field: GradientField, data: Data, space: SearchSpace
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
@@ -157,7 +189,21 @@ def _exchanged_functions(
 
 
 def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:
-    """The families whose slopes are most like given ones, each once, written in a quantity."""
+    """The functions whose slopes are most like given ones, written in a quantity."""
+    for form, sign, factor in _nearest(forms, slopes):
+        draft = Draft()
+        outer = draft.form(form, 0)
+        if form.is_log:
+            outer = apply("log", outer if sign > 0 else apply("neg", outer))
+        new = apply("mul", draft.hole(factor), _placed(outer, inner))
+        yield draft, new
+        yield draft, apply("add", new, draft.hole(0.0))
+
+
+def _nearest(forms: Forms, slopes: FloatArray) -> Iterator[tuple[Form, int, float]]:
+    """The functions whose slopes are most like given ones, one of each family, with the sign of
+    their values and the factor.
+    """
     if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
         return
     along = forms.slopes @ slopes
@@ -165,18 +211,11 @@ def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[D
     left = 1 - along**2 / sizes / (slopes @ slopes)
     seen: set[str] = set()
     for number in np.argsort(left, kind="stable"):
-        form = forms.forms[number]
-        if form.family in seen or (form.is_log and forms.signs[number] == 0):
+        form, sign = forms.forms[number], int(forms.signs[number])
+        if form.family in seen or (form.is_log and sign == 0):
             continue
         seen.add(form.family)
-        draft = Draft()
-        outer = draft.form(form, 0)
-        if form.is_log:
-            outer = apply("log", outer if forms.signs[number] > 0 else apply("neg", outer))
-        factor = float(along[number] / sizes[number] / forms.sizes[number])
-        new = apply("mul", draft.hole(factor), _placed(outer, inner))
-        yield draft, new
-        yield draft, apply("add", new, draft.hole(0.0))
+        yield form, sign, float(along[number] / sizes[number] / forms.sizes[number])
         if len(seen) == FAMILIES:
             return
 

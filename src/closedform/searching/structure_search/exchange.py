@@ -122,7 +122,7 @@ def parts(tree: Tree) -> Iterator[Part]:
                 groups.setdefault(tuple(others), []).append(number)
         for numbers in groups.values():
             own = [
-                _product(
+                product_of(
                     [f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]
                 )
                 for n in numbers
@@ -134,14 +134,14 @@ def parts(tree: Tree) -> Iterator[Part]:
                 factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)
             ]
             rest = [
-                _product(factors, sign)
+                product_of(factors, sign)
                 for n, (sign, factors) in enumerate(summands)
                 if n not in numbers
             ]
             yield Part(
                 column,
                 _sum(own),
-                _product(cofactor, 1) if cofactor else None,
+                product_of(cofactor, 1) if cofactor else None,
                 _sum(rest) if rest else None,
             )
 
@@ -221,21 +221,23 @@ def _summands(tree: Tree, sign: int) -> Iterator[tuple[int, list[tuple[Tree, int
     elif tree.root == "neg":
         yield from _summands(tree.children[0], -sign)
     else:
-        yield sign, list(_factors(tree, 1))
+        yield sign, list(factors_of(tree, 1))
 
 
-def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+def factors_of(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+    """The factors of a product or quotient, with powers 1 and -1."""
     if tree.root == "mul":
         for child in tree.children:
-            yield from _factors(child, power)
+            yield from factors_of(child, power)
     elif tree.root == "div":
-        yield from _factors(tree.children[0], power)
-        yield from _factors(tree.children[1], -power)
+        yield from factors_of(tree.children[0], power)
+        yield from factors_of(tree.children[1], -power)
     else:
         yield tree, power
 
 
-def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+def product_of(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+    """The product, or quotient, of factors with powers 1 and -1, times a sign."""
     above = [base for base, power in factors if power > 0]
     below = [base for base, power in factors if power < 0]
     tree = above[0] if above else constant(1)

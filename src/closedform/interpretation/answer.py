@@ -234,5 +234,7 @@ class Interpretation:
     def __str__(self) -> str:
         first = "(no formula)" if self.concept is None else self.concept
         lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
+        if self.verdict.status == "ambiguous":
+            lines += [f"  or {formula}" for formula in self.alternatives]
         lines += [self.agreement] if self.networks else []
         return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])

@@ -16,6 +16,7 @@ from closedform.keywords import KeywordError
 from closedform.selection.contenders import PERFECT
 from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
+from closedform.verification.description import description_length
 from closedform.verification.evidence import Evidence
 from closedform.verification.structure import disagreements
 
@@ -161,6 +162,27 @@ class Advantage:
         return CheckResult.made(rival >= needed * own, text)
 
 
+class Earned:
+    """A sum of enough terms follows any smooth function; the truth needs fewer."""
+
+    name = "economy"
+    asks = "Does it explain more than a stand-in of its length would?"
+    failure = "a formula of this length follows any smooth function so well"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare what it explains, for each unit of its description, with what stand-ins do."""
+        fit, lines = evidence.outcome.fit, evidence.thresholds
+        if fit.kind in ("exact", "noise"):
+            return CheckResult.made(True, f"It is {fit.claim}, which no stand-in is.")
+        gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
+        rate = gain / description_length(evidence.concept.tree)
+        text = (
+            f"Each unit of its description explains {rate:.2g} nats of the directions; "
+            f"{lines.economy:g} are needed, and sums that follow a smooth function reach 0.2."
+        )
+        return CheckResult.made(rate >= lines.economy, text)
+
+
 class Preferred:
     """No other formula may be better by more than its description costs."""
 
@@ -269,8 +291,8 @@ class FollowsLatents:
 
 
 CHECKS: tuple[Check, ...] = (
-    EnoughPoints(), Aligned(), Explained(), Monotone(), Advantage(), Preferred(),
-    StructureAgrees(), OneOfAKind(),
+    EnoughPoints(), Aligned(), Explained(), Monotone(), Advantage(), Earned(),
+    Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
 """What every verdict rests on, as questions in their order."""
 

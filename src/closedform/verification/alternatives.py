@@ -20,6 +20,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Fit, Rival
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.writing import made_plain
+from closedform.selection.regions import divide
 from closedform.verification.contest import Comparison, Contest, compare, hold_contest
 from closedform.verification.description import description_length
 from closedform.verification.made_rivals import make_rivals, rival_space
@@ -95,8 +96,7 @@ def compare_all(
     make : bool
         Whether rivals are made.
     """
-    usable = rng.permutation(np.flatnonzero(field.weights > 0))[:N_JUDGED]
-    few = field.subset(np.sort(usable))
+    few = field.subset(_different(field, rng))
     own = concept.rename(field.names)
     forms: list[tuple[Expression, Sequence[int]]] = [
         (own, () if is_fixed else fitted_positions(own.tree)),
@@ -119,9 +119,14 @@ def compare_all(
     return Outcome(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
 
 
-def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
-    from closedform.selection.regions import divide
+def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Some usable points, each of them once: copies would pass for neighbours that agree."""
+    usable = np.flatnonzero(field.weights > 0)
+    first = np.unique(field.points[usable], axis=0, return_index=True)[1]
+    return np.sort(rng.permutation(usable[first])[:N_JUDGED])
 
+
+def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.maximum(divide(field, rng, N_CELLS), 0)
 
 
@@ -193,8 +198,10 @@ class _Judge:
         kept: list[Rival] = []
         for one in judged:
             form, difference, result, place = one.form, one.difference, one.result, one.place
-            if len(kept) == MOST_SHOWN or not self._is_near(difference, result):
+            if len(kept) == MOST_SHOWN:
                 break
+            if not self._is_near(difference, result):
+                continue
             if not self._is_other(form, difference, [rival.expression for rival in kept]):
                 continue
             kept.append(self._rival(form, difference, result, self.sources[place]))
@@ -229,22 +236,24 @@ class _Judge:
         """Whether a form is not told apart: within a factor where a bias decides, by significance
         where noise does.
         """
-        if difference > np.log(self.lines.alike):
-            return False
-        return self.fit.kind in ("network", "lack") or result.z < self.lines.significance
+        margin = np.log(self.lines.alike)
+        if self.fit.kind in ("network", "lack"):
+            return difference <= margin
+        # In noise misalignments hardly differ, and the price alone may not decide.
+        return difference <= 2 * margin and result.z < self.lines.significance
 
     def _is_other(
         self, form: Expression, difference: float, before: Sequence[Expression]
     ) -> bool:
         """Whether it says something else than the concept and those before it.
 
-        A form that contains the concept says more, and counts only if what it adds is worth its
-        price.
+        A form that contains the concept says more, and counts only if what it adds is nearly worth
+        its price.
         """
         few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
         if have_same_form(self.own, form, few):
             return False
-        if difference > -np.log(self.lines.alike) and contains(form, self.own, few):
+        if difference > np.log(self.lines.alike) / 2 and contains(form, self.own, few):
             return False
         return not any(have_same_form(other, form, few) for other in before)
 

@@ -88,6 +88,10 @@ def chosen_case(
     known: tuple[Known, ...] | CheckResult
     if isinstance(given, CheckResult):
         known = given
+    elif selection.result.status == "interrupted":
+        known = CheckResult.not_made(
+            "The search was interrupted before other formulas were looked for."
+        )
     elif given is not None:
         known = tuple((contender.expression, "given") for contender in given)
     else:

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
@@ -18,6 +19,7 @@ from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.description import description_length
 from closedform.verification.evidence import Evidence
+from closedform.verification.residuals import curved_share
 from closedform.verification.structure import disagreements
 
 
@@ -183,6 +185,28 @@ class Earned:
         return CheckResult.made(rate >= lines.economy, text)
 
 
+class NotOnlyLinear:
+    """Every smooth function looks linear from near by."""
+
+    name = "curvature"
+    asks = "If it is linear, is the network linear, and not merely nearly so?"
+    failure = "it is the linear part of something curved"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """See whether squares and products explain what a linear formula leaves over."""
+        fit, lines = evidence.outcome.fit, evidence.thresholds
+        if fit.kind != "network" or not is_linear(evidence.concept.tree):
+            return CheckResult.not_made(
+                "It is asked of linear formulas and trained networks only.", is_required=False
+            )
+        share = curved_share(evidence.concept, evidence.field)
+        text = (
+            f"Squares and products of the inputs explain {100 * max(share, 0):.0f}% of what this "
+            f"linear formula leaves over; up to {100 * lines.curved:g}% may be a network's error."
+        )
+        return CheckResult.made(share <= lines.curved, text)
+
+
 class Preferred:
     """No other formula may be better by more than its description costs."""
 
@@ -292,9 +316,30 @@ class FollowsLatents:
 
 CHECKS: tuple[Check, ...] = (
     EnoughPoints(), Aligned(), Explained(), Monotone(), Advantage(), Earned(),
-    Preferred(), StructureAgrees(), OneOfAKind(),
+    NotOnlyLinear(), Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
 """What every verdict rests on, as questions in their order."""
+
+
+def is_linear(tree: Tree) -> bool:
+    """Whether a formula is a sum of inputs times numbers.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> [is_linear(parse(text).tree) for text in ("x - 2*(y + 3)/5", "x*y", "exp(x)")]
+    [True, False, False]
+    """
+
+    def node(name: str, *degrees: float) -> float:
+        if name in ("add", "sub", "neg"):
+            return max(degrees)
+        if name == "mul":
+            return sum(degrees)
+        is_scaled = name == "div" and degrees[1] == 0
+        return degrees[0] if is_scaled else (0 if max(degrees) == 0 else np.inf)
+
+    return tree.fold(lambda token: float(isinstance(token, Variable)), node) <= 1
 
 
 def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:

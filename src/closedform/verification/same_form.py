@@ -96,7 +96,8 @@ def field_of(expression: Expression, field: GradientField) -> GradientField:
     with np.errstate(all="ignore"):
         reference = field.project(gradients)
         lengths = np.linalg.norm(reference, axis=1)
-        usable = np.isfinite(lengths) & (lengths > 0)
+        # Shorter ones lose digits when they are squared, and are no unit vectors afterwards.
+        usable = np.isfinite(lengths) & (lengths > np.sqrt(np.finfo(float).tiny))
         frames = np.where(
             usable[:, None], reference / np.where(usable, lengths, 1.0)[:, None], 0.0
         )[:, :, None]

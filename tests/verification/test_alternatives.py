@@ -9,7 +9,7 @@ from closedform.verification.inputs import leave_one_out
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.residuals import residuals, split
 from closedform.verification.same_form import contains, have_same_form
-from closedform.verification.thresholds import Thresholds
+from closedform.verification.thresholds import MOST_MADE, Thresholds
 
 NAMES = ["t", "v"]
 
@@ -105,7 +105,8 @@ def test_nested_formulas_are_not_one_form():
 
 def test_constants_cost_what_their_digits_do():
     lengths = [
-        description_length(parse(text).tree) for text in ("t + v", "t + 2*v", "t + 7*v", "t + 2.7183*v")
+        description_length(parse(text).tree)
+        for text in ("t + v", "t + 2*v", "t + 7*v", "t + 2.7183*v")
     ]
     assert lengths == sorted(lengths)
     assert len(set(lengths)) == len(lengths)
@@ -115,7 +116,7 @@ def test_rivals_stay_in_a_space_and_few():
     field = field_of("v*sin(t) + v**2")
     space = rival_space(SearchSpace(operators=["add", "mul", "sub"]))
     drafts = make_rivals(parse("v*t + v**2"), field, space, np.random.default_rng(0))
-    assert 5 < len(drafts) <= 80
+    assert 5 < len(drafts) <= MOST_MADE
     assert space.allows_operator("tanh")
 
 

@@ -191,6 +191,4 @@ def test_a_network_is_asked_where_formulas_differ_most():
     assert len(told.alternatives) < len(plain.alternatives)
     assert asked
     with pytest.raises(cf.ClosedformError, match="query returned an array of shape"):
-        cf.verify(
-            "x**2 + v**2", field, rivals=["v**2 - 2*cos(x)"], rng=0, query=lambda p: p[:, :1]
-        )
+        cf.verify("x**2 + v**2", field, rivals=["v**2 - 2*cos(x)"], rng=0, query=lambda p: p[:, :1])

@@ -130,9 +130,7 @@ def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.maximum(divide(field, rng, N_CELLS), 0)
 
 
-def _fit(
-    contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool
-) -> Fit:
+def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool) -> Fit:
     """The concept's misalignment in its parts, and what can have caused them."""
     left = np.nan_to_num(contest.left[0], nan=1.0)
     sizes = (left**2).sum(axis=1)
@@ -242,9 +240,7 @@ class _Judge:
         # In noise misalignments hardly differ, and the price alone may not decide.
         return difference <= 2 * margin and result.z < self.lines.significance
 
-    def _is_other(
-        self, form: Expression, difference: float, before: Sequence[Expression]
-    ) -> bool:
+    def _is_other(self, form: Expression, difference: float, before: Sequence[Expression]) -> bool:
         """Whether it says something else than the concept and those before it.
 
         A form that contains the concept says more, and counts only if what it adds is nearly worth
@@ -257,9 +253,7 @@ class _Judge:
             return False
         return not any(have_same_form(other, form, few) for other in before)
 
-    def _rival(
-        self, form: Expression, difference: float, result: Comparison, source: str
-    ) -> Rival:
+    def _rival(self, form: Expression, difference: float, result: Comparison, source: str) -> Rival:
         where, degrees = most_different(self.own, form, self.field, self.rng)
         on_data = _angles(self.own, form, self.field.points, self.field.scale).max(initial=0.0)
         return Rival(

@@ -95,11 +95,7 @@ def chosen_case(
     elif given is not None:
         known = tuple((contender.expression, "given") for contender in given)
     else:
-        again = (
-            []
-            if chosen.regional <= exact
-            else search_again(selection, field, how, rng)
-        )
+        again = [] if chosen.regional <= exact else search_again(selection, field, how, rng)
         first = [contender.expression for contender in selection.contenders]
         known = (
             *((formula, "search") for formula in first[-MOST_KNOWN:]),
@@ -160,7 +156,11 @@ def stated_case(
 
 
 def adopted(
-    case: Case, formula: Expression, selection: Selection, field: GradientField, reason: str,
+    case: Case,
+    formula: Expression,
+    selection: Selection,
+    field: GradientField,
+    reason: str,
     rng: np.random.Generator,
 ) -> Case:
     """The case with another formula as its concept, in canonical form and with its constants

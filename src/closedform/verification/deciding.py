@@ -49,9 +49,7 @@ class Circumstances:
         return self.query is not None or self.field.latents is not None
 
 
-def decide(
-    case: Case, about: Circumstances, rng: np.random.Generator
-) -> tuple[Case, Outcome]:
+def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[Case, Outcome]:
     """Compare the concept with its rivals; the best that is clearly better takes its place."""
     outcome = _compared(case, about, rng)
     for _ in range(ROUNDS - 1):
@@ -93,5 +91,6 @@ def _better(case: Case, outcome: Outcome, about: Circumstances) -> Expression | 
     if case.is_stated or not outcome.rivals:
         return None
     best, lines = outcome.rivals[0], about.lines
-    is_better = best.difference < -np.log(lines.alike) and best.z < -lines.significance
+    # Half the margin within which it would be an alternative, if the difference is significant.
+    is_better = best.difference < -np.log(lines.alike) / 2 and best.z < -lines.significance
     return best.expression if is_better else None

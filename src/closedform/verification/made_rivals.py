@@ -83,9 +83,7 @@ def _lengthened(
     """With one more term, those that explain most of what is left over."""
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
     left, lengths = residuals(concept, few)
-    terms = [
-        tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)
-    ]
+    terms = [tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)]
     gains: list[tuple[float, float, Tree]] = []
     for tree in terms:
         with np.errstate(all="ignore"):
@@ -116,9 +114,7 @@ def _terms(n_inputs: int) -> list[Tree]:
         found += [apply(name, each) for name in ("sin", "cos", "exp", "log", "sqrt")]
         found.append(apply("div", constant(1), each))
         found += [apply("mul", each, other) for other in inputs[column + 1 :]]
-        found += [
-            apply("mul", apply("square", each), other) for other in inputs if other != each
-        ]
+        found += [apply("mul", apply("square", each), other) for other in inputs if other != each]
     return found
 
 
@@ -156,9 +152,7 @@ def _exchanged_factors(
                 new = apply("pow", new, draft.hole(factor))
             else:
                 new = apply("exp", apply("mul", draft.hole(factor), new))
-            made, free = draft.done(
-                apply("mul", product_of(rest, 1), new) if rest else new
-            )
+            made, free = draft.done(apply("mul", product_of(rest, 1), new) if rest else new)
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
 
 

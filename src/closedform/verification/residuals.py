@@ -102,7 +102,7 @@ def split(left: FloatArray, scaled: FloatArray) -> Split:
     >>> abs(split(noise[0], points).z) < 3, split(noise[0] + trend, points).z > 5
     (True, True)
     """
-    nearest = KDTree(scaled).query(scaled, k=2)[1][:, 1]
+    nearest = np.asarray(KDTree(scaled).query(scaled, k=2)[1])[:, 1]
     shared = np.einsum("nd,nd->n", left, left[nearest])
     total = float(np.einsum("nd,nd->n", left, left).mean())
     error = float(np.sqrt((shared**2).mean() / len(shared)))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from closedform.keywords import checked_constructor, required_kind
 from closedform.verification.phi import MONOTONE
 
-FAMILIES, MOST_ADDED, MOST_MADE = 8, 6, 80
+FAMILIES, MOST_ADDED, MOST_MADE = 12, 6, 160
 """Rivals that are made: functions for each part, terms that are added, and forms in all. The best
-few of each kind decide, and a hundred forms take half a second.
+few of each kind decide, and a hundred forms take about half a second.
 """
 
 
@@ -44,7 +44,8 @@ class Thresholds:
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         must buy where a network's error is in the field. Stand-ins for smooth functions that have no
-        closed form buy 0.14 to 0.27, true formulas 0.3 to 3.
+        closed form buy 0.1 to 0.4, true formulas 0.3 to 3. Where noise ends the gain, half of it
+        will do.
     curved : float
         Largest share of what a linear formula leaves over that squares and products may explain.
         Of networks trained on linear targets they explain up to 0.11, of nearly linear ones 0.7
@@ -64,7 +65,7 @@ class Thresholds:
     network_error: float = 1e-7
     significance: float = 3.5
     price: float = 0.06
-    economy: float = 0.28
+    economy: float = 0.38
     curved: float = 0.4
     alike: float = 1.4
 

@@ -27,8 +27,8 @@ from closedform.selection.select_stage import Selection, check_field
 from closedform.threads import single_threaded
 from closedform.verification.case import chosen_case, stated_case
 from closedform.verification.checks import Check, all_checks
-from closedform.verification.formula import as_formula
 from closedform.verification.deciding import Circumstances, decide
+from closedform.verification.formula import as_formula
 from closedform.verification.further_searches import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure

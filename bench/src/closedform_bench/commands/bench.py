@@ -25,9 +25,7 @@ def bench(
         typer.Argument(metavar="[...]", help="Further names or numbers after these."),
     ] = None,
     suite: Annotated[
-        Literal[
-            "paper", "invariants", "controls", "speed", "feynman", "random", "verdict"
-        ],
+        Literal["paper", "invariants", "controls", "speed", "feynman", "random", "verdict"],
         typer.Option(help="What is read; in controls nothing is to be found."),
     ] = "invariants",
     track: Annotated[
@@ -44,7 +42,9 @@ def bench(
         list[str] | None,
         typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (invariants, controls, paper)."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of feynman, random and verdict.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Of feynman, random and verdict.")
+    ] = 0,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Cases.")] = 60,
     start: Annotated[
         int, typer.Option(metavar="N", min=0, help="Number of the first case (verdict).")

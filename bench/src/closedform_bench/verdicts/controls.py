@@ -92,9 +92,7 @@ def _plain(name: str, kind: str, points: np.ndarray, gradients: np.ndarray) -> C
 
 def _outside(rng: np.random.Generator) -> OutsideFunction:
     chosen = SPECIAL[str(rng.choice(list(SPECIAL)))]
-    return OutsideFunction(
-        chosen, int(rng.integers(3)), float(rng.choice([0.2, 0.37, 0.7]))
-    )
+    return OutsideFunction(chosen, int(rng.integers(3)), float(rng.choice([0.2, 0.37, 0.7])))
 
 
 def _special(name: str, kind: str, rng: np.random.Generator) -> Case:

@@ -78,6 +78,4 @@ class OutsideFunction:
         if self.joint == 1:
             return y * value + y**2 / 4, np.column_stack([y * slope, value + y / 2])
         falling = np.exp(-c * y)
-        return value * falling + y, np.column_stack(
-            [slope * falling, 1 - c * value * falling]
-        )
+        return value * falling + y, np.column_stack([slope * falling, 1 - c * value * falling])

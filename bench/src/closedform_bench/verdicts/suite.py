@@ -95,9 +95,7 @@ def _scored(case: Case, answer: cf.Interpretation) -> dict[str, Any]:
         return {"right": None, "in_set": None, "carried": None}
     nearly = case.kind != "exact"
     right = _is_right(problem, answer.concept, approximately=nearly)
-    others = (
-        _is_right(problem, formula, approximately=nearly) for formula in answer.alternatives
-    )
+    others = (_is_right(problem, formula, approximately=nearly) for formula in answer.alternatives)
     return {
         "right": right,
         "in_set": right or any(others),

@@ -95,8 +95,8 @@ class Rival:
     misalignment : float
         On points that it was not fitted to.
     difference : float
-        Logarithm of its misalignment over the concept's, with what its description costs more: below
-        0 it is preferred.
+        Logarithm of its misalignment over the concept's, with what its description costs more:
+        below 0 it is preferred.
     where : tuple of (str, float)
         Inputs at which the two formulas point most differently, up to half the data's range beyond
         it.

@@ -21,7 +21,7 @@ from closedform.interpretation.evidence import Fit, Rival
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.writing import made_plain
 from closedform.selection.regions import divide
-from closedform.verification.contest import Comparison, Contest, compare, hold_contest
+from closedform.verification.contest import Contest, Margin, compare, hold_contest
 from closedform.verification.description import description_length
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.residuals import split
@@ -156,7 +156,7 @@ class _Judged:
     form: Expression
     place: int
     difference: float
-    result: Comparison
+    result: Margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ class _Judge:
         ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
         return replace(one, form=form, difference=self._difference(form, ratio))
 
-    def _is_near(self, difference: float, result: Comparison) -> bool:
+    def _is_near(self, difference: float, result: Margin) -> bool:
         """Whether a form is not told apart: within a factor where a bias decides, by significance
         where noise does.
         """
@@ -253,7 +253,7 @@ class _Judge:
             return False
         return not any(have_same_form(other, form, few) for other in before)
 
-    def _rival(self, form: Expression, difference: float, result: Comparison, source: str) -> Rival:
+    def _rival(self, form: Expression, difference: float, result: Margin, source: str) -> Rival:
         where, degrees = most_different(self.own, form, self.field, self.rng)
         on_data = _angles(self.own, form, self.field.points, self.field.scale).max(initial=0.0)
         return Rival(

@@ -47,6 +47,8 @@ class Case:
         What the paper's rule chooses.
     choice : str
         Why the rule chose it; empty for a stated formula.
+    makes_rivals : bool
+        Whether rivals are made beside those that are known; not if the user named them.
     """
 
     concept: Expression
@@ -59,6 +61,7 @@ class Case:
     chosen: Contender
     drop: Contender | None
     choice: str
+    makes_rivals: bool
 
     @property
     def is_stated(self) -> bool:
@@ -112,6 +115,7 @@ def chosen_case(
         chosen=chosen,
         drop=selection.contenders[selection.choice.steepest_drop],
         choice=selection.choice.reason,
+        makes_rivals=given is None,
     )
 
 
@@ -152,6 +156,7 @@ def stated_case(
         chosen=own,
         drop=None,
         choice="",
+        makes_rivals=given is None,
     )
 
 

@@ -181,7 +181,7 @@ class Earned:
         rate = gain / description_length(evidence.concept.tree)
         text = (
             f"Each unit of its description explains {rate:.2g} nats of the directions; "
-            f"{needed:g} are needed, for sums that follow any smooth function explain up to as much."
+            f"{needed:g} are needed, for sums that follow any smooth function explain as much."
         )
         return CheckResult.made(rate >= needed, text)
 

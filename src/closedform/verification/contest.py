@@ -1,4 +1,4 @@
-"""Fit many forms on one half of the points, judge them on the other, and compare them two by two."""
+"""Fit many forms on one half of the points, judge them on the other, and compare them by twos."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Contest:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Margin:
     """A rival beside the formula that it was made of.
 
     Attributes
@@ -49,9 +49,9 @@ class Comparison:
     ratio : float
         Its misalignment over the formula's, without the formula's worst 5% of the points.
     z : float
-        By how many standard errors it is worse (better if negative). The error is that of the better
-        one's residuals along the difference of the two, with regions as the unit: a bias that
-        neighbours share counts once in each.
+        By how many standard errors it is worse (better if negative). The error is that of the
+        better one's residuals along the difference of the two, with regions as the unit: a bias
+        that neighbours share counts once in each.
     apart : float
         Mean squared difference of their directions.
     """
@@ -95,12 +95,12 @@ def hold_contest(
     return Contest(tuple(fitted), left, labels)
 
 
-def compare(contest: Contest, own: int, rival: int) -> Comparison:
+def compare(contest: Contest, own: int, rival: int) -> Margin:
     """Compare two forms of a contest."""
     mine, theirs = contest.left[own], contest.left[rival]
     m, t = (mine**2).sum(axis=1), (theirs**2).sum(axis=1)
     if not np.isfinite(t).all():
-        return Comparison(np.inf, np.inf, 1.0)
+        return Margin(np.inf, np.inf, 1.0)
     kept = m <= np.quantile(m, 1 - TRIM)
     apart = theirs - mine
     better = mine if m[kept].mean() <= t[kept].mean() else theirs
@@ -109,7 +109,7 @@ def compare(contest: Contest, own: int, rival: int) -> Comparison:
     )
     error = 2 * np.sqrt((along**2).sum())
     tiny = np.finfo(float).tiny
-    return Comparison(
+    return Margin(
         float(t[kept].mean() / max(m[kept].mean(), tiny)),
         float((t - m)[kept].sum() / max(error, tiny)),
         float((apart[kept] ** 2).sum(axis=1).mean()),

@@ -6,7 +6,6 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.verdict import CheckResult
 from closedform.searching.space import SearchSpace
 from closedform.selection.select_stage import Selection
 from closedform.verification.alternatives import Outcome, compare_all, without_refuted
@@ -82,7 +81,7 @@ def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Out
     return compare_all(
         case.concept, known, about.field, about.space, about.lines, rng,
         is_network=about.is_network, is_fixed=case.is_stated,
-        make=not isinstance(case.known, CheckResult),
+        make=case.makes_rivals,
     )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ class Thresholds:
         network's bias lets each further unit gain 4 to 5%; a part of the truth gains far more.
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
-        must buy where a network's error is in the field. Stand-ins for smooth functions that have no
+        must buy where a network's error is in the field. Stand-ins for smooth functions without a
         closed form buy 0.1 to 0.4, true formulas 0.3 to 3. Where noise ends the gain, half of it
         will do.
     curved : float

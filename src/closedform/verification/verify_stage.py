@@ -68,8 +68,8 @@ def verify(
     rivals : 'auto', None, or sequence of str or Expression
         What the formula is compared with. 'auto' searches (for a selection halves of the data,
         for a formula the whole), and makes rivals of the formula itself. None looks for nothing;
-        checks that need other formulas are then not made, and the verdict says so. Formulas are
-        compared as they are, beside those that are made.
+        checks that need other formulas are then not made, and the verdict says so. A list of
+        formulas is compared as it is, and no others are made.
     checks : sequence of Check, optional
         Further checks beside the built-in ones; see `closedform.verification.checks.Check`.
     thresholds : Thresholds, optional

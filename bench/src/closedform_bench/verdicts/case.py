@@ -16,7 +16,7 @@ Query = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class VerdictCase:
     """A field with the truth about it.
 
     Attributes

@@ -5,7 +5,7 @@ import numpy as np
 from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field
-from closedform_bench.verdicts.case import PARTS, Case, Part
+from closedform_bench.verdicts.case import PARTS, Part, VerdictCase
 
 NOISES = (0.0, 0.0, 0.3, 1.0, 2.0)
 """Degrees, in turn."""
@@ -18,7 +18,7 @@ N_READ = 1500
 FEYNMAN_SHARE = 0.3
 
 
-def draw_case(part: Part, seed: int, number: int) -> Case:
+def draw_case(part: Part, seed: int, number: int) -> VerdictCase:
     """The case of a number."""
     rng = np.random.default_rng([seed, PARTS.index(part), number])
     name = f"{part}-{seed}-{number}"
@@ -29,11 +29,11 @@ def draw_case(part: Part, seed: int, number: int) -> Case:
     if part == "fields":
         problem, degrees = _problem(name, rng, 8), NOISES[number % len(NOISES)]
         kind = f"{degrees:g} degrees" if degrees else "exact"
-        return Case(name, kind, exact_field(problem, rng, degrees=degrees), problem)
+        return VerdictCase(name, kind, exact_field(problem, rng, degrees=degrees), problem)
     return _network(name, rng)
 
 
-def _network(name: str, rng: np.random.Generator) -> Case:
+def _network(name: str, rng: np.random.Generator) -> VerdictCase:
     from closedform_bench.verdicts.small_networks import ACTIVATIONS, train  # brings torch
 
     problem = _problem(name, rng, MOST_INPUTS)
@@ -41,7 +41,7 @@ def _network(name: str, rng: np.random.Generator) -> Case:
     points = problem.points(count, rng)
     network = train(points, problem.formula()(points), activation, rng)
     field = network.field(problem.points(N_READ, rng), problem.names)
-    return Case(name, f"{activation}, {count} points", field, problem, network.gradients)
+    return VerdictCase(name, f"{activation}, {count} points", field, problem, network.gradients)
 
 
 def _problem(name: str, rng: np.random.Generator, most: int) -> Problem:

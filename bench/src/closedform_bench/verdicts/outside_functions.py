@@ -49,8 +49,9 @@ SPECIAL: dict[str, Special] = {
 
 @dataclass(frozen=True, slots=True)
 class OutsideFunction:
-    """A special function of the first input, joined with the second: s(x) + c y**2, y s(x) + y**2/4,
-    or s(x) exp(-c y) + y.
+    """A special function of the first input, joined with the second.
+
+    The joints are s(x) + c y**2, y s(x) + y**2/4, and s(x) exp(-c y) + y.
 
     Attributes
     ----------

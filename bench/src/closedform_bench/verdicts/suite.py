@@ -14,7 +14,7 @@ from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.formulas.scoring import is_right
 from closedform_bench.invariants.task import BenchTask, Content
-from closedform_bench.verdicts.case import PARTS, Case, Part
+from closedform_bench.verdicts.case import PARTS, Part, VerdictCase
 from closedform_bench.verdicts.drawing import draw_case
 
 BUDGET = 10.0
@@ -88,7 +88,7 @@ class VerdictPlan:
         return row | _scored(case, answer)
 
 
-def _scored(case: Case, answer: cf.Interpretation) -> dict[str, Any]:
+def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
     """Whether the answer is right, and whether the truth is in its set; None for a control."""
     problem = case.problem
     if problem is None:

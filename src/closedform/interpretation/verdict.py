@@ -87,11 +87,16 @@ class Verdict:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The checks' sentences: first those that failed, then those not made, then those that
-        passed.
+        """The checks' sentences: first those that failed, then those that are missing, those that
+        passed, and last those that were not made and need not be.
         """
-        ordered = sorted(self.checks, key=lambda check: {False: 0, None: 1, True: 2}[check.passed])
-        return tuple(check.sentence for check in ordered)
+
+        def order(check: CheckResult) -> int:
+            if check.passed is None:
+                return 1 if check.is_required else 3
+            return 2 if check.passed else 0
+
+        return tuple(check.sentence for check in sorted(self.checks, key=order))
 
     def __str__(self) -> str:
         return f"{self.status}: {shown(self.sentence)}"

@@ -316,7 +316,7 @@ class FollowsLatents:
 
 
 CHECKS: tuple[Check, ...] = (
-    EnoughPoints(), Aligned(), Explained(), Monotone(), Advantage(), Earned(),
+    Aligned(), EnoughPoints(), Explained(), Monotone(), Advantage(), Earned(),
     NotOnlyLinear(), Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
 """What every verdict rests on, as questions in their order."""

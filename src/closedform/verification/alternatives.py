@@ -25,13 +25,18 @@ from closedform.verification.contest import Contest, Margin, compare, hold_conte
 from closedform.verification.description import description_length
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.residuals import split
-from closedform.verification.same_form import contains, free_positions, have_same_form
+from closedform.verification.same_form import (
+    contains,
+    free_positions,
+    have_near_exponents,
+    have_same_form,
+)
 from closedform.verification.thresholds import Thresholds
 
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 8, 10
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
 N_CELLS = 40
 
 Known = tuple[Expression, str]
@@ -223,9 +228,9 @@ class _Judge:
     def _plain(self, one: "_Judged") -> "_Judged":
         """A form with plain numbers where these cost next to nothing."""
         places = free_positions(one.form.tree, one.form.names)
-        whole = comparison_of(self.field)
-        (fitted,), (before,) = refit([one.form], self.field, positions=[places])
-        tree, after = made_plain(fitted.tree, places, float(before), whole)
+        few = self.field.subset(np.arange(min(self.field.n_points, N_PLAIN)))
+        (fitted,), (before,) = refit([one.form], few, positions=[places])
+        tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few))
         form = Expression(tree, one.form.names)
         ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
         return replace(one, form=form, difference=self._difference(form, ratio))
@@ -247,7 +252,7 @@ class _Judge:
         its price.
         """
         few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
-        if have_same_form(self.own, form, few):
+        if have_near_exponents(self.own, form) or have_same_form(self.own, form, few):
             return False
         if difference > np.log(self.lines.alike) / 2 and contains(form, self.own, few):
             return False

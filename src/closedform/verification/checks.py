@@ -23,6 +23,10 @@ from closedform.verification.residuals import curved_share
 from closedform.verification.structure import disagreements
 
 
+IN_NOISE = 2 / 3
+"""Share of the economy that is asked for where noise ends the gain, whatever the formula."""
+
+
 @runtime_checkable
 class Check(Protocol):
     """One test that the verdict rests on.
@@ -176,7 +180,7 @@ class Earned:
         fit, lines = evidence.outcome.fit, evidence.thresholds
         if fit.kind == "exact":
             return CheckResult.made(True, "It is exact, which no stand-in is.")
-        needed = lines.economy / 2 if fit.kind == "noise" else lines.economy
+        needed = lines.economy * (IN_NOISE if fit.kind == "noise" else 1)
         gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
         rate = gain / description_length(evidence.concept.tree)
         text = (

@@ -11,11 +11,15 @@ from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import skeleton
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Tree
+from closedform.expressions.tree import Constant, Tree
 from closedform.field.gradient_field import GradientField
 
 SAME = 1e-8
 """Two concepts with a smaller misalignment to each other are one, however they are written."""
+
+
+NEAR_EXPONENT = 0.05
+"""Share by which a network's error moves an exponent; wrong ones were off by 7% and more."""
 
 
 def have_same_form(first: Expression, second: Expression, field: GradientField) -> bool:
@@ -42,6 +46,30 @@ def have_same_form(first: Expression, second: Expression, field: GradientField) 
     ):
         return True
     return contains(first, second, field) and contains(second, first, field)
+
+
+def have_near_exponents(first: Expression, second: Expression) -> bool:
+    """Whether two formulas differ in their numbers alone, and exponents by at most 5%: x**2.95 is
+    x**3 with the network's error in it.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> first, near, far = (cf.parse(f"2*x**{power} + y") for power in ("3", "2.93", "2.5"))
+    >>> have_near_exponents(first, near), have_near_exponents(first, far)
+    (True, False)
+    """
+    tokens = first.tree.tokens, second.tree.tokens
+    if len(tokens[0]) != len(tokens[1]):
+        return False
+    for place, (one, other) in enumerate(zip(*tokens, strict=True)):
+        if not (isinstance(one, Constant) and isinstance(other, Constant)):
+            if one != other:
+                return False
+        elif tokens[0][place + 1 : place + 2] == ("pow",):
+            if abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
+                return False
+    return True
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:

@@ -44,8 +44,8 @@ class Thresholds:
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         must buy where a network's error is in the field. Stand-ins for smooth functions without a
-        closed form buy 0.1 to 0.4, true formulas 0.3 to 3. Where noise ends the gain, half of it
-        will do.
+        closed form buy 0.1 to 0.4, true formulas 0.3 to 3. Where noise ends the gain, two
+        thirds of it will do.
     curved : float
         Largest share of what a linear formula leaves over that squares and products may explain.
         Of networks trained on linear targets they explain up to 0.11, of nearly linear ones 0.7

@@ -40,7 +40,8 @@ def interpret(
 ) -> None:
     """Search a field for its concept, and judge it.
 
-    Exit code 0 if it is verified, 1 if it is approximate or none, 3 if a file could not be written.
+    Exit code 0 if it is verified, 1 if it is ambiguous, approximate or none, 3 if a file could not
+    be written.
 
     \b
     Examples:
@@ -79,6 +80,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "concept": None if found.concept is None else str(found.concept),
         "concepts": [str(concept) for concept in found.concepts],
         "verdict": found.verdict.status,
+        "alternatives": [str(formula) for formula in found.alternatives],
         "reasons": list(found.verdict.reasons),
         "points": found.verdict.n_points,
         "misalignment": _misalignment(found),
@@ -119,6 +121,8 @@ def show(found: "Interpretation") -> str:
     lines.append(
         typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}"
     )
+    if found.verdict.status == "ambiguous":
+        lines += [f"  or {few_digits(str(formula))}" for formula in found.alternatives]
     lines += [f"  {shown(reason)}" for reason in found.verdict.reasons]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):

@@ -12,11 +12,11 @@ from closedform.interpretation.evidence import (
     Alignment,
     Directions,
     Faithfulness,
+    Fit,
     HypothesisResult,
     InputNeed,
     Phi,
     Rival,
-    Stability,
 )
 from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
@@ -132,7 +132,9 @@ class Interpretation:
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-    stability : Stability or None
+        Other formulas that come near, those that the field cannot tell from the concept first.
+    fit : Fit or None
+        The misalignment in its parts: noise, and what neighbours share.
     inputs : tuple of InputNeed
     faithfulness : Faithfulness or None
     hypothesis : HypothesisResult or None
@@ -165,7 +167,7 @@ class Interpretation:
     alignment: Alignment | None = None
     phi: Phi | None = None
     rivals: tuple[Rival, ...] = ()
-    stability: Stability | None = None
+    fit: Fit | None = None
     inputs: tuple[InputNeed, ...] = ()
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None
@@ -179,6 +181,11 @@ class Interpretation:
     def agreement(self) -> str:
         """What several networks agree on, in a sentence; empty for one."""
         return agreement(self.networks)
+
+    @property
+    def alternatives(self) -> tuple[Expression, ...]:
+        """The forms that the field cannot tell from the concept."""
+        return self.verdict.alternatives
 
     @property
     def entry(self) -> FrontEntry | None:
@@ -230,5 +237,7 @@ class Interpretation:
     def __str__(self) -> str:
         first = "(no formula)" if self.concept is None else self.concept
         lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
+        if self.verdict.status == "ambiguous":
+            lines += [f"  or {formula}" for formula in self.alternatives]
         lines += [self.agreement] if self.networks else []
         return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])

@@ -29,6 +29,7 @@ from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
 from closedform.verification.checks import Check
 from closedform.verification.formula import as_formula
+from closedform.verification.queries import Query
 from closedform.verification.thresholds import Thresholds
 from closedform.verification.verify_stage import verify
 
@@ -49,6 +50,7 @@ def interpret_field(
     progress: ProgressLike = None,
     title: str = "",
     command: str = "",
+    query: Query | None = None,
 ) -> Interpretation:
     """Read the closed-form concept of a gradient field, or one after another those of a field of
     several latents.
@@ -71,13 +73,16 @@ def interpret_field(
     rule : optional
         How the concept is chosen; see `closedform.select`.
     hypothesis : str or Expression, optional
-        A formula to compare the concept with; search and choice do not see it.
+        A formula to compare the concept with; search and choice do not see it, and the verdict
+        lists it among the alternatives if it fits as well.
     checks, thresholds : optional
         Further checks, and where the verdict's lines are; see `closedform.verify`.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     title, command : str
         What was read, and the command that did it, for the report.
+    query : callable, optional
+        The network's gradients at points of the verdict's choice; see `closedform.verify`.
 
     Returns
     -------
@@ -98,7 +103,7 @@ def interpret_field(
     if 1 < field.rank < field.tangent.rank:
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
-        found = _read_one(field, settings, limits, clock, guess, generator)
+        found = _read_one(field, settings, limits, clock, guess, generator, query)
     told = replace(
         found.provenance,
         seed=seed,
@@ -117,6 +122,7 @@ def _read_one(
     clock: Clock,
     guess: Expression | None,
     generator: np.random.Generator,
+    query: Query | None,
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
     first, second, third = generator.spawn(3)
@@ -140,6 +146,7 @@ def _read_one(
         space=settings.space,
         rule=settings.rule,
         hypothesis=guess,
+        query=query,
         progress=settings.progress,
     )
 

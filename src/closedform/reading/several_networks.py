@@ -35,7 +35,7 @@ from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
 from closedform.verification.checks import Check
-from closedform.verification.thresholds import Thresholds
+from closedform.verification.thresholds import Thresholds, as_thresholds
 from closedform.verification.verify_stage import verify
 
 
@@ -215,7 +215,10 @@ def _judged(
         ]
         places = [positions, *(fitted_positions(rival.tree) for rival in rivals)]
         (fitted, *others), _ = refit([free, *rivals], left.subset(seen), positions=places)
-        answer = verify(fitted, held, rivals=others, thresholds=thresholds, rng=rng, progress=False)
+        # Here every term has a fitted coefficient; whether the form is worth its length was asked
+        # of what the networks have in common.
+        lines = replace(as_thresholds(thresholds), economy=0.0)
+        answer = verify(fitted, held, rivals=others, thresholds=lines, rng=rng, progress=False)
         assert answer.alignment is not None
         own.append(fitted)
         verdicts.append(answer.verdict)

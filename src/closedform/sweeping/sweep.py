@@ -12,6 +12,7 @@ from closedform.execution.tally import Tally, Watcher
 from closedform.execution.task import Limits
 from closedform.execution.workers import WorkersLostError, open_workers
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.interpretation.verdict import STATUSES
 from closedform.keywords import checked_keywords
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.randomness import Randomness, as_seed
@@ -182,5 +183,5 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
 
 
 def _counts(tally: Tally) -> dict[str, int]:
-    named = {label: tally.labels[label] for label in ("verified", "approximate", "none")}
+    named = {label: tally.labels[label] for label in STATUSES}
     return {"neurons": tally.total, "before": tally.before, **named, "failed": tally.failed}

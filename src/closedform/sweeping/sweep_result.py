@@ -25,7 +25,8 @@ class Sweep:
     ----------
     store : ResultStore
     counts : dict
-        Neurons in all, done before, and by this run: verified, approximate, none and failed.
+        Neurons in all, done before, and by this run: verified, ambiguous, approximate, none and
+        failed.
     seconds : float
         Time of this run.
     """

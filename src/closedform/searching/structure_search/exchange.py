@@ -22,7 +22,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, wider_forms
-from closedform.searching.structure_search.quantities import Data, first_state
+from closedform.searching.structure_search.quantities import Data, first_state, make_quantity
 from closedform.searching.structure_search.writing import Draft, description, tidied
 
 FAMILIES = 6
@@ -82,17 +82,7 @@ def exchange_parts(
     for candidate in sorted(front, key=_length)[:CANDIDATES]:
         if not may_go_on():
             break
-        drafts: dict[Tree, tuple[int, ...]] = {}
-        for part in parts(candidate.expression.tree):
-            column = part.column
-            if column not in known:
-                known[column] = wider_forms(inputs.quantities[column], space)
-            slopes = (
-                Expression(part.stands, field.names).gradient(data.points)[:, column]
-                * data.scale[column]
-            )
-            for tree, free in _exchanged(part, known[column], slopes):
-                drafts.setdefault(tree, free)
+        drafts = exchanged_parts(candidate.expression.tree, data, space, known)
         rough = _fitted(list(drafts.items()), few, space, ROUGH_STEPS)
         best = sorted(rough, key=lambda fit: _length(fit[0]))[:FINISHED]
         finished = _fitted([fit[1] for fit in best], field, space, STEPS)
@@ -104,11 +94,44 @@ def _length(candidate: Candidate) -> float:
     return float(description(candidate.misalignment, candidate.complexity))
 
 
+def exchanged_parts(
+    tree: Tree, data: Data, space: SearchSpace, known: dict[int, Forms] | None = None
+) -> dict[Tree, tuple[int, ...]]:
+    """A formula with one part exchanged for the functions most like it, and the positions of the
+    new constants; none where an input has no slope. The verdict makes its rivals with it.
+
+    Parameters
+    ----------
+    tree : Tree
+    data : Data
+        Points at which slopes are compared.
+    space : SearchSpace
+    known : dict, optional
+        Forms of inputs, kept from call to call.
+    """
+    known = {} if known is None else known
+    drafts: dict[Tree, tuple[int, ...]] = {}
+    for part in parts(tree):
+        column = part.column
+        if column not in known:
+            quantity = make_quantity(data, variable(column))
+            if quantity is None:
+                continue
+            known[column] = wider_forms(quantity, space)
+        slopes = (
+            Expression(part.stands, data.names).gradient(data.points)[:, column]
+            * data.scale[column]
+        )
+        for made, free in _exchanged(part, known[column], slopes):
+            drafts.setdefault(made, free)
+    return drafts
+
+
 def parts(tree: Tree) -> Iterator[Part]:
     """Every group of summands that depend on one input beside the same cofactor, where it is more
     than the input itself.
     """
-    summands = [(sign, list(_factors(term, 1))) for sign, term in signed_terms(tree)]
+    summands = [(sign, list(factors_of(term, 1))) for sign, term in signed_terms(tree)]
     for column in sorted(tree.variables):
         groups: dict[tuple[object, ...], list[int]] = {}
         for number, (_, factors) in enumerate(summands):
@@ -122,7 +145,7 @@ def parts(tree: Tree) -> Iterator[Part]:
                 groups.setdefault(tuple(others), []).append(number)
         for numbers in groups.values():
             own = [
-                _product(
+                quotient_of(
                     [f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]
                 )
                 for n in numbers
@@ -134,14 +157,14 @@ def parts(tree: Tree) -> Iterator[Part]:
                 factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)
             ]
             rest = [
-                _product(factors, sign)
+                quotient_of(factors, sign)
                 for n, (sign, factors) in enumerate(summands)
                 if n not in numbers
             ]
             yield Part(
                 column,
                 _sum(own),
-                _product(cofactor, 1) if cofactor else None,
+                quotient_of(cofactor, 1) if cofactor else None,
                 _sum(rest) if rest else None,
             )
 
@@ -220,18 +243,20 @@ def _movable(tree: Tree, free: Sequence[int]) -> list[int]:
     return [place for place in dict.fromkeys([*free, *fitted_positions(tree)]) if place in nodes]
 
 
-def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+def factors_of(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+    """The factors of a product or quotient, with powers 1 and -1."""
     if tree.root == "mul":
         for child in tree.children:
-            yield from _factors(child, power)
+            yield from factors_of(child, power)
     elif tree.root == "div":
-        yield from _factors(tree.children[0], power)
-        yield from _factors(tree.children[1], -power)
+        yield from factors_of(tree.children[0], power)
+        yield from factors_of(tree.children[1], -power)
     else:
         yield tree, power
 
 
-def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+def quotient_of(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+    """The product, or quotient, of factors with powers 1 and -1, times a sign."""
     above = [base for base, power in factors if power > 0]
     below = [base for base, power in factors if power < 0]
     tree = product_of(above) if above else constant(1)

@@ -19,7 +19,7 @@ from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
 from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, quotient_of
-from closedform.searching.structure_search.forms import Form, Forms, wider_forms
+from closedform.searching.structure_search.forms import Forms, wider_forms
 from closedform.searching.structure_search.quantities import Data, make_quantity
 from closedform.searching.structure_search.writing import Draft
 from closedform.verification.residuals import residuals
@@ -144,7 +144,7 @@ def _exchanged_factors(
         with np.errstate(all="ignore"):
             part = Expression(quotient_of(own, 1), field.names)
             slopes = part.gradient(data.points)[:, column] / part(data.points) * data.scale[column]
-        for form, sign, factor in _nearest(wider_forms(quantity, space), slopes):
+        for form, sign, factor in wider_forms(quantity, space).nearest(slopes, FAMILIES):
             draft = Draft()
             new = draft.form(form, column)
             if form.is_log:
@@ -184,7 +184,7 @@ def _exchanged_functions(
 
 def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:
     """The functions whose slopes are most like given ones, written in a quantity."""
-    for form, sign, factor in _nearest(forms, slopes):
+    for form, sign, factor in forms.nearest(slopes, FAMILIES):
         draft = Draft()
         outer = draft.form(form, 0)
         if form.is_log:
@@ -192,26 +192,6 @@ def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[D
         new = apply("mul", draft.hole(factor), _placed(outer, inner))
         yield draft, new
         yield draft, apply("add", new, draft.hole(0.0))
-
-
-def _nearest(forms: Forms, slopes: FloatArray) -> Iterator[tuple[Form, int, float]]:
-    """The functions whose slopes are most like given ones, one of each family, with the sign of
-    their values and the factor.
-    """
-    if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
-        return
-    along = forms.slopes @ slopes
-    sizes = np.maximum((forms.slopes**2).sum(axis=1), np.finfo(float).tiny)
-    left = 1 - along**2 / sizes / (slopes @ slopes)
-    seen: set[str] = set()
-    for number in np.argsort(left, kind="stable"):
-        form, sign = forms.forms[number], int(forms.signs[number])
-        if form.family in seen or (form.is_log and sign == 0):
-            continue
-        seen.add(form.family)
-        yield form, sign, float(along[number] / sizes[number] / forms.sizes[number])
-        if len(seen) == FAMILIES:
-            return
 
 
 def _placed(outer: Tree, inner: Tree) -> Tree:

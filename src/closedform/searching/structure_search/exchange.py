@@ -178,22 +178,9 @@ def _exchanged(
     part: Part, forms: Forms, slopes: FloatArray
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """The whole with the part exchanged for the functions whose slopes are most like its own."""
-    if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
-        return
-    along = forms.slopes @ slopes
-    sizes = np.maximum((forms.slopes**2).sum(axis=1), 1e-300)
-    left = 1 - along**2 / sizes / (slopes @ slopes)
-    families: set[str] = set()
-    for number in np.argsort(left, kind="stable"):
-        form = forms.form(int(number))
-        if form.family in families or (form.is_log and forms.signs[number] == 0):
-            continue
-        families.add(form.family)
-        factor = float(along[number] / sizes[number] / forms.sizes[number])
+    for form, sign, factor in forms.nearest(slopes, FAMILIES):
         for with_offset in (False, True) if part.cofactor is not None else (False,):
-            yield _written(part, form, int(forms.signs[number]), factor, with_offset=with_offset)
-        if len(families) == FAMILIES:
-            return
+            yield _written(part, form, sign, factor, with_offset=with_offset)
 
 
 def _written(

@@ -4,7 +4,7 @@ A quantity is known up to an invertible map, its offset and factor included. So 
 constants inside: a few values of each are tried, and the ones that look right are fitted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -165,6 +165,25 @@ class Forms:
     def form(self, number: int) -> Form:
         """A form with its constants."""
         return _form(self.forms[number].family, *self.constants[number])
+
+    def nearest(self, slopes: FloatArray, most: int) -> Iterator[tuple[Form, int, float]]:
+        """The forms whose slopes are most like given ones, one of each family, with the sign of
+        their values and the factor that fits.
+        """
+        if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
+            return
+        along = self.slopes @ slopes
+        sizes = np.maximum((self.slopes**2).sum(axis=1), np.finfo(float).tiny)
+        left = 1 - along**2 / sizes / (slopes @ slopes)
+        seen: set[str] = set()
+        for number in np.argsort(left, kind="stable").tolist():
+            form, sign = self.form(number), int(self.signs[number])
+            if form.family in seen or (form.is_log and sign == 0):
+                continue
+            seen.add(form.family)
+            yield form, sign, float(along[number] / sizes[number] / self.sizes[number])
+            if len(seen) == most:
+                return
 
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:

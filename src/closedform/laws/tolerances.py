@@ -1,0 +1,20 @@
+"""The numbers of this room."""
+
+EXACT_CHANGE = 1e-5
+"""Largest change of a law along motions that are known exactly, relative to its spread: integrators
+and differences leave 1e-7, and a formula that is almost a law a hundred times that.
+"""
+
+LAW = 2e-3
+"""Largest systematic change of what counts as a law. The energies of planets, which disturb each
+other, change by 1e-4; what is conserved because orbits are nearly circular, by their eccentricity.
+"""
+
+NEARLY = 0.1
+"""Largest change of what is worth telling as nearly conserved."""
+
+HARDLY = 0.05
+"""A quantity whose spread is this share of what its gradients allow hardly varies on the data."""
+
+SURE = 4.0
+"""Standard errors by which a systematic change must be seen: a hundred formulas are tested."""

@@ -3,7 +3,7 @@ are.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
@@ -12,9 +12,6 @@ from closedform.laws.counting import Count
 from closedform.laws.drift import Drift
 from closedform.laws.law_test import LawTest
 from closedform.laws.residuals import Change
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,8 @@ class Laws:
             "seed": self.seed,
         }
 
-    def plot_drift(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw how each law drifts in roll-outs, in per cent."""
+    def plot_drift(self, *, ax: Any = None) -> Any:
+        """Draw how each law drifts, in per cent; returns the Axes."""
         from closedform.report.drift_plot import Line, plot_drift
 
         lines = [

@@ -17,8 +17,8 @@ from closedform.laws.independence import N_POINTS, is_new, unit_gradients
 from closedform.laws.mixed_library import mixed_library
 from closedform.laws.motions import Flow, Motion
 from closedform.laws.residuals import Change, split_change
-from closedform.laws.sums import find_sums, prepare_fit
-from closedform.laws.tolerances import EXACT_CHANGE, LAW, NEARLY
+from closedform.laws.sums import Fit, find_sums, prepare_fit
+from closedform.laws.tolerances import EXACT_CHANGE, HARDLY, LAW, NEARLY
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
@@ -69,19 +69,37 @@ class LawSearch:
     _units: dict[Expression, FloatArray] = field(default_factory=dict)
 
     def run(self, most: int, stopped: Callable[[], bool]) -> None:
-        """Search library by library until as many independent laws are found as there can be."""
+        """Search library by library until as many independent laws are found as there can be.
+
+        First for sums that do not change at all. Where there are some the motion is known exactly,
+        and what changes a little is no law; else noise is allowed for.
+        """
+        fits: list[Fit] = []
         for library in self.libraries():
             if stopped():
-                return
+                break
             fit = prepare_fit(self.seen, library)
             if fit is None:
                 continue
-            found = find_sums(fit, self.seen.names, self.rng)
-            for concept in sorted(found, key=self._complexity)[:MOST_TESTED]:
-                if self._complexity(concept) <= self.space.max_complexity:
-                    self.offer(concept)
-            if len(self._independent([o for o in self.pool.values() if o.is_exact], [])) >= most:
+            if not fit.is_exact:
+                fits.append(fit)
+                continue
+            self._offer_sums(fit)
+            if len(self._independent(self._exact(), [])) >= most:
                 return
+        for fit in () if self._exact() else fits:
+            if stopped():
+                return
+            self._offer_sums(fit)
+
+    def _offer_sums(self, fit: Fit) -> None:
+        found = find_sums(fit, self.seen.names, self.rng)
+        for concept in sorted(found, key=self._complexity)[:MOST_TESTED]:
+            if self._complexity(concept) <= self.space.max_complexity:
+                self.offer(concept)
+
+    def _exact(self) -> list[Candidate]:
+        return [one for one in self.pool.values() if one.is_exact]
 
     def libraries(self) -> Iterator[list[Term]]:
         """Polynomials of growing degree, one family of functions after another, then several."""
@@ -98,7 +116,7 @@ class LawSearch:
         changes = self.held.changes(concept)
         with np.errstate(all="ignore"):
             total = float(np.sqrt(np.mean(changes**2)))
-        if not total <= NEARLY:
+        if not total <= NEARLY or not self._varies(concept):
             return None
         small = total <= EXACT_CHANGE
         scaled = self.held.points / self.held.scale
@@ -106,13 +124,23 @@ class LawSearch:
         self.pool[concept] = Candidate(concept, self._complexity(concept), change)
         return self.pool[concept]
 
+    def _varies(self, concept: Expression) -> bool:
+        """Whether it takes different values: what is the same at all points was not seen to be
+        kept.
+        """
+        with np.errstate(all="ignore"):
+            spread = float(concept(self.held.points).std())
+            slopes = concept.gradient(self.held.points) * self.held.scale
+            return spread > HARDLY * float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
+
     def laws(self) -> list[Candidate]:
         """The simplest independent laws of the pool.
 
         Where some change by rounding only the motion is known exactly, and the others are none.
         """
-        exact = [one for one in self.pool.values() if one.is_exact]
-        return self._independent(exact or [one for one in self.pool.values() if one.is_law], [])
+        return self._independent(
+            self._exact() or [one for one in self.pool.values() if one.is_law], []
+        )
 
     def nearly(self, laws: Sequence[Candidate]) -> list[Candidate]:
         """The simplest that are nearly conserved and independent of the laws."""

@@ -56,8 +56,8 @@ def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> Floa
         )
     if not found.success or not np.isfinite(found.y).all():
         raise RolloutError(
-            f"The flow could not be followed to the time {times[-1]:g}: {found.message} Pass points "
-            f"whose orbits stay where the flow is defined, or a shorter horizon."
+            f"The flow could not be followed to the time {times[-1]:g}: {found.message} Pass "
+            f"points whose orbits stay where the flow is defined, or a shorter horizon."
         )
     return np.moveaxis(found.y.reshape(*shape, len(times)), 2, 1)
 

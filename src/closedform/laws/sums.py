@@ -21,6 +21,7 @@ MOST_TERMS = 24
 """Longest sum: the hyperdeterminant of 2x2x2 tensors has twelve terms."""
 
 _CONSTANT = 1e-7
+_DEPENDENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Fit:
     null : ndarray, shape (n_terms, n)
         An orthonormal basis of the coefficients of sums that do not change; none if nothing but
         constants is among them.
+    lost, spread : ndarray, shape (n_terms, n_terms)
+        Second moments of the changes and of the values.
     """
 
     trees: list[Tree]
@@ -50,6 +53,8 @@ class Fit:
     lengths: FloatArray
     units: FloatArray
     null: FloatArray
+    lost: FloatArray
+    spread: FloatArray
 
     @property
     def is_exact(self) -> bool:
@@ -76,6 +81,8 @@ def prepare_fit(motion: Motion, library: Sequence[Term]) -> Fit | None:
         table.lengths[np.ix_(varies, varies)] / units / units[:, None],
         units,
         _null_space(changes, values),
+        changes.T @ changes / len(changes),
+        values.T @ values / len(values),
     )
 
 
@@ -99,7 +106,7 @@ def _supports(fit: Fit, rng: np.random.Generator) -> list[Support]:
     else:
         lengths = np.sqrt(np.diagonal(fit.lengths))
         whole = fit.lengths / lengths / lengths[:, None]
-        lost = fit.changes.T @ fit.changes / len(fit.changes) / lengths / lengths[:, None]
+        lost = fit.lost / lengths / lengths[:, None]
     moments = Moments(lost, whole, np.diagonal(lost).copy())
     return exact_sums(moments, fit.costs, MOST_TERMS, rng)
 
@@ -154,18 +161,29 @@ def reduced(fit: Fit, support: list[int]) -> list[int]:
 def smallest(fit: Fit, support: Sequence[int]) -> tuple[float | None, FloatArray]:
     """The least mean square of the change of terms' sums that vary, and the coefficients."""
     some = list(support)
-    _, sizes, axes = svd(fit.values[:, some], full_matrices=False)
-    varies = sizes > _CONSTANT * max(float(sizes[0]), 1.0)
+    if fit.is_exact:
+        return _smallest_exactly(fit.changes[:, some], fit.values[:, some])
+    block = np.ix_(some, some)
+    lengths, axes = np.linalg.eigh(fit.spread[block])
+    varies = lengths > _DEPENDENT
     if not varies.any():
         return None, np.zeros(len(some))
-    turn = axes[varies].T / sizes[varies] * np.sqrt(len(fit.values))
-    changes = fit.changes[:, some] @ turn / np.sqrt(len(fit.changes))
-    if fit.is_exact:
-        _, left, vectors = svd(changes, full_matrices=False)
-        return float(left[-1] ** 2), turn @ vectors[-1]
-    whole = turn.T @ fit.lengths[np.ix_(some, some)] @ turn
-    values, columns = eigh(changes.T @ changes, whole, subset_by_index=[0, 0])
+    turn = axes[:, varies] / np.sqrt(lengths[varies])
+    values, columns = eigh(
+        turn.T @ fit.lost[block] @ turn, turn.T @ fit.lengths[block] @ turn, subset_by_index=[0, 0]
+    )
     return float(values[0]), turn @ columns[:, 0]
+
+
+def _smallest_exactly(changes: FloatArray, values: FloatArray) -> tuple[float | None, FloatArray]:
+    """The same without squares, compared with the spread."""
+    _, sizes, axes = svd(values, full_matrices=False)
+    varies = sizes > _CONSTANT * max(float(sizes[0]), 1.0)
+    if not varies.any():
+        return None, np.zeros(values.shape[1])
+    turn = axes[varies].T / sizes[varies] * np.sqrt(len(values))
+    _, left, vectors = svd(changes @ turn / np.sqrt(len(changes)), full_matrices=False)
+    return float(left[-1] ** 2), turn @ vectors[-1]
 
 
 def _written(fit: Fit, support: Sequence[int], vector: FloatArray) -> list[Tree]:

@@ -146,9 +146,11 @@ def discover(
         The inputs; x0, x1 and so on by default.
     how : {'auto', 'pairs', 'grow', 'hold'}
         'pairs' reads the pairs themselves, by `closedform.conserved`, without a network. 'auto'
-        does that first, and grows networks if nothing was read. 'grow' trains with more and more latents until their rank stops growing, and reads the last
-        network. 'hold' trains one latent, reads it, then trains again on negatives that agree with
-        the anchor in what was read, as the paper does.
+        does that first, and grows networks if nothing was read. 'grow' trains with more and more
+        latents until their rank stops growing, and reads the last network. 'hold' trains one
+        latent, reads it, then trains again on negatives that agree with the anchor in what was
+        read, as the paper does. What networks say has its constants fitted on pairs, and is tested
+        on others.
     most : int, optional
         Largest number of latents, or of concepts; the number of inputs by default.
     training : SiameseOptions, optional

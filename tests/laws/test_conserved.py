@@ -20,7 +20,7 @@ def swings(n, steps, rng, *, largest=2.0, least=0.3, noise=0.0):
 
 
 def find(*arguments, **options):
-    return cf.conserved(*arguments, names=NAMES, rng=0, budget=20, progress=False, **options)
+    return cf.conserved(*arguments, names=NAMES, rng=0, budget=600, progress=False, **options)
 
 
 def same(law, text):
@@ -101,7 +101,7 @@ def test_functions_of_laws_do_not_count_twice():
 
     points = np.random.default_rng(7).uniform(-1, 1, (500, 4))
     found = cf.conserved(
-        two(points), points, names=["x", "v", "y", "w"], rng=0, budget=20, progress=False
+        two(points), points, names=["x", "v", "y", "w"], rng=0, budget=600, progress=False
     )
     assert found.count.lower == len(found.verified) == 3
     assert found.count.upper is None

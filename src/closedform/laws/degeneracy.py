@@ -11,17 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from closedform.alignment.eigen import extended_minima
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.laws.motions import differentiated
+from closedform.laws.supports import best_supports
 from closedform.laws.tolerances import HARDLY
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_library
 from closedform.searching.terms.formula import sums, write
 
 MOST_TERMS = 6
-WIDTH = 30
 N_POINTS = 1500
 _STATED = 1e-6
 
@@ -80,7 +79,7 @@ def find_degeneracy(
     whole = whole / lengths / lengths[:, None]
     centred = (values - values.mean(axis=1, keepdims=True)) / lengths[:, None]
     spread = centred @ centred.T / len(points)
-    for support in _supports(spread, whole):
+    for support in best_supports(spread, whole, MOST_TERMS, per_size=1):
         block = np.ix_(support, support)
         value, vector = eigh(spread[block], whole[block], subset_by_index=[0, 0])
         share = float(np.sqrt(max(value[0], 0.0)))
@@ -90,23 +89,3 @@ def find_degeneracy(
             trees = [library[kept[k]].tree for k in support]
             return Degeneracy(Expression(write(option, trees), names), share)
     return None
-
-
-def _supports(spread: FloatArray, whole: FloatArray) -> list[tuple[int, ...]]:
-    """The best sums of 1, 2, ... terms, by how little they vary."""
-    beam = np.arange(len(spread))[:, None]
-    found: list[tuple[int, ...]] = [(int(np.argmin(np.diagonal(spread))),)]
-    for _ in range(min(MOST_TERMS, len(spread)) - 1):
-        values = extended_minima(spread, whole, beam)
-        order = np.argsort(values, axis=None)[: 4 * WIDTH]
-        rows, terms = np.unravel_index(order, values.shape)
-        best: dict[tuple[int, ...], None] = {}
-        for row, term in zip(rows, terms, strict=True):
-            if np.isfinite(values[row, term]):
-                best.setdefault(tuple(sorted((*beam[row].tolist(), int(term)))))
-        if not best:
-            break
-        kept = list(best)[:WIDTH]
-        found.append(kept[0])
-        beam = np.array(kept)
-    return found

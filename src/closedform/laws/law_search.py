@@ -14,11 +14,11 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.tangent import TangentSpace
 from closedform.laws.independence import N_POINTS, is_new, unit_gradients
-from closedform.laws.mixed_library import mixed_library
+from closedform.laws.mixed_library import mixed_library, radial_library
 from closedform.laws.motions import Flow, Motion
 from closedform.laws.residuals import Change, split_change
 from closedform.laws.sums import Fit, find_sums, prepare_fit
-from closedform.laws.tolerances import EXACT_CHANGE, HARDLY, LAW, NEARLY
+from closedform.laws.tolerances import CLEARLY, EXACT_CHANGE, LAW, NEARLY, ONE_VALUE
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
@@ -106,6 +106,7 @@ class LawSearch:
         arguments = self.space, self.seen.names, self.seen.points, self.seen.scale
         degree_one = SearchSpace(operators=self.space.operators, max_degree=1)
         yield mixed_library(degree_one, *arguments[1:], families=())
+        yield radial_library(*arguments)
         yield from family_libraries(*arguments, by_half=True)
         yield mixed_library(*arguments)
 
@@ -116,7 +117,7 @@ class LawSearch:
         changes = self.held.changes(concept)
         with np.errstate(all="ignore"):
             total = float(np.sqrt(np.mean(changes**2)))
-        if not total <= NEARLY or not self._varies(concept):
+        if not total <= NEARLY or not self._varies(concept, total):
             return None
         small = total <= EXACT_CHANGE
         scaled = self.held.points / self.held.scale
@@ -124,14 +125,15 @@ class LawSearch:
         self.pool[concept] = Candidate(concept, self._complexity(concept), change)
         return self.pool[concept]
 
-    def _varies(self, concept: Expression) -> bool:
-        """Whether it takes different values: what is the same at all points was not seen to be
-        kept.
+    def _varies(self, concept: Expression, change: float) -> bool:
+        """Whether it varies more than it changes: what has one value at all points was not seen to
+        be kept.
         """
         with np.errstate(all="ignore"):
             spread = float(concept(self.held.points).std())
             slopes = concept.gradient(self.held.points) * self.held.scale
-            return spread > HARDLY * float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
+            share = spread / float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
+        return share > max(ONE_VALUE, CLEARLY * change)
 
     def laws(self) -> list[Candidate]:
         """The simplest independent laws of the pool.

@@ -11,6 +11,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
 from closedform.laws.motions import Motion
+from closedform.laws.supports import best_supports
 from closedform.searching.terms.beam import Support
 from closedform.searching.terms.exact_sums import EXACT, exact_sums
 from closedform.searching.terms.formula import Sum, plain_number, sums, write
@@ -19,6 +20,15 @@ from closedform.searching.terms.moments import Moments
 
 MOST_TERMS = 24
 """Longest sum: the hyperdeterminant of 2x2x2 tensors has twelve terms."""
+
+MOST_NOISY = 16
+"""The same where there is noise: each term must be seen above it."""
+
+FEW_TERMS, PER_SIZE = 8, 6
+"""Sums of so few terms are looked for one by one, and so many of each size are fitted."""
+
+MOST_LONG = 40
+"""Longer ones that are fitted, the cheapest."""
 
 _CONSTANT = 1e-7
 _DEPENDENT = 1e-7
@@ -100,15 +110,17 @@ def find_sums(fit: Fit, names: tuple[str, ...], rng: np.random.Generator) -> lis
 
 def _supports(fit: Fit, rng: np.random.Generator) -> list[Support]:
     """Which terms: sparse vectors of the null space, or of what noise leaves of one."""
+    whole = np.eye(len(fit.trees))
     if fit.is_exact:
-        whole = np.eye(len(fit.trees))
         lost = whole - fit.null @ fit.null.T
-    else:
-        lengths = np.sqrt(np.diagonal(fit.lengths))
-        whole = fit.lengths / lengths / lengths[:, None]
-        lost = fit.lost / lengths / lengths[:, None]
+        moments = Moments(lost, whole, np.diagonal(lost).copy())
+        return exact_sums(moments, fit.costs, MOST_TERMS, rng)
+    lengths = np.sqrt(np.diagonal(fit.lengths))
+    whole = fit.lengths / lengths / lengths[:, None]
+    lost = fit.lost / lengths / lengths[:, None]
     moments = Moments(lost, whole, np.diagonal(lost).copy())
-    return exact_sums(moments, fit.costs, MOST_TERMS, rng)
+    long = exact_sums(moments, fit.costs, MOST_NOISY, rng)
+    return [*best_supports(lost, whole, FEW_TERMS, per_size=PER_SIZE), *long[:MOST_LONG]]
 
 
 def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:

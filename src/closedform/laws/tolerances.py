@@ -16,5 +16,10 @@ NEARLY = 0.1
 HARDLY = 0.05
 """A quantity whose spread is this share of what its gradients allow hardly varies on the data."""
 
+ONE_VALUE, CLEARLY = 1e-3, 5.0
+"""What varies by less than this share of what its gradients allow, or than so many times its own
+change, has one value on the data.
+"""
+
 SURE = 4.0
 """Standard errors by which a systematic change must be seen: a hundred formulas are tested."""

@@ -127,5 +127,5 @@ def test_a_roll_out_that_cannot_go_on_says_so():
 def test_a_flow_of_another_shape_is_refused():
     with pytest.raises(ShapeError, match=r"jax\.vmap"):
         as_row_function(lambda x: x.sum(axis=1))(np.ones((3, 2)))
-    with pytest.raises(TypeError, match="torch.nn.Module"):
+    with pytest.raises(TypeError, match=r"torch\.nn\.Module"):
         as_row_function(3)

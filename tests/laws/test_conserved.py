@@ -33,14 +33,18 @@ def test_a_flow_has_its_energy_and_no_room_for_more():
     assert same(found.laws[0], "x**2 + v**2")
     assert found.count.is_certain
     assert found.count.lower == 1
-    assert abs(found.laws[0].drift.total) < 1e-4
+    drift = found.laws[0].drift
+    assert drift is not None
+    assert abs(drift.total) < 1e-4
 
 
 def test_trajectories_have_it_too_and_the_law_test_is_made():
     found = find(trajectories=swings(30, 40, np.random.default_rng(1)), times=np.linspace(0, 7, 40))
     assert same(found.verified[0], "x**2 + v**2")
-    assert found.verified[0].test.high < 1e-6
-    assert found.verified[0].test.n_orbits == 10
+    test = found.verified[0].test
+    assert test is not None
+    assert test.high < 1e-6
+    assert test.n_orbits == 10
 
 
 def test_distant_pairs_need_no_directions():
@@ -91,6 +95,7 @@ def test_a_simulator_that_loses_energy_is_told_by_how_much():
     points = np.random.default_rng(6).uniform(-1, 1, (300, 2))
     found = find(simulator=lambda x: x @ turn.T, points=points, laws=["x**2 + v**2"], horizon=63)
     law = next(law for law in found.laws if same(law, "x**2 + v**2"))
+    assert law.drift is not None
     assert law.drift.total == pytest.approx(100 * ((1 - 1e-4) ** (2 * 63) - 1), rel=0.05)
     assert law.drift.per_step == pytest.approx(0.02, rel=0.5)
 

@@ -83,9 +83,13 @@ def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
 
 
 def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
-    """An upper bound: degrees of freedom less the dimension that the richest orbit fills."""
+    """An upper bound: degrees of freedom less the dimension that orbits fill.
+
+    The smallest dimension of all is taken: an orbit that seems to fill more may be noisy, or
+    sampled at regular times.
+    """
     found = [orbit_dimension(orbit, scale) for orbit in orbits]
     known = [one for one in found if one is not None]
     if not known:
         return None
-    return n_free - max(int(np.floor(one + _DOUBT)) for one in known)
+    return n_free - max(1, min(int(np.floor(one + _DOUBT)) for one in known))

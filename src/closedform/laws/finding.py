@@ -44,6 +44,9 @@ MOST_COMPLEX = 150
 SUMS_SHARE, ENGINES_SHARE = 0.6, 0.9
 """Of the budget: when the search for sums ends, and when that of the engines does."""
 
+FEWEST_ORBITS = 5
+"""Held-out trajectories for the law test; with fewer all are used."""
+
 MOST_NEARLY = 3
 """Formulas that are told as nearly conserved."""
 
@@ -248,6 +251,9 @@ class _Finder:
         groups = self.evidence.tested
         if groups is None and isinstance(self.held, Orbits):
             groups = self.held.groups
+            # Of a handful of trajectories too few are held out to differ from each other.
+            if len(groups) < FEWEST_ORBITS and isinstance(self.evidence.motion, Orbits):
+                groups = self.evidence.motion.groups
         test = None if groups is None else test_law(one.concept, groups, self.rng)
         noise = np.sqrt(max(one.change.total**2 - one.change.systematic**2, 0.0))
         doubt = ""

@@ -130,8 +130,9 @@ class LawSearch:
         be kept.
         """
         with np.errstate(all="ignore"):
-            spread = float(concept(self.held.points).std())
-            slopes = concept.gradient(self.held.points) * self.held.scale
+            points = np.concatenate([self.seen.points, self.held.points])
+            spread = float(concept(points).std())
+            slopes = concept.gradient(points) * self.held.scale
             share = spread / float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
         return share > max(ONE_VALUE, CLEARLY * change)
 

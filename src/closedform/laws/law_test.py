@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
@@ -60,12 +61,12 @@ def test_law(concept: Expression, groups: FloatArray, rng: np.random.Generator) 
     within, means = values.var(axis=1), values.mean(axis=1)
     draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
 
-    def ratio(rows: FloatArray | slice) -> FloatArray:
+    def ratio(rows: NDArray[np.int64]) -> FloatArray:
         between = np.maximum(means[rows].var(axis=-1), 1e-300)
         return np.sqrt(within[rows].mean(axis=-1) / between)
 
     low, high = np.percentile(ratio(draws), [2.5, 97.5])
-    return LawTest(float(ratio(slice(None))), float(low), float(high), len(values))
+    return LawTest(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
 
 
 @dataclass(frozen=True)

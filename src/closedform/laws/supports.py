@@ -9,6 +9,14 @@ from closedform.searching.terms.beam import Support
 WIDTH = 30
 """Sets of each size that are extended."""
 
+MOST_LOOKED_AT = 40
+"""For each of them."""
+
+DROP = 0.05
+"""A set is complete if its last term lowers the ratio to this share; then more terms must do so
+again, for a law with anything else added to it is as small as the law.
+"""
+
 
 def best_supports(
     small: FloatArray, whole: FloatArray, most_terms: int, *, per_size: int
@@ -29,20 +37,31 @@ def best_supports(
     >>> best_supports(small, np.eye(3), 2, per_size=1)
     [(2,), (0, 1)]
     """
-    first = np.argsort(np.diagonal(small))
-    found: list[Support] = [(int(k),) for k in first[:per_size]]
+    values = np.diagonal(small).copy()
+    found: list[Support] = [(int(k),) for k in np.argsort(values)[:per_size]]
     beam = np.arange(len(small))[:, None]
+    complete: dict[Support, float] = {}
     for _ in range(min(most_terms, len(small)) - 1):
-        values = extended_minima(small, whole, beam)
-        order = np.argsort(values, axis=None)[: 6 * WIDTH]
-        rows, terms = np.unravel_index(order, values.shape)
-        best: dict[Support, None] = {}
-        for row, term in zip(rows, terms, strict=True):
-            if np.isfinite(values[row, term]):
-                best.setdefault(tuple(sorted((*beam[row].tolist(), int(term)))))
+        extended = extended_minima(small, whole, beam)
+        best: dict[Support, float] = {}
+        for place in np.argsort(extended, axis=None)[: MOST_LOOKED_AT * WIDTH]:
+            row, term = divmod(int(place), len(small))
+            value = float(extended[row, term])
+            support = tuple(sorted((*beam[row].tolist(), term)))
+            if not np.isfinite(value) or support in best or len(best) == WIDTH:
+                continue
+            if _only_adds(support, value, complete):
+                continue
+            best[support] = value
+            if value <= DROP * values[row]:
+                complete.setdefault(support, value)
         if not best:
             break
-        kept = list(best)[:WIDTH]
-        found += kept[:per_size]
-        beam = np.array(kept)
+        found += [one for k, one in enumerate(best) if k < per_size or one in complete]
+        beam, values = np.array(list(best)), np.array(list(best.values()))
     return found
+
+
+def _only_adds(support: Support, value: float, complete: dict[Support, float]) -> bool:
+    """Whether a set holds a complete one and is hardly better."""
+    return any(value > DROP * own and set(known) < set(support) for known, own in complete.items())

@@ -58,7 +58,7 @@ def test_the_check_says_what_it_measured_and_refuses_what_data_cannot_tell():
     fine = KeptAlongOrbits(None, 1e-4, 0.01).result()
     assert fine.passed
     assert "0.01%" in fine.text
-    assert not KeptAlongOrbits(None, 0.01, 0.0).result().passed
+    assert not KeptAlongOrbits(None, 0.002, 0.0).result().passed
     assert not KeptAlongOrbits(None, 0.0, 0.0, "They are all circles.").result().passed
 
 

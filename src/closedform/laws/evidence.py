@@ -37,6 +37,8 @@ N_PLACES = 24
 """Most places of a trajectory that the search looks at."""
 
 MOST_ROWS = 6000
+MOST_PAIRS = 2700
+"""Pairs that are used: two thirds of them are three times the terms of the largest library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ def evidence_of_pairs(pairs: ArrayLike, given: Given) -> MotionEvidence:
     names = checked_names(given.names, array.shape[2])
     field = _secants(array[:, 0], array[:, 1], given)
     free = array.shape[2] - len(given.constraints)
-    return MotionEvidence(Orbits(array, names, robust_spread(array[:, 0])), field, free)
+    some = array[given.rng.permutation(len(array))[:MOST_PAIRS]]
+    return MotionEvidence(Orbits(some, names, robust_spread(array[:, 0])), field, free)
 
 
 def _secants(first: FloatArray, second: FloatArray, given: Given) -> GradientField | None:

@@ -196,8 +196,7 @@ class _Finder:
 
     def search_sums(self) -> None:
         """Sums of terms, until as many laws are found as there can be."""
-        most = self.evidence.n_free - isinstance(self.evidence.motion, Flow)
-        self.law_search.run(most, lambda: self.clock.used >= SUMS_SHARE)
+        self.law_search.run(self.evidence.n_free - 1, lambda: self.clock.used >= SUMS_SHARE)
 
     def search_further(self, engine: str | Engine, progress: ProgressLike) -> None:
         """Ask the engines where sums found nothing, or fewer laws than orbits leave room for."""

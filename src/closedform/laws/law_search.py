@@ -24,6 +24,11 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.library import Term
 
+MOST_COMPLEX_IN_NOISE = 60
+"""Largest complexity of a law that is not exact, the usual largest of a search: with more constants
+a sum comes near to being kept by anything smooth.
+"""
+
 MOST_TESTED = 80
 """Sums of one library that are tested on held-out rows, the cheapest."""
 
@@ -52,7 +57,11 @@ class Candidate:
     @property
     def is_law(self) -> bool:
         """Whether its change is rounding, or noise beside a systematic part that is small."""
-        return self.is_exact or (self.change.systematic <= LAW and self.change.total <= NEARLY)
+        return self.is_exact or (
+            self.change.systematic <= LAW
+            and self.change.total <= NEARLY
+            and self.complexity <= MOST_COMPLEX_IN_NOISE
+        )
 
 
 @dataclass

@@ -184,6 +184,8 @@ class Orbits:
         flat = gradients.reshape(len(kept), -1)
         within = values.reshape(len(kept), *self.groups.shape[:2])
         within = within - within.mean(axis=2, keepdims=True)
+        if self.groups.shape[1] == 2:
+            within = within[:, :, :1]  # the second point of a pair deviates by the same
         count = len(self.points)
         return Table(within.reshape(len(kept), -1).T, flat @ flat.T / count, values.T, kept)
 

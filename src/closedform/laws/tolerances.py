@@ -5,7 +5,7 @@ EXACT_CHANGE = 1e-5
 and differences leave 1e-7, and a formula that is almost a law a hundred times that.
 """
 
-LAW = 2e-3
+LAW = 1e-3
 """Largest systematic change of what counts as a law. The energies of planets, which disturb each
 other, change by 1e-4; what is conserved because orbits are nearly circular, by their eccentricity.
 """

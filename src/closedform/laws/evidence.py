@@ -59,6 +59,8 @@ class MotionEvidence:
     n_free : int
         Dimension of the data.
     notes : tuple of str
+    is_computed : bool
+        Whether a flow or simulator can be asked, so that nothing is measured with noise.
     """
 
     motion: Motion
@@ -69,6 +71,7 @@ class MotionEvidence:
     tested: FloatArray | None = None
     long: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    is_computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def evidence_of_flow(flow: Any, points: ArrayLike, given: Given) -> MotionEviden
         tangent="auto" if given.constraints else "none",
     )
     motion = Flow.of(field)
-    found = MotionEvidence(motion, field, field.tangent.rank)
+    found = MotionEvidence(motion, field, field.tangent.rank, is_computed=function is not None)
     if function is None:
         return found
     unit = own_time(function(places), field.scale)
@@ -129,7 +132,7 @@ def evidence_of_simulator(step: Any, points: ArrayLike, given: Given) -> MotionE
     followed = states[:N_FOLLOWED]
     times = np.arange(states.shape[1], dtype=np.float64)
     free = places.shape[1] if field is None else field.tangent.rank
-    return MotionEvidence(motion, field, free, followed, times, followed)
+    return MotionEvidence(motion, field, free, followed, times, followed, is_computed=True)
 
 
 def evidence_of_trajectories(

@@ -18,7 +18,7 @@ from closedform.laws.mixed_library import mixed_library, radial_library
 from closedform.laws.motions import Flow, Motion
 from closedform.laws.residuals import Change, split_change
 from closedform.laws.sums import Fit, find_sums, prepare_fit
-from closedform.laws.tolerances import CLEARLY, EXACT_CHANGE, LAW, NEARLY, ONE_VALUE
+from closedform.laws.tolerances import CLEARLY, EXACT_CHANGE, LAW, LITTLE, NEARLY, ONE_VALUE
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
@@ -43,11 +43,14 @@ class Candidate:
     complexity : int
     change : Change
         On rows that it was not fitted to.
+    allowed : float
+        Largest systematic change of a law.
     """
 
     concept: Expression
     complexity: int
     change: Change
+    allowed: float = LAW
 
     @property
     def is_exact(self) -> bool:
@@ -58,7 +61,7 @@ class Candidate:
     def is_law(self) -> bool:
         """Whether its change is rounding, or noise beside a systematic part that is small."""
         return self.is_exact or (
-            self.change.systematic <= LAW
+            self.change.systematic <= self.allowed
             and self.change.total <= NEARLY
             and self.complexity <= MOST_COMPLEX_IN_NOISE
         )
@@ -74,6 +77,7 @@ class LawSearch:
     clock: Clock
     rng: np.random.Generator
     tangent: TangentSpace | None = None
+    allowed: float = LAW
     pool: dict[Expression, Candidate] = field(default_factory=dict)
     _units: dict[Expression, FloatArray] = field(default_factory=dict)
 
@@ -131,7 +135,7 @@ class LawSearch:
         small = total <= EXACT_CHANGE
         scaled = self.held.points / self.held.scale
         change = Change(total, total) if small else split_change(changes, scaled, self.rng)
-        self.pool[concept] = Candidate(concept, self._complexity(concept), change)
+        self.pool[concept] = Candidate(concept, self._complexity(concept), change, self.allowed)
         return self.pool[concept]
 
     def _varies(self, concept: Expression, change: float) -> bool:
@@ -157,8 +161,10 @@ class LawSearch:
     def nearly(self, laws: Sequence[Candidate]) -> list[Candidate]:
         """The simplest that are nearly conserved and independent of the laws."""
         rest = [one for one in self.pool.values() if one not in laws and not one.is_exact]
-        # What changes least comes first: of many stand-ins for one thing the simplest is bad.
-        ranked = sorted(rest, key=lambda one: (one.change.systematic * one.complexity, str(one)))
+        # Of what changes little the simplest is told: with more terms anything is kept better.
+        ranked = sorted(
+            rest, key=lambda one: (one.change.total > LITTLE, one.complexity, one.change.total)
+        )
         return self._independent(ranked, [one.concept for one in laws], in_order=True)
 
     def _independent(
@@ -183,7 +189,7 @@ class LawSearch:
         changes = self.held.changes_modulo(one.concept, known)
         scaled = self.held.points / self.held.scale
         rest = split_change(changes, scaled, self.rng)
-        return not one.is_law or rest.systematic <= max(5 * LAW, 3 * one.change.systematic)
+        return not one.is_law or rest.systematic <= max(5 * self.allowed, 3 * one.change.systematic)
 
     def units(self, concept: Expression) -> FloatArray:
         """Unit gradients of a formula at some points."""

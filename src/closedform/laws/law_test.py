@@ -81,12 +81,17 @@ class KeptAlongOrbits:
         Systematic change on held-out rows, as the search measured it.
     noise : float
         What noise adds to it.
+    degenerate : str
+        Why the data cannot tell, if they cannot.
+    allowed : float
+        Largest systematic change of a law.
     """
 
     outcome: LawTest | None
     change: float
     noise: float
     degenerate: str = ""
+    allowed: float = LAW
     name: str = "law"
     asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
     failure: str = "it changes along the motion"
@@ -98,10 +103,11 @@ class KeptAlongOrbits:
 
     def result(self) -> CheckResult:
         """The outcome, which was measured before."""
-        fine = self.change <= LAW and not self.degenerate
+        fine = self.change <= self.allowed and not self.degenerate
         text = (
             f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of what "
-            f"it varies by, and {100 * LAW:g}% is allowed; noise adds {100 * self.noise:.2g}%."
+            f"it varies by, and {100 * self.allowed:g}% is allowed; noise adds "
+            f"{100 * self.noise:.2g}%."
         )
         if self.outcome is not None:
             text += (
@@ -109,6 +115,5 @@ class KeptAlongOrbits:
                 f"{100 * self.outcome.change:.2g}% (95% interval {100 * self.outcome.low:.2g} to "
                 f"{100 * self.outcome.high:.2g}%) of the spread between them."
             )
-            allowed = max(HARDLY, 5 * self.noise)
-            fine = fine and self.outcome.low <= allowed
+            fine = fine and self.outcome.low <= max(HARDLY, 5 * self.noise)
         return CheckResult.made(fine, f"{text} {self.degenerate}".strip())

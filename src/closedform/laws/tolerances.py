@@ -10,6 +10,14 @@ LAW = 1e-3
 other, change by 1e-4; what is conserved because orbits are nearly circular, by their eccentricity.
 """
 
+LAW_OF_COMPUTED = 1e-4
+"""The same where velocities or steps are computed: nothing but rounding disturbs them, which is
+1e-6 in single precision.
+"""
+
+LITTLE = 0.01
+"""What changes by less is nearly conserved, and the simplest of it is told first."""
+
 NEARLY = 0.1
 """Largest change of what is worth telling as nearly conserved."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
     from closedform.interpretation.storage import load_interpretation
     from closedform.interpretation.verdict import Verdict
+    from closedform.laws.answer import Law, Laws
+    from closedform.laws.finding import conserved
     from closedform.networks.extract import extract_field
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
@@ -40,12 +42,15 @@ _LAZY = {
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation.answer",
+    "Law": "closedform.laws.answer",
+    "Laws": "closedform.laws.answer",
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.selection.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
     "Thresholds": "closedform.verification.thresholds",
     "Verdict": "closedform.interpretation.verdict",
+    "conserved": "closedform.laws.finding",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.reading.network",
@@ -71,6 +76,8 @@ __all__ = [
     "Expression",
     "GradientField",
     "Interpretation",
+    "Law",
+    "Laws",
     "Operator",
     "SearchResult",
     "SearchSpace",
@@ -79,6 +86,7 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "__version__",
+    "conserved",
     "discover",
     "extract_field",
     "interpret",

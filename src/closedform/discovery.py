@@ -18,6 +18,10 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import KeywordError, checked_keywords, suggestion
+from closedform.laws.answer import Laws
+from closedform.laws.finding import conserved
+from closedform.laws.law_test import LawTest, test_law
+from closedform.laws.refit import fit_on_orbits
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.randomness import Randomness, as_seed
@@ -38,6 +42,14 @@ Sampler = Callable[[int, np.random.Generator], FloatArray]
 
 Reader = Callable[[GradientField], Interpretation]
 """Reads a field with all that was asked for."""
+
+HOW = ("auto", "pairs", "grow", "hold")
+
+MOST_DIRECT = 5000
+"""Pairs that are read without a network: more change nothing."""
+
+N_TESTED = 4000
+"""Fresh pairs that formulas of networks are fitted to and tested on."""
 
 NEIGHBOURS = 8
 """With concepts held fixed, a negative is one of so many samples that have nearly the anchor's
@@ -86,6 +98,10 @@ class Discovery:
         reached.
     sentence : str
         How many there are, and why there are no more.
+    laws : Laws or None
+        What the pairs say without a network, where they were asked.
+    tests : tuple of LawTest
+        How much each concept changes within pairs that nothing was fitted to.
     """
 
     concepts: tuple[Expression, ...]
@@ -93,6 +109,8 @@ class Discovery:
     rounds: tuple[Round, ...]
     is_complete: bool
     sentence: str
+    laws: Laws | None = None
+    tests: tuple[LawTest, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.concepts), self.sentence])
@@ -103,7 +121,7 @@ def discover(
     sampler: Sampler,
     *,
     names: Sequence[str] | None = None,
-    how: Literal["grow", "hold"] = "grow",
+    how: Literal["auto", "pairs", "grow", "hold"] = "auto",
     most: int | None = None,
     training: "SiameseOptions | None" = None,
     n_pairs: int = 20_000,
@@ -126,10 +144,13 @@ def discover(
         a point and what a symmetry makes of it.
     names : sequence of str, optional
         The inputs; x0, x1 and so on by default.
-    how : {'grow', 'hold'}
-        'grow' trains with more and more latents until their rank stops growing, and reads the last
-        network. 'hold' trains one latent, reads it, then trains again on negatives that agree with
-        the anchor in what was read, as the paper does.
+    how : {'auto', 'pairs', 'grow', 'hold'}
+        'pairs' reads the pairs themselves, by `closedform.conserved`, without a network. 'auto'
+        does that first, and grows networks if nothing was read. 'grow' trains with more and more
+        latents until their rank stops growing, and reads the last network. 'hold' trains one
+        latent, reads it, then trains again on negatives that agree with the anchor in what was
+        read, as the paper does. What networks say has its constants fitted on pairs, and is tested
+        on others.
     most : int, optional
         Largest number of latents, or of concepts; the number of inputs by default.
     training : SiameseOptions, optional
@@ -151,15 +172,27 @@ def discover(
     ShapeError
         If the sampler returns something else.
     MissingDependencyError
-        Without torch.
+        Without torch, if networks are trained.
     """
     Settings.checked(engine, space, rule, checks, thresholds, progress)
-    if how not in ("grow", "hold"):
+    if how not in HOW:
         raise KeywordError(
-            f"how is {how!r}; pass 'grow' or 'hold'{suggestion(str(how), ('grow', 'hold')) or '.'}"
+            f"how is {how!r}; pass one of {', '.join(HOW)}{suggestion(str(how), HOW) or '.'}"
         )
     seed, limits = as_seed(rng), as_budget(budget)
     pairs = _drawn(sampler, n_pairs, seed, 0)
+    if how in ("auto", "pairs"):
+        laws = conserved(
+            pairs=pairs[:MOST_DIRECT],
+            names=names,
+            budget=limits,
+            rng=seed,
+            engine=engine,
+            space=space,
+            progress=progress,
+        )
+        if laws.verified or how == "pairs":
+            return _directly(laws)
     points = _drawn(sampler, n_points, seed, 1)[:, 0]
     largest = pairs.shape[2] if most is None else most
     trainer = _Trainer(pairs, points, names, training, seed)
@@ -174,7 +207,29 @@ def discover(
         thresholds=thresholds,
         progress=progress,
     )
-    return _grow(trainer, largest, read) if how == "grow" else _hold(trainer, largest, read)
+    found = _hold(trainer, largest, read) if how == "hold" else _grow(trainer, largest, read)
+    return _tested(found, _drawn(sampler, N_TESTED, seed, 4), seed)
+
+
+def _directly(laws: Laws) -> Discovery:
+    """What the pairs say without a network."""
+    said = f"{len(laws.verified)} invariants read from the pairs themselves. {laws.count}"
+    tests = tuple(law.test for law in laws.verified if law.test is not None)
+    return Discovery(laws.concepts, (), (), laws.count.is_certain, said, laws, tests)
+
+
+def _tested(found: Discovery, pairs: FloatArray, seed: int) -> Discovery:
+    """Formulas of networks with their constants fitted on one half of fresh pairs, and tested on
+    the other.
+    """
+    half, rng = len(pairs) // 2, np.random.default_rng([seed, 5])
+    fitted = tuple(fit_on_orbits(concept, pairs[:half]) for concept in found.concepts)
+    tests = tuple(test_law(concept, pairs[half:], rng) for concept in fitted)
+    if not tests:
+        return found
+    worst = max(test.change for test in tests)
+    said = f"{found.sentence} Within held-out pairs they change by at most {100 * worst:.2g}%."
+    return replace(found, concepts=fitted, tests=tests, sentence=said)
 
 
 def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:

@@ -28,8 +28,31 @@ TOLERANCES = {"07_sparse_autoencoder": 5e-3}
 """Misalignment to the truth where a number is fitted."""
 
 
+MOTIONS = {"09_planets": ("x*v - y*u", "GM = 39."), "10_neural_ode": ("x**2 + v**2", "drift: -")}
+"""Notebooks on laws of a motion, and what they print: they take half a minute or more."""
+
+
 def test_every_notebook_is_tested():
-    assert sorted(file.stem for file in EXAMPLES.glob("*.ipynb")) == sorted(CONCEPTS)
+    assert sorted(file.stem for file in EXAMPLES.glob("*.ipynb")) == sorted([*CONCEPTS, *MOTIONS])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOTIONS)
+def test_a_notebook_finds_what_a_motion_keeps(name: str, tmp_path: Path) -> None:
+    if name == "09_planets":
+        pytest.importorskip("jplephem")
+        pytest.importorskip("skyfield_data")
+    notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    ).execute()
+    printed = "".join(
+        output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ())
+    )
+    assert all(text in printed for text in MOTIONS[name]), printed
 
 
 @pytest.mark.parametrize("name", CONCEPTS)

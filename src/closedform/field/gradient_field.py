@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,9 @@ from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
 from closedform.keywords import checked_keywords
+
+if TYPE_CHECKING:
+    from closedform.field.flow_field import Velocities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +173,122 @@ class GradientField:
             tangent=space,
             quality=quality,
             notes=tuple(notes),
+        )
+
+    @classmethod
+    @checked_keywords
+    def from_flow(
+        cls,
+        points: ArrayLike,
+        velocities: "Velocities",
+        *,
+        errors: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        tangent: str | TangentSpace = "auto",
+        constraints: Sequence[StatedConstraint] = (),
+        notes: Sequence[str] = (),
+    ) -> "GradientField":
+        """The field of all that a flow may conserve: the directions across its velocities.
+
+        The gradient of every conserved quantity lies inside it. The rank is one less than that of
+        the data's tangent space, although a flow seldom has so many laws.
+
+        Parameters
+        ----------
+        points : array_like, shape (n_points, n_inputs)
+        velocities : array_like, shape (n_points, n_inputs), or callable
+            At the points, or a NumPy function that gives them. `closedform.conserved` takes
+            modules too.
+        errors : array_like, optional
+            Standard errors of the velocities, of a shape that can be broadcast to theirs. Where
+            they turn a direction by more than is typical the point counts less.
+        names, tangent, constraints, notes
+            As in `from_arrays`.
+
+        Returns
+        -------
+        GradientField
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit each other.
+        FieldError
+            If there is one input only, or as in `from_arrays`.
+
+        Examples
+        --------
+        >>> points = np.random.default_rng(0).uniform(-1, 1, (500, 3))
+        >>> turning = lambda x: np.column_stack([x[:, 1], -x[:, 0], 0 * x[:, 2]])
+        >>> GradientField.from_flow(points, turning, names=["x", "y", "z"])
+        GradientField(500 points, 3 inputs, rank 2, tangent none)
+        """
+        from closedform.field.flow_field import field_of_flow
+
+        return field_of_flow(
+            points,
+            velocities,
+            errors=errors,
+            names=names,
+            tangent=tangent,
+            constraints=constraints,
+            notes=notes,
+        )
+
+    @classmethod
+    @checked_keywords
+    def from_pairs(
+        cls,
+        first: ArrayLike,
+        second: ArrayLike,
+        *,
+        errors: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        tangent: str | TangentSpace = "auto",
+        constraints: Sequence[StatedConstraint] = (),
+        notes: Sequence[str] = (),
+    ) -> "GradientField":
+        """The field across the secants of close pairs, at their middles.
+
+        Parameters
+        ----------
+        first, second : array_like, shape (n_pairs, n_inputs)
+            Two near points of one orbit each. Pairs farther apart than a tenth of the inputs'
+            spread are left out; pass distant ones to `closedform.conserved`.
+        errors : array_like, optional
+            Standard errors of the differences.
+        names, tangent, constraints, notes
+            As in `from_arrays`.
+
+        Returns
+        -------
+        GradientField
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit each other.
+        FieldError
+            If no pair is close, or as in `from_flow`.
+
+        Examples
+        --------
+        >>> angle = np.random.default_rng(0).uniform(0, 6, 300)
+        >>> radius = np.random.default_rng(1).uniform(1, 2, 300)
+        >>> at = lambda a: np.column_stack([radius * np.cos(a), radius * np.sin(a)])
+        >>> GradientField.from_pairs(at(angle), at(angle + 0.01)).rank
+        1
+        """
+        from closedform.field.flow_field import field_of_pairs
+
+        return field_of_pairs(
+            first,
+            second,
+            errors=errors,
+            names=names,
+            tangent=tangent,
+            constraints=constraints,
+            notes=notes,
         )
 
     @property

@@ -29,11 +29,11 @@ def bench(
         typer.Option(help="What is read; in controls nothing is to be found."),
     ] = "invariants",
     track: Annotated[
-        Literal["field", "exact", "network"] | None,
-        typer.Option(help="Known gradients, or networks trained first."),
+        Literal["field", "exact", "network", "flow", "pairs"] | None,
+        typer.Option(help="Known gradients, networks trained first, or motions without any."),
     ] = None,
     noise: Annotated[
-        float, typer.Option(metavar="DEG", min=0, help="Degrees of noise in known gradients.")
+        float, typer.Option(metavar="N", min=0, help="Degrees in gradients, per cent in motions.")
     ] = 0.0,
     systems: Annotated[
         list[str] | None, typer.Option(metavar="NAMES", help="Names, with commas; all by default.")

@@ -14,6 +14,7 @@ from closedform_bench.invariants.fields import N_POINTS
 from closedform_bench.invariants.implicit_regression import N_PAIRS, regress_implicitly
 from closedform_bench.invariants.independence import FUNCTION, outside
 from closedform_bench.invariants.laws import LAW, change_in_pairs
+from closedform_bench.invariants.motion_track import noisy_pairs
 from closedform_bench.invariants.outcome import Row, score_claims
 from closedform_bench.invariants.system import System
 
@@ -60,10 +61,9 @@ def mixed_latents(system: System, points: FloatArray, rng: np.random.Generator) 
     return values
 
 
-def read_implicitly(system: System, seed: int) -> Row:
+def read_implicitly(system: System, seed: int, noise: float = 0.0) -> Row:
     """Implicit sparse regression on pairs; claims that fail on other pairs are withdrawn."""
-    rng = np.random.default_rng([seed, 9])
-    pairs = system.pairs(2 * N_PAIRS, rng)
+    pairs = noisy_pairs(system, noise, seed, 2 * N_PAIRS)
     claims = regress_implicitly(pairs[:N_PAIRS], system.inputs)
     laws = tuple(
         concept for concept in claims.verified if change_in_pairs(concept, pairs[N_PAIRS:]) <= LAW

@@ -132,5 +132,7 @@ MANY_SYSTEMS = (
         (_GRAVITY, "u1 + u2 + u3", "v1 + v2 + v3", "x1*v1 - y1*u1 + x2*v2 - y2*u2 + x3*v3 - y3*u3"),
         box(-2, 2, 12, _BODIES_APART), moved_within(along(_BODIES_FLOW, 1.0, 2.5), _BODIES_APART),
         velocity=_BODIES_FLOW,
+        # The centre of mass moves on a straight line.
+        further=("(x1 + x2 + x3)*(v1 + v2 + v3) - (y1 + y2 + y3)*(u1 + u2 + u3)",),
     ),
 )  # fmt: skip

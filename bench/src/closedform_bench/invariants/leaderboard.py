@@ -83,7 +83,9 @@ def update_page(page: Path, tables: str) -> None:
 
 def _entry(record: Record) -> str:
     """A tool on a track, with its seconds if they are not the usual ones."""
-    track = f"field, {record['noise']:g} degrees" if record["track"] == "field" else record["track"]
+    units = {"field": " degrees", "flow": "%", "pairs": "%"}
+    unit = units.get(record["track"])
+    track = record["track"] + ("" if unit is None else f", {record['noise']:g}{unit}")
     budget = "" if record["budget"] == USUAL_SECONDS else f" ({record['budget']:g} s)"
     return f"{record['tool']}{budget} | {track}"
 

@@ -12,6 +12,8 @@ from closedform_bench.invariants.control import FIELD_CONTROLS, FieldControl
 from closedform_bench.invariants.control_systems import CONTROL_SYSTEMS
 from closedform_bench.invariants.control_track import ControlTask
 from closedform_bench.invariants.field_track import FieldTask
+from closedform_bench.invariants.motion_controls import MOTION_CONTROLS
+from closedform_bench.invariants.motion_track import MotionTask
 from closedform_bench.invariants.other_suites import (
     KERNEL,
     SPEED_SYSTEMS,
@@ -26,7 +28,7 @@ from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.network_reading import BUDGET
 
 Suite = Literal["paper", "invariants", "controls", "speed"]
-Track = Literal["field", "network"]
+Track = Literal["field", "network", "flow", "pairs"]
 Tool = Literal["closedform", "direct regression", "implicit regression"]
 
 
@@ -37,10 +39,10 @@ class Plan:
     Attributes
     ----------
     suite : {'paper', 'invariants', 'controls', 'speed'}
-    track : {'field', 'network'} or None
-        None is `field`, and both for controls.
+    track : {'field', 'network', 'flow', 'pairs'} or None
+        None is `field`, and `field` and `network` for controls.
     noise : float
-        Degrees, in the track `field`.
+        Degrees in the track `field`, per cent in `flow` and `pairs`.
     systems : tuple of str
         Names; all of the suite if empty.
     seeds : tuple of int
@@ -85,6 +87,7 @@ def _invariants(plan: Plan) -> list[BenchTask]:
         _task(plan, track, system.name, seed, budget, partial(_read, plan, system, seed, budget))
         for seed in plan.seeds or (0,)
         for system in choose(plan.systems, SYSTEMS)
+        if plan.track != "flow" or system.velocity is not None
     ]
 
 
@@ -92,7 +95,9 @@ def _read(plan: Plan, system: System, seed: int, budget: float) -> Row:
     if plan.tool == "direct regression":
         return read_directly(system, budget, seed)
     if plan.tool == "implicit regression":
-        return read_implicitly(system, seed)
+        return read_implicitly(system, seed, plan.noise)
+    if plan.track == "flow" or plan.track == "pairs":
+        return MotionTask(plan.track, plan.noise, budget, seed).run(system)
     if plan.track != "network":
         return FieldTask(plan.noise, budget, seed).run(system)
     from closedform_bench.invariants.network_track import NetworkTask  # brings torch
@@ -103,10 +108,14 @@ def _read(plan: Plan, system: System, seed: int, budget: float) -> Row:
 def _controls(plan: Plan) -> list[BenchTask]:
     budget = CONTROL_BUDGET if plan.budget is None else plan.budget
     runs: dict[str, tuple[Track, Callable[[int], Row]]] = {}
-    if plan.track != "network":
+    if plan.track == "flow" or plan.track == "pairs":
+        for system in MOTION_CONTROLS.values():
+            task = partial(_read_motion, plan.track, plan.noise, system, budget)
+            runs[system.name] = plan.track, task
+    if plan.track in (None, "field"):
         for control in FIELD_CONTROLS.values():
             runs[control.name] = "field", partial(_read_control, control, budget)
-    if plan.track != "field":
+    if plan.track in (None, "network"):
         for system in CONTROL_SYSTEMS.values():
             runs[system.name] = "network", partial(_read_control_network, system, budget)
     return [
@@ -124,6 +133,12 @@ def _read_control(control: FieldControl, budget: float, seed: int) -> Row:
 
 def _read_control_network(system: System, budget: float, seed: int) -> Row:
     return ControlTask(budget, seed).run_network(system)
+
+
+def _read_motion(
+    kind: Literal["flow", "pairs"], noise: float, system: System, budget: float, seed: int
+) -> Row:
+    return MotionTask(kind, noise, budget, seed).run(system)
 
 
 def _paper(plan: Plan) -> list[BenchTask]:

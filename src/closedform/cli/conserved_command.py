@@ -1,0 +1,106 @@
+"""``closedform conserved``: what trajectories, a flow or pairs conserve."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from closedform.cli.outputs import JSON, check_outputs, deliver
+from closedform.errors import ClosedformError
+
+KINDS = ("trajectories", "pairs", "velocities")
+
+
+def conserved(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.npz",
+            exists=True,
+            dir_okay=False,
+            help="Arrays trajectories (and times), or pairs, or points and velocities.",
+        ),
+    ],
+    names: Annotated[
+        str | None, typer.Option(metavar="X,V", help="The inputs; else `names` in the file.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONSTRAINT", help="What is constant on all data; may be repeated."),
+    ] = None,
+    law: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMULA", help="A formula whose drift is asked for; repeatable."),
+    ] = None,
+    budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the same answer again.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="L.json", help="Write that object.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="D.png", help="Draw how the laws drift.")
+    ] = None,
+) -> None:
+    """Find what a motion conserves, in closed form, and how many laws there are.
+
+    Exit code 0 if a law is verified, 1 if none is.
+
+    \b
+    Examples:
+      closedform conserved orbits.npz --names x,y,px,py
+      closedform conserved flow.npz --law "v**2/2 - cos(x)" --json
+    """
+    from closedform.files import write_text
+    from closedform.laws.finding import conserved as find
+
+    check_outputs((out, JSON), (picture, (".png", ".svg", ".pdf")), inputs=[data])
+    given, inside = _read(data)
+    found = find(
+        **given,
+        names=inside if names is None else [name.strip() for name in names.split(",")],
+        constraints=where or (),
+        laws=law or (),
+        budget=budget,
+        rng=seed,
+        progress=False if as_json else None,
+    )
+    text = json.dumps(found.summary())
+    typer.echo(text if as_json else str(found))
+    saves = []
+    if out is not None:
+        saves.append(partial(write_text, out, text))
+    if picture is not None:
+        saves.append(partial(_draw, found, picture))
+    deliver(*saves)
+    raise typer.Exit(0 if found.verified else 1)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[str] | None]:
+    """The arrays of a file as arguments, and the inputs' names if it has them."""
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError) as error:
+        raise ClosedformError(
+            f"{path} cannot be read ({error}); write it with numpy.savez, without objects."
+        ) from error
+    kinds = [kind for kind in KINDS if kind in arrays]
+    if len(kinds) != 1 or (kinds == ["velocities"] and "points" not in arrays):
+        raise ClosedformError(
+            f"{path} holds {', '.join(arrays) or 'nothing'}; save trajectories (and times), or "
+            f"pairs, or points and velocities."
+        )
+    names = [str(name) for name in arrays["names"]] if "names" in arrays else None
+    if kinds == ["velocities"]:
+        return {"flow": arrays["velocities"], "points": arrays["points"]}, names
+    given = {kinds[0]: arrays[kinds[0]]}
+    if kinds == ["trajectories"] and "times" in arrays:
+        given["times"] = arrays["times"]
+    return given, names
+
+
+def _draw(found: Any, path: Path) -> None:
+    found.plot_drift().figure.savefig(path, dpi=200, bbox_inches="tight")

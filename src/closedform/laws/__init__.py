@@ -1,0 +1,1 @@
+"""What flows, trajectories, pairs and learned simulators conserve."""

@@ -1,0 +1,207 @@
+"""The search for laws: sums of terms family by family, then what the engines find across the flow.
+
+All that changes little enough is put into one pool. The simplest of it is a law; then the simplest
+that is independent of it; and so on. Independence of functions is a matroid, so that this greedy
+choice has the lowest total complexity.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.field.tangent import TangentSpace
+from closedform.laws.independence import N_POINTS, is_new, unit_gradients
+from closedform.laws.mixed_library import mixed_library, radial_library
+from closedform.laws.motions import Flow, Motion
+from closedform.laws.residuals import Change, split_change
+from closedform.laws.sums import Fit, find_sums, prepare_fit
+from closedform.laws.tolerances import CLEARLY, EXACT_CHANGE, LAW, LITTLE, NEARLY, ONE_VALUE
+from closedform.searching.budget import Clock
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.families import family_libraries
+from closedform.searching.terms.library import Term
+
+MOST_COMPLEX_IN_NOISE = 60
+"""Largest complexity of a law that is not exact, the usual largest of a search: with more constants
+a sum comes near to being kept by anything smooth.
+"""
+
+MOST_TESTED = 80
+"""Sums of one library that are tested on held-out rows, the cheapest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A formula that changes little along the motion.
+
+    Attributes
+    ----------
+    concept : Expression
+    complexity : int
+    change : Change
+        On rows that it was not fitted to.
+    allowed : float
+        Largest systematic change of a law.
+    """
+
+    concept: Expression
+    complexity: int
+    change: Change
+    allowed: float = LAW
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its change is rounding."""
+        return self.change.total <= EXACT_CHANGE
+
+    @property
+    def is_law(self) -> bool:
+        """Whether its change is rounding, or noise beside a systematic part that is small."""
+        return self.is_exact or (
+            self.change.systematic <= self.allowed
+            and self.change.total <= NEARLY
+            and self.complexity <= MOST_COMPLEX_IN_NOISE
+        )
+
+
+@dataclass
+class LawSearch:
+    """A motion, split into what is searched and what is tested, and all that was found."""
+
+    seen: Motion
+    held: Motion
+    space: SearchSpace
+    clock: Clock
+    rng: np.random.Generator
+    tangent: TangentSpace | None = None
+    allowed: float = LAW
+    pool: dict[Expression, Candidate] = field(default_factory=dict)
+    _units: dict[Expression, FloatArray] = field(default_factory=dict)
+
+    def run(self, most: int, stopped: Callable[[], bool]) -> None:
+        """Search library by library until as many independent laws are found as there can be.
+
+        First for sums that do not change at all. Where there are some the motion is known exactly,
+        and what changes a little is no law; else noise is allowed for.
+        """
+        fits: list[Fit] = []
+        for library in self.libraries():
+            if stopped():
+                break
+            fit = prepare_fit(self.seen, library)
+            if fit is None:
+                continue
+            if not fit.is_exact:
+                fits.append(fit)
+                continue
+            self._offer_sums(fit)
+            if len(self._independent(self._exact(), [])) >= most:
+                return
+        for fit in () if self._exact() else fits:
+            if stopped():
+                return
+            self._offer_sums(fit)
+
+    def _offer_sums(self, fit: Fit) -> None:
+        found = find_sums(fit, self.seen.names, self.rng)
+        for concept in sorted(found, key=self._complexity)[:MOST_TESTED]:
+            if self._complexity(concept) <= self.space.max_complexity:
+                self.offer(concept)
+
+    def _exact(self) -> list[Candidate]:
+        return [one for one in self.pool.values() if one.is_exact]
+
+    def libraries(self) -> Iterator[list[Term]]:
+        """Polynomials of growing degree, one family of functions after another, then several."""
+        arguments = self.space, self.seen.names, self.seen.points, self.seen.scale
+        degree_one = SearchSpace(operators=self.space.operators, max_degree=1)
+        yield mixed_library(degree_one, *arguments[1:], families=())
+        yield radial_library(*arguments)
+        yield from family_libraries(*arguments, by_half=True)
+        yield mixed_library(*arguments)
+
+    def offer(self, concept: Expression) -> Candidate | None:
+        """Test a formula on held-out rows and keep it if it is worth telling."""
+        if concept in self.pool:
+            return self.pool[concept]
+        changes = self.held.changes(concept)
+        with np.errstate(all="ignore"):
+            total = float(np.sqrt(np.mean(changes**2)))
+        if not total <= NEARLY or not self._varies(concept, total):
+            return None
+        small = total <= EXACT_CHANGE
+        scaled = self.held.points / self.held.scale
+        change = Change(total, total) if small else split_change(changes, scaled, self.rng)
+        self.pool[concept] = Candidate(concept, self._complexity(concept), change, self.allowed)
+        return self.pool[concept]
+
+    def _varies(self, concept: Expression, change: float) -> bool:
+        """Whether it varies more than it changes: what has one value at all points was not seen to
+        be kept.
+        """
+        with np.errstate(all="ignore"):
+            points = np.concatenate([self.seen.points, self.held.points])
+            spread = float(concept(points).std())
+            slopes = concept.gradient(points) * self.held.scale
+            share = spread / float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
+        return share > max(ONE_VALUE, CLEARLY * change)
+
+    def laws(self) -> list[Candidate]:
+        """The simplest independent laws of the pool.
+
+        Where some change by rounding only the motion is known exactly, and the others are none.
+        """
+        return self._independent(
+            self._exact() or [one for one in self.pool.values() if one.is_law], []
+        )
+
+    def nearly(self, laws: Sequence[Candidate]) -> list[Candidate]:
+        """The simplest that are nearly conserved and independent of the laws."""
+        rest = [one for one in self.pool.values() if one not in laws and not one.is_exact]
+        # Of what changes little the simplest is told: with more terms anything is kept better.
+        ranked = sorted(
+            rest, key=lambda one: (one.change.total > LITTLE, one.complexity, one.change.total)
+        )
+        return self._independent(ranked, [one.concept for one in laws], in_order=True)
+
+    def _independent(
+        self, candidates: Sequence[Candidate], known: Sequence[Expression], in_order: bool = False
+    ) -> list[Candidate]:
+        ordered = candidates
+        if not in_order:
+            ordered = sorted(candidates, key=lambda one: (one.complexity, one.change.total))
+        units = [self.units(concept) for concept in known]
+        chosen: list[Candidate] = []
+        for one in ordered:
+            own = self.units(one.concept)
+            if is_new(own, units) and self._stands_alone(one, [c.concept for c in chosen]):
+                chosen.append(one)
+                units.append(own)
+        return chosen
+
+    def _stands_alone(self, one: Candidate, known: Sequence[Expression]) -> bool:
+        """Whether it is a law modulo the others too: g1 + 0.02 x is not one beside g1."""
+        if not known or not isinstance(self.held, Flow):
+            return True
+        changes = self.held.changes_modulo(one.concept, known)
+        scaled = self.held.points / self.held.scale
+        rest = split_change(changes, scaled, self.rng)
+        return not one.is_law or rest.systematic <= max(5 * self.allowed, 3 * one.change.systematic)
+
+    def units(self, concept: Expression) -> FloatArray:
+        """Unit gradients of a formula at some points."""
+        if concept not in self._units:
+            some = slice(0, N_POINTS)
+            self._units[concept] = unit_gradients(
+                concept,
+                self.seen.points[some],
+                self.seen.scale,
+                None if self.tangent is None else self.tangent.subset(np.arange(N_POINTS)),
+            )
+        return self._units[concept]
+
+    def _complexity(self, concept: Expression) -> int:
+        return concept.complexity(self.space.costs)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.result import Sweep
     from closedform.sweeping.sweep import sweep
+    from closedform.units.units import Units
     from closedform.verification.thresholds import Thresholds
     from closedform.verification.verify_stage import verify
 
@@ -45,6 +46,7 @@ _LAZY = {
     "Selection": "closedform.selection.select_stage",
     "Sweep": "closedform.sweeping.result",
     "Thresholds": "closedform.verification.thresholds",
+    "Units": "closedform.units.units",
     "Verdict": "closedform.interpretation.verdict",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
@@ -77,6 +79,7 @@ __all__ = [
     "Selection",
     "Sweep",
     "Thresholds",
+    "Units",
     "Verdict",
     "__version__",
     "discover",

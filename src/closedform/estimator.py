@@ -26,6 +26,7 @@ from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace, as_space
 from closedform.selection.contenders import PERFECT
 from closedform.selection.rules import RuleLike
+from closedform.units.units import UnitsLike
 
 if TYPE_CHECKING:
     import sympy
@@ -54,6 +55,8 @@ class ConceptSearch(BaseEstimator):
         Functions that are constant on the data, such as ``"x**2 + y**2 = 1"``.
     rule : optional
         How the concept is chosen; see `closedform.select`.
+    units : mapping of str to str, or Units, optional
+        The unit of each input; see `closedform.Units`.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     random_state : int, Generator, RandomState or None
@@ -103,6 +106,7 @@ class ConceptSearch(BaseEstimator):
         tangent: str | TangentSpace = "auto",
         constraints: Sequence[StatedConstraint] = (),
         rule: RuleLike = "factor",
+        units: UnitsLike | None = None,
         progress: ProgressLike = None,
         random_state: Any = None,
     ) -> None:
@@ -114,6 +118,7 @@ class ConceptSearch(BaseEstimator):
         self.tangent = tangent
         self.constraints = constraints
         self.rule = rule
+        self.units = units
         self.progress = progress
         self.random_state = random_state
 
@@ -154,7 +159,12 @@ class ConceptSearch(BaseEstimator):
             # Estimators of scikit-learn take numbers that are stored as objects.
             gradients = gradients.astype(np.float64)
         field = GradientField.from_arrays(
-            array, gradients, names=names, tangent=self.tangent, constraints=self.constraints
+            array,
+            gradients,
+            names=names,
+            tangent=self.tangent,
+            constraints=self.constraints,
+            units=self.units,
         )
         self.field_ = field
         self.n_features_in_ = array.shape[1]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from closedform.cli.outputs import FIELD, check_outputs, deliver
+from closedform.cli.unit_options import UnitsOption, read_units
 from closedform.shown import shown
 
 MAX_POINTS = 5000
@@ -40,6 +41,7 @@ def extract(
     max_points: Annotated[
         int, typer.Option(metavar="N", help="How many points are taken.")
     ] = MAX_POINTS,
+    units: UnitsOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
     allow_pickle: Annotated[
         bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
@@ -70,6 +72,7 @@ def extract(
         max_points=max_points,
         smoothing=smoothing,
         rng=seed,
+        units=read_units(units),
     )
     size = f"{field.n_points} points, {len(field.names)} inputs"
     typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")

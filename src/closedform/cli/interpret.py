@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.unit_options import ConstantOption, PureNumbersOption, UnitsOption, read_units
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def interpret(
     hypothesis: Annotated[
         str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
     ] = None,
+    units: UnitsOption = None,
+    constant: ConstantOption = None,
+    pure_numbers: PureNumbersOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     report: Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")] = None,
@@ -75,6 +79,7 @@ def interpret(
         progress=False if as_json else None,
         title=field.stem,
         command=shlex.join(["closedform", *sys.argv[1:]]),
+        units=read_units(units, constant, pure_numbers),
     )
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
     saves = [(found.save, out), (found.report, report)]
@@ -101,6 +106,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "seconds": provenance.seconds,
         "seed": provenance.seed,
         "names": list(found.names),
+        "units": None if found.units is None else found.units.text,
         "front": [
             {
                 "complexity": e.complexity,

@@ -22,6 +22,8 @@ from closedform.interpretation.several import JointEvidence, NetworkReading, agr
 from closedform.interpretation.verdict import Verdict
 from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
+from closedform.units.sentences import units_sentences
+from closedform.units.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,6 +148,8 @@ class Interpretation:
         For several latents, how the concepts explain them.
     networks : tuple of NetworkReading
         For several networks, what each says about the common concepts.
+    units : Units or None
+        Those of the inputs, where they were stated.
     """
 
     names: tuple[str, ...]
@@ -171,11 +175,19 @@ class Interpretation:
     parts: tuple["Interpretation", ...] = ()
     together: JointEvidence | None = None
     networks: tuple[NetworkReading, ...] = ()
+    units: Units | None = None
 
     @property
     def agreement(self) -> str:
         """What several networks agree on, in a sentence; empty for one."""
         return agreement(self.networks)
+
+    @property
+    def unit_notes(self) -> tuple[str, ...]:
+        """The unit of the concept and of its constants, in words; empty without stated units."""
+        if self.units is None or self.concept is None:
+            return ()
+        return units_sentences(self.concept, self.units)
 
     @property
     def entry(self) -> FrontEntry | None:

@@ -17,6 +17,7 @@ from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import MAX_POINTS, open_source
 from closedform.randomness import as_generator
+from closedform.units.units import UnitsLike, as_units
 
 
 @checked_keywords
@@ -31,6 +32,7 @@ def extract_field(
     max_points: int | None = MAX_POINTS,
     smoothing: float = 0.0,
     rng: int | np.random.Generator | None = None,
+    units: UnitsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
     """Look at a neuron of a network: where it is evaluated, and in which direction it grows there.
@@ -62,6 +64,8 @@ def extract_field(
         takes gradients as they are.
     rng : int, numpy.random.Generator or None
         Seed.
+    units : mapping of str to str, or Units, optional
+        The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
     **options
         ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``,
         ``step``, ``kind``: see `closedform.networks.options.Options`.
@@ -94,12 +98,13 @@ def extract_field(
     """
     generator = as_generator(rng)
     check_tangent(tangent)
+    known_units = as_units(units, names)  # told now, not after minutes
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
     labels = samples.names if names is None else names
-    field = _field(samples, labels, tangent, constraints)
+    field = _field(samples, labels, tangent, constraints).with_units(known_units)
     if not smoothing:
         return field
     smooth = smooth_samples(
@@ -109,7 +114,8 @@ def extract_field(
         f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the "
         f"tangent space."
     )
-    return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+    smoothed = _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+    return smoothed.with_units(known_units)
 
 
 @contextmanager

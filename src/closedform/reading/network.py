@@ -28,6 +28,7 @@ from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT
 from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
+from closedform.units.units import UnitsLike, as_units
 from closedform.verification.checks import Check
 from closedform.verification.faithfulness import compare_outputs
 from closedform.verification.phi import phi_between
@@ -56,6 +57,7 @@ def interpret(
     command: str = "",
     max_points: int | None = MAX_POINTS,
     smoothing: float = 0.0,
+    units: UnitsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Interpretation:
     """Read the closed-form concept that a neuron encodes, or the concepts of several.
@@ -68,7 +70,7 @@ def interpret(
     neuron
         As in `closedform.extract_field`: a list is several latents of one network. For several
         networks it holds for each, or is a list of such lists, one for each network.
-    inputs, names, tangent, constraints, max_points, smoothing, **options
+    inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
         As in `closedform.interpret_field`.
@@ -92,6 +94,7 @@ def interpret(
     # Everything is looked at before the network is: an extraction can take minutes.
     Settings.checked(engine, space, rule, checks, thresholds, progress)
     make_options(options)
+    known_units = as_units(units, names)
     if isinstance(hypothesis, str):
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
@@ -110,6 +113,7 @@ def interpret(
             max_points=max_points,
             smoothing=smoothing,
             rng=seed,
+            units=known_units,
             **options,
         )
         for network, which in zip(networks, neurons, strict=True)

@@ -27,6 +27,7 @@ from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
 from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
+from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
 from closedform.verification.formula import as_formula
 from closedform.verification.thresholds import Thresholds
@@ -49,6 +50,7 @@ def interpret_field(
     progress: ProgressLike = None,
     title: str = "",
     command: str = "",
+    units: UnitsLike | None = None,
 ) -> Interpretation:
     """Read the closed-form concept of a gradient field, or one after another those of a field of
     several latents.
@@ -78,6 +80,9 @@ def interpret_field(
         None shows progress in a terminal or notebook, False never.
     title, command : str
         What was read, and the command that did it, for the report.
+    units : mapping of str to str, or Units, optional
+        The unit of each input, ``{"m": "kg", "v": "m/s"}``, unless the field has them already; see
+        `closedform.Units`.
 
     Returns
     -------
@@ -89,6 +94,7 @@ def interpret_field(
         "field",
         "pass what closedform.extract_field or GradientField.from_arrays returned",
     )
+    field = field.with_units(units)
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
     settings.space.check_inputs(field.names)
     limits, seed = as_budget(budget), as_seed(rng)
@@ -107,7 +113,7 @@ def interpret_field(
         title=title,
         command=command,
     )
-    return replace(found, provenance=told)
+    return replace(found, provenance=told, units=field.units)
 
 
 def _read_one(

@@ -32,6 +32,7 @@ from closedform.verification.halves import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure
 from closedform.verification.thresholds import Thresholds, as_thresholds
+from closedform.verification.units_check import units_checks
 from closedform.versions import versions
 
 RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
@@ -118,7 +119,7 @@ def verify(
         choose_progress(progress),
     )
     given = _given_rivals(rivals, field)
-    lines, tests = as_thresholds(thresholds), all_checks(checks)
+    lines, tests = as_thresholds(thresholds), (*all_checks(checks), *units_checks(field))
     stated = None if isinstance(formula, Selection) else as_formula(formula, field)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     compile_engines()

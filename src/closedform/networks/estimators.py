@@ -16,6 +16,34 @@ def is_estimator(model: Any) -> bool:
     return not callable(model) and any(hasattr(model, method) for method in METHODS)
 
 
+_TREES = (
+    "sklearn.tree", "sklearn.ensemble._forest", "sklearn.ensemble._gb",
+    "sklearn.ensemble._hist_gradient_boosting", "sklearn.neighbors", "xgboost", "lightgbm",
+    "catboost",
+)  # fmt: skip
+"""Modules of estimators that are piecewise constant."""
+
+
+def check_smooth(model: Any) -> None:
+    """Refuse an estimator whose values are piecewise constant: it has no gradient to read.
+
+    Raises
+    ------
+    ExtractionError
+        With what it is, and what to do.
+    """
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    members = np.ravel(np.asarray(getattr(last, "estimators_", ()), dtype=object))
+    for one in (last, *members[:1]):
+        if type(one).__module__.startswith(_TREES):
+            raise ExtractionError(
+                f"{type(last).__name__} is piecewise constant (decision trees or neighbours), so "
+                f"that it has no gradient to read. Train a smooth model on its predictions, such "
+                f"as scikit-learn's MLPRegressor, and read that; or pass step= to take differences "
+                f"over wider steps."
+            )
+
+
 def method_of(model: Any, neuron: Neuron) -> str:
     """The method that a selector means; for the output of a classifier, one that is continuous.
 

@@ -1,7 +1,7 @@
 """From a network, data and a neuron to a gradient field."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -11,11 +11,13 @@ from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.keywords import checked_keywords
-from closedform.networks.errors import NetworkError
+from closedform.networks.columns import chosen_columns
+from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.networks.wrt import HELD_VARY
 from closedform.randomness import as_generator
 from closedform.units.units import UnitsLike, as_units
 
@@ -98,8 +100,10 @@ def extract_field(
     """
     generator = as_generator(rng)
     check_tangent(tangent)
-    known_units = as_units(units, names)  # told now, not after minutes
+    # What is wrong with units is told now, not after minutes.
+    known_units = as_units(units, None if "wrt" in options else names)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
+    names = _use_names(names, options)
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
@@ -116,6 +120,29 @@ def extract_field(
     )
     smoothed = _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
     return smoothed.with_units(known_units)
+
+
+def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence[str] | None:
+    """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses,
+    and ``wrt`` may use them.
+    """
+    if names is None or isinstance(names, str) or options.get("wrt") is None:
+        return names
+    labels = list(names)
+    wrt = options["wrt"]
+    words = [wrt] if isinstance(wrt, str) else wrt
+    if isinstance(words, list) and words and all(word in labels for word in words):
+        columns = chosen_columns(words, labels, len(labels))
+        assert columns is not None
+        options["wrt"] = columns if columns != [0] else slice(0, 1)
+        return [labels[column] for column in columns]
+    if isinstance(wrt, slice | list | np.ndarray):
+        columns = None
+        with suppress(ExtractionError):  # names of the chosen columns only
+            columns = chosen_columns(wrt, None, len(labels))
+        if columns is not None and len(columns) < len(labels):
+            return [labels[column] for column in columns]
+    return names
 
 
 @contextmanager
@@ -150,7 +177,8 @@ def _field(
     return GradientField.from_arrays(
         samples.points,
         samples.jacobians,
-        latents=samples.latents,
+        # Values that other inputs move as well say nothing about phi.
+        latents=None if HELD_VARY in samples.notes else samples.latents,
         names=names,
         tangent=tangent,
         constraints=constraints,

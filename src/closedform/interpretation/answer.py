@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
+from closedform.interpretation.advice import next_steps
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import (
     Alignment,
     Directions,
@@ -18,6 +20,7 @@ from closedform.interpretation.evidence import (
     Rival,
     Stability,
 )
+from closedform.interpretation.front_table import FrontTable
 from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
 from closedform.searching.decomposition import Decomposition
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FrontEntry:
     """A formula on the front.
 
@@ -63,6 +66,13 @@ class FrontEntry:
     engine: str = ""
     angles: tuple[float, ...] = ()
     phi: Phi | None = None
+
+    def __repr__(self) -> str:
+        formula = formula_text(self.expression, self.errors)
+        return (
+            f"<FrontEntry: {formula}, complexity {self.complexity}, misalignment "
+            f"{self.misalignment:.2e}>"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +187,23 @@ class Interpretation:
     networks: tuple[NetworkReading, ...] = ()
     units: Units | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "front", FrontTable(self.front))
+
+    @property
+    def full(self) -> str:
+        """The concepts with all digits of their constants, one in a line."""
+        return "\n".join(map(str, self._formulas))
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to try after `none`, the likeliest first; empty for other verdicts."""
+        return next_steps(self) if self.verdict.status == "none" else ()
+
+    @property
+    def _formulas(self) -> tuple[Expression, ...]:
+        return self.concepts or (() if self.concept is None else (self.concept,))
+
     @property
     def agreement(self) -> str:
         """What several networks agree on, in a sentence; empty for one."""
@@ -237,7 +264,43 @@ class Interpretation:
         return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:
-        first = "(no formula)" if self.concept is None else self.concept
-        lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
+        if self.verdict.status == "none":
+            return "\n".join(self._lines_of_none())
+        lines = [*self._shown_formulas(), str(self.verdict)]
         lines += [self.agreement] if self.networks else []
+        lines += self._hypothesis_lines()
         return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])
+
+    def _lines_of_none(self) -> list[str]:
+        """`none` and why, the closest candidate as what it is, and what to try next."""
+        lines = [str(self.verdict)]
+        lines += [
+            f"closest candidate, which is not the answer: {formula}"
+            for formula in self._shown_formulas()
+        ]
+        lines += [self.agreement] if self.networks else []
+        lines += self._hypothesis_lines()
+        lines += [f"  {shown(reason)}" for reason in self.verdict.reasons]
+        return [*lines, "What to try next:", *(f"  {shown(step)}" for step in self.next_steps)]
+
+    def _shown_formulas(self) -> list[str]:
+        """To the digits that standard errors allow; `full` has all."""
+        entry = self.entry
+        return [
+            formula_text(formula, entry.errors)
+            if entry is not None and formula == entry.expression
+            else formula_text(formula)
+            for formula in self._formulas
+        ]
+
+    def _hypothesis_lines(self) -> list[str]:
+        """The user's own formula beside the answer, fit against fit."""
+        guess = self.hypothesis
+        if guess is None:
+            return []
+        word = "the same concept" if guess.status != "different" else "another concept"
+        own = "" if self.alignment is None else f", the formula's {self.alignment.misalignment:.2g}"
+        return [
+            f"hypothesis {formula_text(guess.expression)}: {word}. Its misalignment is "
+            f"{guess.misalignment:.2g}{own}. {shown(guess.reason)}"
+        ]

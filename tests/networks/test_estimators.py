@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingRegressor
@@ -106,3 +107,11 @@ def test_trees_are_told_what_they_are() -> None:
     for model in (trees, pipeline):
         with pytest.raises(ExtractionError, match="piecewise constant"):
             extract_samples(model, points, "predict")
+
+
+def test_an_estimator_that_was_fitted_with_a_table_does_not_warn() -> None:
+    """It warned with each of thousands of calls; warnings are errors here."""
+    table = pd.DataFrame(POINTS, columns=["a", "b"])
+    model = LinearRegression().fit(table, POINTS.sum(axis=1))
+    samples = extract_samples(model, table, "predict")
+    assert samples.names == ("a", "b")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
@@ -21,7 +21,12 @@ from closedform.interpretation.evidence import (
     Stability,
 )
 from closedform.interpretation.front_table import FrontTable
-from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
+from closedform.interpretation.several import (
+    JointEvidence,
+    NetworkReading,
+    SeedAgreement,
+    agreement,
+)
 from closedform.interpretation.verdict import Verdict
 from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
@@ -160,6 +165,10 @@ class Interpretation:
         For several networks, what each says about the common concepts.
     units : Units or None
         Those of the inputs, where they were stated.
+    seeds : SeedAgreement or None
+        How many seeds lead to this formula, where several were asked for.
+    origin : object
+        What `extend` goes on with; not saved.
     """
 
     names: tuple[str, ...]
@@ -186,6 +195,8 @@ class Interpretation:
     together: JointEvidence | None = None
     networks: tuple[NetworkReading, ...] = ()
     units: Units | None = None
+    seeds: SeedAgreement | None = None
+    origin: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "front", FrontTable(self.front))
@@ -227,6 +238,18 @@ class Interpretation:
 
         save_interpretation(self, path)
 
+    def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
+        """Go on where the search ended: a new answer, with seconds and evaluations of both.
+
+        Parameters
+        ----------
+        budget : float or Budget
+            For the further search and its verdict.
+        **keywords
+            ``field``, for an answer that was loaded; see `closedform.reading.extension.extend`.
+        """
+        return perform("extend", self, budget, **keywords)
+
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
         perform("report", self, path)
@@ -246,6 +269,10 @@ class Interpretation:
     def plot_directions(self, ax: "Axes | None" = None) -> "Axes":
         """Both direction fields, for two inputs."""
         return perform("plot_directions", self, ax=ax)
+
+    def plot_importance(self, ax: "Axes | None" = None) -> "Axes":
+        """What leaving each input out costs."""
+        return perform("plot_importance", self, ax=ax)
 
     def plot_coefficients(self, ax: "Axes | None" = None) -> "Axes":
         """The fitted constants with their intervals."""
@@ -267,6 +294,7 @@ class Interpretation:
         if self.verdict.status == "none":
             return "\n".join(self._lines_of_none())
         lines = [*self._shown_formulas(), str(self.verdict)]
+        lines += [] if self.seeds is None else [str(self.seeds)]
         lines += [self.agreement] if self.networks else []
         lines += self._hypothesis_lines()
         return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])
@@ -274,6 +302,7 @@ class Interpretation:
     def _lines_of_none(self) -> list[str]:
         """`none` and why, the closest candidate as what it is, and what to try next."""
         lines = [str(self.verdict)]
+        lines += [] if self.seeds is None else [str(self.seeds)]
         lines += [
             f"closest candidate, which is not the answer: {formula}"
             for formula in self._shown_formulas()

@@ -73,7 +73,7 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
     ExtractionError
         If the values are not numbers.
     """
-    values = np.asarray(getattr(model, method)(inputs))
+    values = np.asarray(getattr(model, method)(_named(model, inputs)))
     if values.dtype.kind not in "fiu":
         raise ExtractionError(
             f"{method} returns {values.dtype}, not numbers; choose one that does, such as "
@@ -89,6 +89,16 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
         # As probabilities do, the columns belong to the two classes.
         return np.stack([-values, values], axis=1)
     return values
+
+
+def _named(model: Any, inputs: Any) -> Any:
+    """A table for an estimator that was fitted with one, which else warns with every call."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not isinstance(inputs, np.ndarray) or inputs.shape[1:] != (len(names),):
+        return inputs
+    import pandas as pd
+
+    return pd.DataFrame(inputs, columns=names)
 
 
 def method_note(method: str, neuron: Neuron) -> str | None:

@@ -21,6 +21,7 @@ from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.sources import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
+from closedform.reading.seeds import check_seeds
 from closedform.reading.settings import Settings
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, as_budget
@@ -58,6 +59,7 @@ def interpret(
     max_points: int | None = MAX_POINTS,
     smoothing: float = 0.0,
     units: UnitsLike | None = None,
+    seeds: int = 1,
     **options: Unpack[OptionKeywords],
 ) -> Interpretation:
     """Read the closed-form concept that a neuron encodes, or the concepts of several.
@@ -72,7 +74,8 @@ def interpret(
         networks it holds for each, or is a list of such lists, one for each network.
     inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
-    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command,
+    seeds
         As in `closedform.interpret_field`.
 
     Returns
@@ -94,7 +97,8 @@ def interpret(
     # Everything is looked at before the network is: an extraction can take minutes.
     Settings.checked(engine, space, rule, checks, thresholds, progress)
     make_options(options)
-    known_units = as_units(units, names)
+    known_units = as_units(units, None if "wrt" in options else names)
+    check_seeds(seeds)
     if isinstance(hypothesis, str):
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
@@ -133,6 +137,7 @@ def interpret(
         progress=progress,
         title=label,
         command=command,
+        seeds=seeds,
     )
     # With any of these the field's points are not what the network takes.
     if found.networks or any(

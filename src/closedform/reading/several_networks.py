@@ -58,6 +58,7 @@ def interpret_fields(
     title: str = "",
     command: str = "",
     units: UnitsLike | None = None,
+    seeds: int = 1,
 ) -> Interpretation:
     """Read what the fields of several networks have in common, and judge it on each of them.
 
@@ -69,7 +70,7 @@ def interpret_fields(
     network_names : sequence of str, optional
         For tables; 'network 1' and so on by default.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command,
-    units
+    units, seeds
         As in `closedform.interpret_field`.
 
     Returns
@@ -120,6 +121,7 @@ def interpret_fields(
         title=title,
         command=command,
         units=units if units is not None or not fields else fields[0].units,
+        seeds=seeds,
     )
     generator = np.random.default_rng([seed, len(fields)])
     return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))

@@ -29,7 +29,8 @@ extensions = [
     "mathml",
 ]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-exclude_patterns = ["_static", "_extensions"]
+exclude_patterns = ["_static", "_extensions", "_machines"]
+html_extra_path = ["_machines"]
 templates_path = ["_templates"]
 
 # Notebooks are kept with their output, which a test compares with a fresh run.

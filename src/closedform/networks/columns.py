@@ -32,7 +32,7 @@ def chosen_columns(wrt: Any, names: Sequence[str] | None, count: int) -> list[in
     """
     if isinstance(wrt, slice):
         return list(range(count))[wrt]
-    items = [wrt] if isinstance(wrt, str) else wrt
+    items: Any = [wrt] if isinstance(wrt, str) else wrt
     if isinstance(items, np.ndarray):
         items = items.tolist()
     if not isinstance(items, list) or not items:

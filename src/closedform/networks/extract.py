@@ -126,10 +126,10 @@ def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence
     """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses,
     and ``wrt`` may use them.
     """
-    if names is None or isinstance(names, str) or options.get("wrt") is None:
+    wrt = options.get("wrt")
+    if names is None or isinstance(names, str) or wrt is None:
         return names
     labels = list(names)
-    wrt = options["wrt"]
     words = [wrt] if isinstance(wrt, str) else wrt
     if isinstance(words, list) and words and all(word in labels for word in words):
         columns = chosen_columns(words, labels, len(labels))

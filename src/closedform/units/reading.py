@@ -116,7 +116,7 @@ def read_amount(given: Any) -> tuple[float, Unit]:
             ) from error
     for value in ("magnitude", "value"):
         if hasattr(given, value):
-            unit = getattr(given, "units", None) or given.unit
+            unit = getattr(given, "units", None) or getattr(given, "unit", None)
             return float(getattr(given, value)), read_unit(unit)
     raise UnitsError(
         f"A known constant is {given!r:.60}; pass text such as '299792458 m/s', a pair of a number "
@@ -218,7 +218,7 @@ def _of_pint(given: Any, text: str) -> Unit:
             f"The unit {text!r} has a zero of its own, so that twice its number is not twice the "
             f"quantity. Convert the input to kelvin, or pass a difference such as 'delta_degC'."
         )
-    bases = {
+    bases: dict[str, float] = {
         _PINT_BASES.get(name, name.strip("[]")): float(power)
         for name, power in unit.dimensionality.items()
     }

@@ -189,8 +189,7 @@ class _Question:
 
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
-        scale = self.points.std(axis=0)
-        scale = np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
+        scale = self._scale()
         gradient_a, gradient_b = (
             self.a.gradient(self.points) * scale,
             self.b.gradient(self.points) * scale,
@@ -202,6 +201,13 @@ class _Question:
         return np.einsum("ndr,nd->nr", tangent, gradient_a), np.einsum(
             "ndr,nd->nr", tangent, gradient_b
         )
+
+    def _scale(self) -> FloatArray:
+        """The spread of each input, relative to the largest: angles depend on units, and these do
+        not.
+        """
+        scale = self.points.std(axis=0)
+        return np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
 
     def _residuals(self) -> FloatArray:
         """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to
@@ -251,7 +257,7 @@ class _Question:
         return None
 
     def _sine(self, point: FloatArray) -> float:
-        direction = compare_at(point, self.a, self.b, self.constraints)
+        direction = compare_at(point, self.a, self.b, self.constraints, self._scale())
         return (
             0.0 if direction is None or direction.squared_sine is None else direction.squared_sine
         )

@@ -30,7 +30,8 @@ from closedform.interpretation.several import (
 from closedform.interpretation.verdict import Verdict
 from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
-from closedform.units.sentences import units_sentences
+from closedform.units.sentences import unit_of, units_sentences
+from closedform.units.unit import unit_latex
 from closedform.units.units import Units
 
 if TYPE_CHECKING:
@@ -199,12 +200,21 @@ class Interpretation:
     origin: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "front", FrontTable(self.front))
+        object.__setattr__(self, "front", FrontTable.of(self.front, self.units))
 
     @property
     def full(self) -> str:
         """The concepts with all digits of their constants, one in a line."""
         return "\n".join(map(str, self._formulas))
+
+    def latex(self) -> str:
+        """The concepts as LaTeX source, one in a line, with their units where these are known."""
+        lines = []
+        for formula in self._formulas:
+            unit = None if self.units is None else unit_of(formula, self.units)
+            tail = "" if unit is None else rf" \quad \left[{unit_latex(unit)}\right]"
+            lines.append(formula.latex() + tail)
+        return "\n".join(lines)
 
     @property
     def next_steps(self) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """The front as a tuple that can be looked at: a table as text, and one as HTML."""
 
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from closedform.interpretation.digits import formula_text
 from closedform.shown import shown
+from closedform.units.sentences import unit_of
 
 if TYPE_CHECKING:
     from closedform.interpretation.answer import FrontEntry
+    from closedform.units.units import Units
 
 _HEADS = ("complexity", "misalignment", "formula")
 
@@ -15,7 +18,14 @@ _HEADS = ("complexity", "misalignment", "formula")
 class FrontTable(tuple["FrontEntry", ...]):
     """Entries of a front, simplest first; a tuple in everything but how it shows itself."""
 
-    __slots__ = ()
+    units: "Units | None" = None
+
+    @classmethod
+    def of(cls, entries: Iterable["FrontEntry"], units: "Units | None") -> "FrontTable":
+        """Entries whose units are shown where those of the inputs are known."""
+        table = cls(entries)
+        table.units = units
+        return table
 
     def __repr__(self) -> str:
         """A line for each formula."""
@@ -38,10 +48,11 @@ class FrontTable(tuple["FrontEntry", ...]):
             (
                 str(entry.complexity),
                 f"{entry.misalignment:.2e}",
-                shown(formula_text(entry.expression, entry.errors)),
+                shown(formula_text(entry.expression, entry.errors)) + self._unit(entry),
             )
             for entry in self
         ]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FrontTable, (tuple(self),)
+    def _unit(self, entry: "FrontEntry") -> str:
+        unit = None if self.units is None else unit_of(entry.expression, self.units)
+        return "" if unit is None else f"  [{unit}]"

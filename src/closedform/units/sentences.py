@@ -48,7 +48,8 @@ def units_sentences(formula: Expression, units: Units) -> tuple[str, ...]:
         )
     analyst = analyst_of(units, formula.names)
     own = unit_of(formula, units)
-    first = () if own is None else (f"The formula has the unit {own}.",)
+    said = "is a pure number" if own == "1" else f"has the unit {own}"
+    first = () if own is None else (f"The formula {said}.",)
     return (*first, *(_carried_sentence(item, analyst, units, formula.names) for item in carried))
 
 

@@ -1,5 +1,6 @@
 """Unit: a product of powers of base units, with its size."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,6 +55,18 @@ def unit_text(bases: Mapping[str, float], size: float = 1.0) -> str:
     if not below:
         return text
     return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+
+
+def unit_latex(text: str) -> str:
+    """The text of a unit as LaTeX source, upright.
+
+    Examples
+    --------
+    >>> print(unit_latex("kg*m**2/s**2"))
+    \\mathrm{kg\\,m^{2}/s^{2}}
+    """
+    powers = re.sub(r"\*\*(?:\(([-\d/]+)\)|(-?\d+(?:\.\d+)?))", r"^{\1\2}", text)
+    return f"\\mathrm{{{powers.replace('*', chr(92) + ',')}}}"
 
 
 def _power(name: str, exponent: float) -> str:

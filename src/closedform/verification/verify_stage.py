@@ -141,7 +141,10 @@ def verify(
     found = measure(case, field, tests, lines, guess, provenance, generator)
     structure = None if selection is None else selection.result.structure
     return replace(
-        found, structure=structure, provenance=replace(provenance, seconds=clock.seconds)
+        found,
+        structure=structure,
+        provenance=replace(provenance, seconds=clock.seconds),
+        units=field.units,
     )
 
 

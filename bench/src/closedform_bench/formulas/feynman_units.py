@@ -1,8 +1,8 @@
 """Units of the inputs of the Feynman equations, by symbol, with those that differ by equation.
 
-They are facts of the published table (Udrescu and Tegmark 2020, units.csv), written in SI units. One
-differs: the table has the inverse unit for the drift velocity's constant of I.43.16, with which the
-left side would not be a velocity. A test makes sure that every truth is possible.
+They are facts of the published table (Udrescu and Tegmark 2020, units.csv), written in SI units.
+One differs: the table has the inverse unit for the drift velocity's constant of I.43.16, with which
+the left side would not be a velocity. A test makes sure that every truth is possible.
 """
 
 SYMBOLS: dict[str, str] = {

@@ -70,12 +70,15 @@ html_theme_options = {
 
 def _copy_gallery(app: Any) -> None:
     """Notebooks live where people look for them; Sphinx reads only what is below its own folder."""
+    from thumbnails import thumbnail
+
     target = HERE / "gallery"
     for notebook in sorted((HERE.parent / "examples").glob("*.ipynb")):
         copy = target / notebook.name
         if not copy.exists() or copy.read_bytes() != notebook.read_bytes():
             target.mkdir(exist_ok=True)
             shutil.copyfile(notebook, copy)
+        copy.with_suffix(".svg").write_text(thumbnail(notebook), encoding="utf-8")
 
 
 def _draw_architecture(app: Any) -> None:

@@ -5,6 +5,7 @@ the network.
 import re
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ myst_links_external_new_tab = False
 
 autosummary_generate = True
 autodoc_typehints = "none"
+# The extra `docs` alone builds the site: torch is not needed to describe what uses it.
+autodoc_mock_imports = [name for name in ("torch",) if find_spec(name) is None]
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_google_docstring = False

@@ -74,8 +74,9 @@ def interpret(
         networks it holds for each, or is a list of such lists, one for each network.
     inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
-    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command,
-    seeds
+    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
+    seeds : int
         As in `closedform.interpret_field`.
 
     Returns

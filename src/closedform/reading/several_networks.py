@@ -69,7 +69,8 @@ def interpret_fields(
         and bias.
     network_names : sequence of str, optional
         For tables; 'network 1' and so on by default.
-    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command,
+    engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
     units, seeds
         As in `closedform.interpret_field`.
 

@@ -53,3 +53,10 @@ def test_held_inputs_that_do_not_vary_cost_nothing() -> None:
     field = cf.extract_field(heat, data, 0, names=NAMES, wrt=["A", "dT", "d"])
     assert field.latents is not None
     assert HELD_VARY not in field.notes
+
+
+def test_units_of_held_columns_are_left_out() -> None:
+    units = {"steel": "1", "A": "m**2", "dT": "K", "d": "m"}
+    field = cf.extract_field(heat, inputs(), 0, names=NAMES, wrt=["A", "dT", "d"], units=units)
+    assert field.units is not None
+    assert list(field.units.inputs) == ["A", "dT", "d"]

@@ -37,7 +37,7 @@ def _steps(answer: "Interpretation") -> Iterator[str]:
     for code in _OF_FINDINGS:
         if code in findings:
             yield findings[code].message
-    if answer.structure is not None:
+    if answer.structure is not None and answer.structure.text:
         first = answer.structure.text.splitlines()[0]
         yield f"The search did see structure: {first} Read its parts with wrt=[...]."
     if answer.provenance.status == "time":

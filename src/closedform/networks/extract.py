@@ -19,7 +19,7 @@ from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import MAX_POINTS, open_source
 from closedform.networks.wrt import HELD_VARY
 from closedform.randomness import as_generator
-from closedform.units.units import UnitsLike, as_units
+from closedform.units.units import Units, UnitsLike, as_units
 
 
 @checked_keywords
@@ -103,11 +103,12 @@ def extract_field(
     # What is wrong with units is told now, not after minutes.
     known_units = as_units(units, None if "wrt" in options else names)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
-    names = _use_names(names, options)
+    every, names = names, _use_names(names, options)
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
     labels = samples.names if names is None else names
+    known_units = _without_held(known_units, every, labels)
     field = _field(samples, labels, tangent, constraints).with_units(known_units)
     if not smoothing:
         return field
@@ -143,6 +144,16 @@ def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence
         if columns is not None and len(columns) < len(labels):
             return [labels[column] for column in columns]
     return names
+
+
+def _without_held(
+    units: Units | None, every: Sequence[str] | None, kept: Sequence[str] | None
+) -> Units | None:
+    """Units without those of columns that are held."""
+    if units is None or every is None or kept is None:
+        return units
+    held = set(every) - set(kept)
+    return replace(units, inputs={n: u for n, u in units.inputs.items() if n not in held})
 
 
 @contextmanager

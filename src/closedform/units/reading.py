@@ -219,7 +219,7 @@ def _of_pint(given: Any, text: str) -> Unit:
             f"quantity. Convert the input to kelvin, or pass a difference such as 'delta_degC'."
         )
     bases: dict[str, float] = {
-        _PINT_BASES.get(name, name.strip("[]")): float(power)
+        _PINT_BASES.get(str(name), str(name).strip("[]")): float(power)
         for name, power in unit.dimensionality.items()
     }
     return Unit(text, bases, float(make(1.0, unit).to_base_units().magnitude))

@@ -11,6 +11,9 @@ from closedform.arrays import FloatArray
 class Scaled(torch.nn.Module):
     """Subtracts a mean and divides by a spread, so that a network takes inputs as they are."""
 
+    mean: torch.Tensor
+    spread: torch.Tensor
+
     def __init__(self, mean: torch.Tensor, spread: torch.Tensor) -> None:
         super().__init__()
         self.register_buffer("mean", mean)

@@ -148,8 +148,10 @@ def sklearn_perceptron(seed: int) -> Case:
     from sklearn.neural_network import MLPRegressor
 
     inputs, targets = _estimator_data(seed, 7)
-    model = MLPRegressor(hidden_layer_sizes=(50, 50), activation="tanh", solver="lbfgs", max_iter=1500,
-                         random_state=seed)  # fmt: skip
+    model = MLPRegressor(
+        hidden_layer_sizes=(50, 50), activation="tanh", solver="lbfgs", max_iter=1500,
+        random_state=seed,
+    )  # fmt: skip
     return Case(model.fit(inputs, targets), inputs, "predict", ("x", "v"), "sin(x) + v**2/2")
 
 

@@ -24,7 +24,7 @@ COLUMNS = {
     "testing": -1, "example": 2, "cli": 0,
     "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
     "alignment": 0,
-    "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
+    "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
 
 BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
@@ -39,7 +39,8 @@ WHAT = {
     "equivalence": "same concept?",
     "alignment": "misalignment, fits", "networks": "models to gradients",
     "field": "points and directions",
-    "expressions": "trees, operators, kernel", "estimator": "scikit-learn style",
+    "units": "dimensional analysis", "expressions": "trees, operators, kernel",
+    "estimator": "scikit-learn style",
     "discovery": "pairs to invariants",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
     SMALL: "arrays, errors, progress, ...",

@@ -5,6 +5,7 @@ the network.
 import re
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ extensions = [
     "mathml",
 ]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-exclude_patterns = ["_static", "_extensions"]
+exclude_patterns = ["_static", "_extensions", "_machines"]
+html_extra_path = ["_machines"]
 templates_path = ["_templates"]
 
 # Notebooks are kept with their output, which a test compares with a fresh run.
@@ -41,6 +43,8 @@ myst_links_external_new_tab = False
 
 autosummary_generate = True
 autodoc_typehints = "none"
+# The extra `docs` alone builds the site: torch is not needed to describe what uses it.
+autodoc_mock_imports = [name for name in ("torch",) if find_spec(name) is None]
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_google_docstring = False
@@ -69,12 +73,15 @@ html_theme_options = {
 
 def _copy_gallery(app: Any) -> None:
     """Notebooks live where people look for them; Sphinx reads only what is below its own folder."""
+    from thumbnails import thumbnail
+
     target = HERE / "gallery"
     for notebook in sorted((HERE.parent / "examples").glob("*.ipynb")):
         copy = target / notebook.name
         if not copy.exists() or copy.read_bytes() != notebook.read_bytes():
             target.mkdir(exist_ok=True)
             shutil.copyfile(notebook, copy)
+        copy.with_suffix(".svg").write_text(thumbnail(notebook), encoding="utf-8")
 
 
 def _draw_architecture(app: Any) -> None:

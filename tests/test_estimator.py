@@ -6,13 +6,16 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import closedform as cf
 from closedform.errors import ConceptError, EngineError, ShapeError, SpaceError
-from closedform.estimator import _scores
+from closedform.estimator import ConceptSearch, _scores
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
+from closedform.field.errors import FieldError
 from closedform.interpretation.answer import FrontEntry
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
@@ -55,6 +58,9 @@ class OfPoints(cf.ConceptSearch):
 
     def fit(self, X, y=None):  # type: ignore[override]
         return super().fit(X, X)
+
+    def score(self, X, y=None):  # type: ignore[override]
+        return super().score(X, X)
 
 
 def energy(n_points=300):
@@ -204,3 +210,24 @@ def test_scores_are_drops_for_each_added_complexity():
     )
     assert scores[:2] == [0.0, pytest.approx(2.0)]
     assert scores[3] == 0.0
+
+
+def test_score_is_one_for_the_truth_and_near_zero_for_noise():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 2, (300, 2))
+    gradients = points[:, ::-1]
+    search = ConceptSearch(engine="terms", budget=Budget(evaluations=500), random_state=0)
+    search.fit(points, gradients)
+    assert search.score(points, gradients) == pytest.approx(1.0, abs=1e-9)
+    assert abs(search.score(points, rng.normal(size=(300, 2)))) < 0.2
+
+
+def test_a_scaler_in_front_is_refused_rather_than_read_wrongly():
+    """In a Pipeline the points are scaled and the gradients are not."""
+    points = np.random.default_rng(0).uniform(1, 2, (300, 2))
+    gradients = points[:, ::-1]
+    search = ConceptSearch(engine="terms", budget=Budget(evaluations=300), random_state=0)
+    with pytest.raises(FieldError, match="StandardScaler in a Pipeline"):
+        make_pipeline(StandardScaler(), search).fit(points, gradients)
+    scaled = StandardScaler().fit_transform(points)
+    search.set_params(standardized=True).fit(scaled, gradients)

@@ -25,6 +25,7 @@ def test_public_names_are_pinned():
         "Selection",
         "Sweep",
         "Thresholds",
+        "Units",
         "Verdict",
         "__version__",
         "conserved",

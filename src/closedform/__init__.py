@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
+    from closedform.units.units import Units
     from closedform.verification.thresholds import Thresholds
     from closedform.verification.verify_stage import verify
 
@@ -49,6 +50,7 @@ _LAZY = {
     "Selection": "closedform.selection.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
     "Thresholds": "closedform.verification.thresholds",
+    "Units": "closedform.units.units",
     "Verdict": "closedform.interpretation.verdict",
     "conserved": "closedform.laws.finding",
     "discover": "closedform.discovery",
@@ -84,6 +86,7 @@ __all__ = [
     "Selection",
     "Sweep",
     "Thresholds",
+    "Units",
     "Verdict",
     "__version__",
     "conserved",

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.errors import ConceptError, ShapeError
 from closedform.expressions.expression import Expression
+from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
@@ -26,9 +28,13 @@ from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace, as_space
 from closedform.selection.contenders import PERFECT
 from closedform.selection.rules import RuleLike
+from closedform.units.units import UnitsLike
 
 if TYPE_CHECKING:
     import sympy
+
+ROUNDED = 1e-9
+"""Means and deviations that a scaler has made 0 and 1 are so up to rounding."""
 
 
 class ConceptSearch(BaseEstimator):
@@ -54,6 +60,12 @@ class ConceptSearch(BaseEstimator):
         Functions that are constant on the data, such as ``"x**2 + y**2 = 1"``.
     rule : optional
         How the concept is chosen; see `closedform.select`.
+    units : mapping of str to str, or Units, optional
+        The unit of each input; see `closedform.Units`.
+    standardized : bool
+        Whether points whose columns all have mean 0 and standard deviation 1 are meant: then the
+        formula is one of these numbers. They come of a StandardScaler in a Pipeline, whose
+        gradients are those of the inputs before it, so that they are refused otherwise.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     random_state : int, Generator, RandomState or None
@@ -103,6 +115,8 @@ class ConceptSearch(BaseEstimator):
         tangent: str | TangentSpace = "auto",
         constraints: Sequence[StatedConstraint] = (),
         rule: RuleLike = "factor",
+        units: UnitsLike | None = None,
+        standardized: bool = False,
         progress: ProgressLike = None,
         random_state: Any = None,
     ) -> None:
@@ -114,6 +128,8 @@ class ConceptSearch(BaseEstimator):
         self.tangent = tangent
         self.constraints = constraints
         self.rule = rule
+        self.units = units
+        self.standardized = standardized
         self.progress = progress
         self.random_state = random_state
 
@@ -150,11 +166,17 @@ class ConceptSearch(BaseEstimator):
         space, seed = self._space(), self._seed()
         names = _column_names(points) if feature_names is None else list(feature_names)
         array = check_array(points, dtype="float64", input_name="points")
+        _refuse_standardized(array, self.standardized)
         if isinstance(gradients, np.ndarray) and gradients.dtype.kind == "O":
             # Estimators of scikit-learn take numbers that are stored as objects.
             gradients = gradients.astype(np.float64)
         field = GradientField.from_arrays(
-            array, gradients, names=names, tangent=self.tangent, constraints=self.constraints
+            array,
+            gradients,
+            names=names,
+            tangent=self.tangent,
+            constraints=self.constraints,
+            units=self.units,
         )
         self.field_ = field
         self.n_features_in_ = array.shape[1]
@@ -219,6 +241,28 @@ class ConceptSearch(BaseEstimator):
             raise ShapeError(f"{what}; pass points of shape (n_points, {n_inputs}).")
         return concept(array)
 
+    def score(self, points: Any, gradients: ArrayLike) -> float:
+        """How well `concept_` follows gradients: 1 for the same directions everywhere, 0 for
+        chance.
+
+        Parameters
+        ----------
+        points : array_like or DataFrame, shape (n_points, n_inputs)
+        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
+
+        Returns
+        -------
+        float
+            1 less the misalignment, relative to chance.
+        """
+        concept = self._found()
+        array = check_array(points, dtype="float64", input_name="points")
+        names = list(self.field_.names)
+        field = GradientField.from_arrays(array, gradients, names=names, tangent="none")
+        chance = 1 - field.rank / field.tangent.rank
+        misalignment = np.average(field_misalignment(concept, field), weights=field.weights)
+        return float(1 - misalignment / chance) if chance > 0 else 0.0
+
     def sympy(self) -> "sympy.Expr":
         """`concept_` as a SymPy expression."""
         return self._found().sympy()
@@ -245,6 +289,21 @@ class ConceptSearch(BaseEstimator):
     def _seed(self) -> Randomness:
         seed = self.random_state
         return int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed
+
+
+def _refuse_standardized(points: FloatArray, is_meant: bool) -> None:
+    """Refuse points that a scaler has been at, while gradients and formula are those before it."""
+    if is_meant or len(points) < 3 or points.shape[1] < 2:
+        return
+    means, deviations = points.mean(axis=0), points.std(axis=0)
+    if np.abs(means).max() < ROUNDED and np.abs(deviations - 1).max() < ROUNDED:
+        raise FieldError(
+            "Every column of the points has mean 0 and standard deviation 1, as after a "
+            "StandardScaler in a Pipeline; the gradients are those of the inputs before it, and a "
+            "formula of scaled numbers would be wrong. Pass the points as they are, since the "
+            "search scales them itself, or ConceptSearch(standardized=True) if gradients belong to "
+            "the scaled points."
+        )
 
 
 def _column_names(points: Any) -> list[str] | None:

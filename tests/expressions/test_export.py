@@ -22,6 +22,7 @@ POINTS = np.random.default_rng(0).uniform(0.2, 1.2, (7, 2))
 def test_numpy_function(text):
     e = cf.parse(text, names=["x", "v"])
     np.testing.assert_allclose(e.numpy()(*POINTS.T), e(POINTS))
+    np.testing.assert_allclose(e.numpy()(POINTS), e(POINTS))  # what the expression takes
     assert e.numpy()(POINTS[:, :1], POINTS[None, :, 1]).shape == (7, 7)
     with pytest.raises(TypeError, match="takes 2 arrays"):
         e.numpy()(1.0)

@@ -1,8 +1,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -11,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from closedform.networks.errors import NeuronError
+from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import log_odds_of
 from closedform.networks.sources import extract_samples
 
@@ -94,3 +96,22 @@ def test_log_odds_near_certainty_do_not_cancel() -> None:
     found = log_odds_of(np.array([[1.0, 1e-30, 1e-40]]))
 
     np.testing.assert_allclose(found[0, :2], [np.log(1e30), np.log(1e-30)], rtol=1e-9)
+
+
+def test_trees_are_told_what_they_are() -> None:
+    """They were advised to train longer; they have no gradient at all."""
+    points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
+    trees = GradientBoostingRegressor(n_estimators=3).fit(points, points.sum(axis=1))
+    pipeline = make_pipeline(StandardScaler(), trees)
+    pipeline.fit(points, points.sum(axis=1))
+    for model in (trees, pipeline):
+        with pytest.raises(ExtractionError, match="piecewise constant"):
+            extract_samples(model, points, "predict")
+
+
+def test_an_estimator_that_was_fitted_with_a_table_does_not_warn() -> None:
+    """It warned with each of thousands of calls; warnings are errors here."""
+    table = pd.DataFrame(POINTS, columns=["a", "b"])
+    model = LinearRegression().fit(table, POINTS.sum(axis=1))
+    samples = extract_samples(model, table, "predict")
+    assert samples.names == ("a", "b")

@@ -9,7 +9,14 @@ import pytest
 from closedform.interpretation import abilities
 from closedform.interpretation.abilities import AbilityError
 
-PLOTS = ("plot_front", "plot_phi", "plot_angles", "plot_directions", "plot_coefficients")
+PLOTS = (
+    "plot_front",
+    "plot_phi",
+    "plot_angles",
+    "plot_directions",
+    "plot_coefficients",
+    "plot_importance",
+)
 ABILITIES = {"report", "notebook", *PLOTS}
 
 

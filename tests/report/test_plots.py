@@ -119,3 +119,14 @@ def test_without_a_formula_pictures_of_it_say_why(nothing):
             plot(nothing)
     with pytest.raises(ConceptError, match="two inputs"):
         plot_directions(nothing)
+
+
+def test_importance_draws_what_leaving_an_input_out_costs(example):
+    ax = example.plot_importance()
+    assert [bar.get_width() for bar in ax.patches] == [need.without for need in example.inputs]
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(example.names)
+
+
+def test_directions_of_three_inputs_say_what_to_do(example):
+    with pytest.raises(ConceptError, match=r"plot_importance\(\).*wrt="):
+        replace(example, directions=None).plot_directions()

@@ -7,6 +7,7 @@ import typer
 
 from closedform.cli.outputs import FIELD, check_outputs, deliver
 from closedform.cli.shared_options import AllowPickle, Builder, DataFile, ModelFile
+from closedform.cli.unit_options import UnitsOption, read_units
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.shown import shown
 
@@ -34,6 +35,7 @@ def extract(
     max_points: Annotated[
         int, typer.Option(metavar="N", help="How many points are taken.")
     ] = MAX_POINTS,
+    units: UnitsOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
     allow_pickle: AllowPickle = False,
 ) -> None:
@@ -62,6 +64,7 @@ def extract(
         max_points=max_points,
         smoothing=smoothing,
         rng=seed,
+        units=read_units(units),
     )
     size = f"{field.n_points} points, {len(field.names)} inputs"
     typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")

@@ -1,7 +1,6 @@
 """``closedform interpret``: from a saved field to a formula with a verdict."""
 
 import json
-import re
 import shlex
 import sys
 from functools import partial
@@ -11,12 +10,10 @@ import typer
 
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
-from closedform.shown import shown
+from closedform.cli.unit_options import ConstantOption, PureNumbersOption, UnitsOption, read_units
 
 if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
-
-_LONG_NUMBER = re.compile(r"`[^`]*`|\d+\.\d{5,}(e[-+]?\d+)?")  # a name in backticks stays as it is
 
 
 def interpret(
@@ -34,6 +31,9 @@ def interpret(
     hypothesis: Annotated[
         str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
     ] = None,
+    units: UnitsOption = None,
+    constant: ConstantOption = None,
+    pure_numbers: PureNumbersOption = False,
     as_json: AsJson = False,
     report: ReportPage = None,
     out: ResultFile = None,
@@ -66,6 +66,7 @@ def interpret(
         progress=False if as_json else None,
         title=field.stem,
         command=shlex.join(["closedform", *sys.argv[1:]]),
+        units=read_units(units, constant, pure_numbers),
     )
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
     saves = [(found.save, out), (found.report, report)]
@@ -93,6 +94,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "seconds": provenance.seconds,
         "seed": provenance.seed,
         "names": list(found.names),
+        "units": None if found.units is None else found.units.text,
         "front": [
             {
                 "complexity": e.complexity,
@@ -113,42 +115,30 @@ def _misalignment(found: "Interpretation") -> float | None:
 
 def show(found: "Interpretation") -> str:
     """An answer for the terminal."""
+    from closedform.interpretation.digits import formula_text
     from closedform.report.looks import LOOKS
 
-    formulas = found.concepts or (() if found.concept is None else (found.concept,))
-    lines = [typer.style(str(formula), bold=True) for formula in formulas] or ["(no formula)"]
-    status, _, sentence = str(found.verdict).partition(":")
-    lines.append(
-        typer.style(status, fg=LOOKS[found.verdict.status].terminal, bold=True) + f":{sentence}"
-    )
-    if found.verdict.status == "ambiguous":
-        lines += [f"  or {few_digits(str(formula))}" for formula in found.alternatives]
-    lines += [f"  {shown(reason)}" for reason in found.verdict.reasons]
+    status = found.verdict.status
+    lines: list[str] = []
+    for place, line in enumerate(str(found).splitlines()):
+        if line.startswith(f"{status}:"):
+            word = typer.style(status, fg=LOOKS[status].terminal, bold=True)
+            lines.append(word + line.removeprefix(status))
+        else:
+            is_formula = status != "none" and place < max(len(found.concepts), 1)
+            lines.append(typer.style(line, bold=True) if is_formula else line)
+    # The table comes before what to try next, which is to be read last.
+    guide = lines.index("What to try next:") if status == "none" else len(lines)
+    lines, last = lines[:guide], lines[guide:]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
         row = (
             f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  "
-            f"{few_digits(str(entry.expression))}"
+            f"{formula_text(entry.expression, entry.errors)}"
         )
         lines.append(
             typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
             if place == found.chosen
             else f"  {row}"
         )
-    return "\n".join(lines)
-
-
-def few_digits(formula: str) -> str:
-    """A formula to look at, with long numbers rounded to five digits; files and ``--json`` have all
-    of them.
-
-    Examples
-    --------
-    >>> few_digits("0.47650524008500483*x**4 + 1.25*v")
-    '0.47651*x**4 + 1.25*v'
-    >>> few_digits("`v 1.234567`")
-    '`v 1.234567`'
-    """
-    return _LONG_NUMBER.sub(
-        lambda match: match[0] if match[0][0] == "`" else f"{float(match[0]):.5g}", formula
-    )
+    return "\n".join([*lines, "", *last] if last else lines)

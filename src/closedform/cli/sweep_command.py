@@ -142,7 +142,8 @@ def sweep(
             )
         )
     else:
-        typer.echo(_text(verified))
+        # A sweep that found nothing still shows what it looked at.
+        typer.echo(_text(verified if len(verified) else table))
         typer.echo(
             f"{found}; in {shown(store)}: "
             f"{', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",

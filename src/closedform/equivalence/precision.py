@@ -111,14 +111,18 @@ def check_precision(expression: Expression) -> None:
 
 
 def compare_at(
-    point: FloatArray, a: Expression, b: Expression, constraints: Sequence[Constraint]
+    point: FloatArray,
+    a: Expression,
+    b: Expression,
+    constraints: Sequence[Constraint],
+    scale: FloatArray | None = None,
 ) -> Direction | None:
     """Compare two gradients at a point, after moving it onto the surface; None where something is
-    not real or finite.
+    not real or finite. With the spread of each input the angle is that in scaled inputs.
     """
     try:
-        (value_a, value_b), tangents, sizes = _tangents(point, a, b, constraints, _FINE)
-        _, _, rough_sizes = _tangents(point, a, b, constraints, _ROUGH)
+        (value_a, value_b), tangents, sizes = _tangents(point, a, b, constraints, _FINE, scale)
+        _, _, rough_sizes = _tangents(point, a, b, constraints, _ROUGH, scale)
     except (ZeroDivisionError, OverflowError, ValueError, TypeError):
         return None
     zero_a, zero_b = (
@@ -141,20 +145,26 @@ def _tangents(
     b: Expression,
     constraints: Sequence[Constraint],
     arithmetic: _Arithmetic,
+    scale: FloatArray | None = None,
 ) -> tuple[list[Any], list[list[Any]], list[Any]]:
     """Values, gradients in the constraints' tangent space, and the gradients' squared lengths."""
     inputs = [arithmetic.context.mpf(float(coordinate)) for coordinate in point]
     inputs = arithmetic.onto_surface(inputs, [c.function for c in constraints if c.is_equation])
+    spreads = [1] * len(inputs) if scale is None else [float(spread) for spread in scale]
+
+    def scaled(gradient: list[Any]) -> list[Any]:
+        return [slope * spread for slope, spread in zip(gradient, spreads, strict=True)]
+
     results = [arithmetic.value_and_gradient(expression, inputs) for expression in (a, b)]
     basis: list[list[Any]] = []
     for constraint in constraints:
-        normal = arithmetic.value_and_gradient(constraint.function, inputs)[1]
+        normal = scaled(arithmetic.value_and_gradient(constraint.function, inputs)[1])
         rest = _without(normal, basis)
         size = _dot(rest, rest)
         if size > _SHRINKS * _dot(normal, normal):
             length = arithmetic.context.sqrt(size)
             basis.append([x / length for x in rest])
-    tangents = [_without(gradient, basis) for _, gradient in results]
+    tangents = [_without(scaled(gradient), basis) for _, gradient in results]
     return (
         [value for value, _ in results],
         tangents,

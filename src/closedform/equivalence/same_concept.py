@@ -184,14 +184,20 @@ class _Question:
 
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
-        scale = self.points.std(axis=0)
-        scale = np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
+        scale = self._scale()
         gradients = [formula.gradient(self.points) * scale for formula in (self.a, self.b)]
         if self.constraints:
             normals = domains.constraint_gradients(self.constraints, self.points) * scale
             tangent = _null_space(normals)
             gradients = [np.einsum("ndr,nd->nr", tangent, gradient) for gradient in gradients]
         return gradients[0], gradients[1]
+
+    def _scale(self) -> FloatArray:
+        """The spread of each input, relative to the largest: angles depend on units, and these do
+        not.
+        """
+        scale = self.points.std(axis=0)
+        return np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
 
     def _residuals(self) -> FloatArray:
         """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to
@@ -235,7 +241,7 @@ class _Question:
         return None
 
     def _sine(self, point: FloatArray) -> float:
-        direction = compare_at(point, self.a, self.b, self.constraints)
+        direction = compare_at(point, self.a, self.b, self.constraints, self._scale())
         squared = None if direction is None else direction.squared_sine
         return 0.0 if squared is None else squared
 

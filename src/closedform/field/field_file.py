@@ -26,6 +26,8 @@ from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
 from closedform.files import replacing
 from closedform.keywords import checked_keywords
+from closedform.units.storage import plain_units, read_plain_units
+from closedform.units.units import as_units
 
 FORMAT = "closedform-field"
 SCHEMA = 1
@@ -90,6 +92,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
             "local_rank": field.tangent.local_rank,
         },
         "quality": asdict(field.quality),
+        "units": None if field.units is None else plain_units(field.units),
     }
     # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null
     # characters.
@@ -216,6 +219,7 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
         tangent=space,
         quality=quality,
         notes=typed(tuple(typed(header["notes"], list, "notes")), tuple[str, ...], "notes"),
+        units=as_units(read_plain_units(header.get("units")), names),
     )
 
 

@@ -3,7 +3,7 @@ search needs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
 from closedform.keywords import checked_keywords
+from closedform.units.units import Units, UnitsLike, as_units
 
 if TYPE_CHECKING:
     from closedform.field.flow_field import Velocities
@@ -62,6 +63,8 @@ class GradientField:
         field.
     notes : tuple of str
         What the extraction has to say.
+    units : Units or None
+        Those of the inputs, which every search of the field keeps to.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class GradientField:
     tangent: TangentSpace
     quality: Quality
     notes: tuple[str, ...] = ()
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         check_field(self)
@@ -100,6 +104,7 @@ class GradientField:
         constraints: Sequence[StatedConstraint] = (),
         weights: ArrayLike | None = None,
         notes: Sequence[str] = (),
+        units: UnitsLike | None = None,
     ) -> "GradientField":
         """Build a field of gradients, however they were computed.
 
@@ -123,6 +128,8 @@ class GradientField:
             How much each point counts; 1 by default, and 0 where it is masked.
         notes : sequence of str
             Sentences to keep with the field.
+        units : mapping of str to str, or Units, optional
+            The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
 
         Returns
         -------
@@ -135,6 +142,8 @@ class GradientField:
         FieldError
             If an array holds anything but real numbers, points are not finite, too large or all the
             same, names or weights are unusable, or the tangent space cannot be found.
+        UnitsError
+            If a unit cannot be read, or is that of no input.
 
         Warns
         -----
@@ -143,6 +152,7 @@ class GradientField:
         """
         array, jacobians = checked_arrays(points, gradients)
         labels = checked_names(names, array.shape[1])
+        known_units = as_units(units, labels)
         given = checked_weights(weights, len(array))
         values = checked_latents(latents, len(array), jacobians.shape[2])
         scale = robust_spread(array)
@@ -173,6 +183,7 @@ class GradientField:
             tangent=space,
             quality=quality,
             notes=tuple(notes),
+            units=known_units,
         )
 
     @classmethod
@@ -331,7 +342,18 @@ class GradientField:
             tangent=self.tangent.subset(chosen),
             quality=self.quality,
             notes=self.notes,
+            units=self.units,
         )
+
+    def with_units(self, units: UnitsLike | None) -> "GradientField":
+        """The field with the units of its inputs; None leaves it as it is.
+
+        Raises
+        ------
+        UnitsError
+            If a unit cannot be read, or is that of no input.
+        """
+        return self if units is None else replace(self, units=as_units(units, self.names))
 
     def digest(self) -> str:
         """A fingerprint of points, directions, weights and names: what was searched can be

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.field.categories import category_findings
 from closedform.field.findings import Finding, find
 from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
@@ -174,7 +175,7 @@ def assess(
         noise_degrees=None if noise is None else noise.degrees,
         noise_resolution_degrees=None if noise is None else noise.resolution_degrees,
     )
-    return replace(quality, findings=find(quality))
+    return replace(quality, findings=(*category_findings(points, names), *find(quality)))
 
 
 def _orders(norms: FloatArray) -> float:

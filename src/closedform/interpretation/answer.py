@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
+from closedform.interpretation.advice import next_steps
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import (
     Alignment,
     Directions,
@@ -18,16 +20,25 @@ from closedform.interpretation.evidence import (
     Phi,
     Rival,
 )
-from closedform.interpretation.several import JointEvidence, NetworkReading, agreement
+from closedform.interpretation.front_table import FrontTable
+from closedform.interpretation.several import (
+    JointEvidence,
+    NetworkReading,
+    SeedAgreement,
+    agreement,
+)
 from closedform.interpretation.verdict import Verdict
 from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
+from closedform.units.sentences import unit_of, units_sentences
+from closedform.units.unit import unit_latex
+from closedform.units.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FrontEntry:
     """A formula on the front.
 
@@ -61,6 +72,13 @@ class FrontEntry:
     engine: str = ""
     angles: tuple[float, ...] = ()
     phi: Phi | None = None
+
+    def __repr__(self) -> str:
+        formula = formula_text(self.expression, self.errors)
+        return (
+            f"<FrontEntry: {formula}, complexity {self.complexity}, misalignment "
+            f"{self.misalignment:.2e}>"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +169,12 @@ class Interpretation:
         For several latents, how the concepts explain them.
     networks : tuple of NetworkReading
         For several networks, what each says about the common concepts.
+    units : Units or None
+        Those of the inputs, where they were stated.
+    seeds : SeedAgreement or None
+        How many seeds lead to this formula, where several were asked for.
+    origin : object
+        What `extend` goes on with; not saved.
     """
 
     names: tuple[str, ...]
@@ -176,6 +200,35 @@ class Interpretation:
     parts: tuple["Interpretation", ...] = ()
     together: JointEvidence | None = None
     networks: tuple[NetworkReading, ...] = ()
+    units: Units | None = None
+    seeds: SeedAgreement | None = None
+    origin: Any = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "front", FrontTable.of(self.front, self.units))
+
+    @property
+    def full(self) -> str:
+        """The concepts with all digits of their constants, one in a line."""
+        return "\n".join(map(str, self._formulas))
+
+    def latex(self) -> str:
+        """The concepts as LaTeX source, one in a line, with their units where these are known."""
+        lines = []
+        for formula in self._formulas:
+            unit = None if self.units is None else unit_of(formula, self.units)
+            tail = "" if unit is None else rf" \quad \left[{unit_latex(unit)}\right]"
+            lines.append(formula.latex() + tail)
+        return "\n".join(lines)
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to try after `none`, the likeliest first; empty for other verdicts."""
+        return next_steps(self) if self.verdict.status == "none" else ()
+
+    @property
+    def _formulas(self) -> tuple[Expression, ...]:
+        return self.concepts or (() if self.concept is None else (self.concept,))
 
     @property
     def agreement(self) -> str:
@@ -188,6 +241,13 @@ class Interpretation:
         return self.verdict.alternatives
 
     @property
+    def unit_notes(self) -> tuple[str, ...]:
+        """The unit of the concept and of its constants, in words; empty without stated units."""
+        if self.units is None or self.concept is None:
+            return ()
+        return units_sentences(self.concept, self.units)
+
+    @property
     def entry(self) -> FrontEntry | None:
         """The concept's place on the front."""
         return None if self.chosen is None else self.front[self.chosen]
@@ -197,6 +257,18 @@ class Interpretation:
         from closedform.interpretation.storage import save_interpretation
 
         save_interpretation(self, path)
+
+    def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
+        """Go on where the search ended: a new answer, with seconds and evaluations of both.
+
+        Parameters
+        ----------
+        budget : float or Budget
+            For the further search and its verdict.
+        **keywords
+            ``field``, for an answer that was loaded; see `closedform.reading.extension.extend`.
+        """
+        return perform("extend", self, budget, **keywords)
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
@@ -218,6 +290,10 @@ class Interpretation:
         """Both direction fields, for two inputs."""
         return perform("plot_directions", self, ax=ax)
 
+    def plot_importance(self, ax: "Axes | None" = None) -> "Axes":
+        """What leaving each input out costs."""
+        return perform("plot_importance", self, ax=ax)
+
     def plot_coefficients(self, ax: "Axes | None" = None) -> "Axes":
         """The fitted constants with their intervals."""
         return perform("plot_coefficients", self, ax=ax)
@@ -235,9 +311,47 @@ class Interpretation:
         return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:
-        first = "(no formula)" if self.concept is None else self.concept
-        lines = [*map(str, self.concepts or (first,)), str(self.verdict)]
+        if self.verdict.status == "none":
+            return "\n".join(self._lines_of_none())
+        lines = [*self._shown_formulas(), str(self.verdict)]
         if self.verdict.status == "ambiguous":
-            lines += [f"  or {formula}" for formula in self.alternatives]
+            lines += [f"  or {formula_text(formula)}" for formula in self.alternatives]
+        lines += [] if self.seeds is None else [str(self.seeds)]
         lines += [self.agreement] if self.networks else []
+        lines += self._hypothesis_lines()
         return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])
+
+    def _lines_of_none(self) -> list[str]:
+        """`none` and why, the closest candidate as what it is, and what to try next."""
+        lines = [str(self.verdict)]
+        lines += [] if self.seeds is None else [str(self.seeds)]
+        lines += [
+            f"closest candidate, which is not the answer: {formula}"
+            for formula in self._shown_formulas()
+        ]
+        lines += [self.agreement] if self.networks else []
+        lines += self._hypothesis_lines()
+        lines += [f"  {shown(reason)}" for reason in self.verdict.reasons]
+        return [*lines, "What to try next:", *(f"  {shown(step)}" for step in self.next_steps)]
+
+    def _shown_formulas(self) -> list[str]:
+        """To the digits that standard errors allow; `full` has all."""
+        entry = self.entry
+        return [
+            formula_text(formula, entry.errors)
+            if entry is not None and formula == entry.expression
+            else formula_text(formula)
+            for formula in self._formulas
+        ]
+
+    def _hypothesis_lines(self) -> list[str]:
+        """The user's own formula beside the answer, fit against fit."""
+        guess = self.hypothesis
+        if guess is None:
+            return []
+        word = "the same concept" if guess.status != "different" else "another concept"
+        own = "" if self.alignment is None else f", the formula's {self.alignment.misalignment:.2g}"
+        return [
+            f"hypothesis {formula_text(guess.expression)}: {word}. Its misalignment is "
+            f"{guess.misalignment:.2g}{own}. {shown(guess.reason)}"
+        ]

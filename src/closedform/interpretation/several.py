@@ -10,6 +10,38 @@ from closedform.interpretation.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
+class SeedAgreement:
+    """What several seeds lead to.
+
+    Attributes
+    ----------
+    count : int
+        Seeds that were tried.
+    agree : int
+        Those that lead to the answer's formula, as the same concept.
+    formulas : tuple of str
+        What each of them lead to; empty where it found nothing.
+
+    Examples
+    --------
+    >>> print(SeedAgreement(5, 4, ()))
+    4 of 5 seeds lead to this.
+    """
+
+    count: int
+    agree: int
+    formulas: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of seeds that agree."""
+        return self.agree / self.count
+
+    def __str__(self) -> str:
+        return f"{self.agree} of {self.count} seeds lead to this."
+
+
+@dataclass(frozen=True, slots=True)
 class JointEvidence:
     """What several concepts say about several latents.
 

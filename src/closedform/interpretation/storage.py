@@ -35,7 +35,8 @@ def load_interpretation(path: str | Path) -> Interpretation:
 
 def _plain(interpretation: Interpretation) -> dict[str, Any]:
     """As dictionaries and lists; parts are interpretations themselves."""
-    content = FORMAT.plain(replace(interpretation, parts=()))
+    content = FORMAT.plain(replace(interpretation, parts=(), origin=None))
+    del content["origin"]
     return {**content, "parts": [_plain(part) for part in interpretation.parts]}
 
 

@@ -16,6 +16,34 @@ def is_estimator(model: Any) -> bool:
     return not callable(model) and any(hasattr(model, method) for method in METHODS)
 
 
+_TREES = (
+    "sklearn.tree", "sklearn.ensemble._forest", "sklearn.ensemble._gb",
+    "sklearn.ensemble._hist_gradient_boosting", "sklearn.neighbors", "xgboost", "lightgbm",
+    "catboost",
+)  # fmt: skip
+"""Modules of estimators that are piecewise constant."""
+
+
+def check_smooth(model: Any) -> None:
+    """Refuse an estimator whose values are piecewise constant: it has no gradient to read.
+
+    Raises
+    ------
+    ExtractionError
+        With what it is, and what to do.
+    """
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    members = np.ravel(np.asarray(getattr(last, "estimators_", ()), dtype=object))
+    for one in (last, *members[:1]):
+        if type(one).__module__.startswith(_TREES):
+            raise ExtractionError(
+                f"{type(last).__name__} is piecewise constant (decision trees or neighbours), so "
+                f"that it has no gradient to read. Train a smooth model on its predictions, such "
+                f"as scikit-learn's MLPRegressor, and read that; or pass step= to take differences "
+                f"over wider steps."
+            )
+
+
 def method_of(model: Any, neuron: Neuron) -> str:
     """The method that a selector means; for the output of a classifier, one that is continuous.
 
@@ -45,7 +73,7 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
     ExtractionError
         If the values are not numbers.
     """
-    values = np.asarray(getattr(model, method)(inputs))
+    values = np.asarray(getattr(model, method)(_named(model, inputs)))
     if values.dtype.kind not in "fiu":
         raise ExtractionError(
             f"{method} returns {values.dtype}, not numbers; choose one that does, such as "
@@ -61,6 +89,16 @@ def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
         # As probabilities do, the columns belong to the two classes.
         return np.stack([-values, values], axis=1)
     return values
+
+
+def _named(model: Any, inputs: Any) -> Any:
+    """A table for an estimator that was fitted with one, which else warns with every call."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not isinstance(inputs, np.ndarray) or inputs.shape[1:] != (len(names),):
+        return inputs
+    import pandas as pd
+
+    return pd.DataFrame(inputs, columns=names)
 
 
 def method_note(method: str, neuron: Neuron) -> str | None:

@@ -1,7 +1,7 @@
 """From a network, data and a neuron to a gradient field."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -11,13 +11,16 @@ from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.keywords import checked_keywords
-from closedform.networks.errors import NetworkError
+from closedform.networks.columns import chosen_columns
+from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS
+from closedform.networks.wrt import HELD_VARY
 from closedform.randomness import as_generator
+from closedform.units.units import Units, UnitsLike, as_units
 
 
 @checked_keywords
@@ -32,6 +35,7 @@ def extract_field(
     max_points: int | None = MAX_POINTS,
     smoothing: float = 0.0,
     rng: int | np.random.Generator | None = None,
+    units: UnitsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
     """Look at a neuron of a network: where it is evaluated, and in which direction it grows there.
@@ -63,6 +67,8 @@ def extract_field(
         takes gradients as they are.
     rng : int, numpy.random.Generator or None
         Seed.
+    units : mapping of str to str, or Units, optional
+        The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
     **options
         ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``,
         ``step``, ``kind``: see `closedform.networks.options.Options`.
@@ -95,12 +101,16 @@ def extract_field(
     """
     generator = as_generator(rng)
     check_tangent(tangent)
+    # What is wrong with units is told now, not after minutes.
+    known_units = as_units(units, None if "wrt" in options else names)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
+    every, names = names, _use_names(names, options)
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
     labels = samples.names if names is None else names
-    field = _field(samples, labels, tangent, constraints)
+    known_units = _without_held(known_units, every, labels)
+    field = _field(samples, labels, tangent, constraints).with_units(known_units)
     if not smoothing:
         return field
     smooth = smooth_samples(
@@ -110,7 +120,41 @@ def extract_field(
         f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the "
         f"tangent space."
     )
-    return _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+    smoothed = _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+    return smoothed.with_units(known_units)
+
+
+def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence[str] | None:
+    """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses,
+    and ``wrt`` may use them.
+    """
+    wrt = options.get("wrt")
+    if names is None or isinstance(names, str) or wrt is None:
+        return names
+    labels = list(names)
+    words = [wrt] if isinstance(wrt, str) else wrt
+    if isinstance(words, list) and words and all(word in labels for word in words):
+        columns = chosen_columns(words, labels, len(labels))
+        assert columns is not None
+        options["wrt"] = columns if columns != [0] else slice(0, 1)
+        return [labels[column] for column in columns]
+    if isinstance(wrt, slice | list | np.ndarray):
+        columns = None
+        with suppress(ExtractionError):  # names of the chosen columns only
+            columns = chosen_columns(wrt, None, len(labels))
+        if columns is not None and len(columns) < len(labels):
+            return [labels[column] for column in columns]
+    return names
+
+
+def _without_held(
+    units: Units | None, every: Sequence[str] | None, kept: Sequence[str] | None
+) -> Units | None:
+    """Units without those of columns that are held."""
+    if units is None or every is None or kept is None:
+        return units
+    held = set(every) - set(kept)
+    return replace(units, inputs={n: u for n, u in units.inputs.items() if n not in held})
 
 
 @contextmanager
@@ -143,7 +187,8 @@ def _field(
     return GradientField.from_arrays(
         samples.points,
         samples.jacobians,
-        latents=samples.latents,
+        # Values that other inputs move as well say nothing about phi.
+        latents=None if HELD_VARY in samples.notes else samples.latents,
         names=names,
         tangent=tangent,
         constraints=constraints,

@@ -10,7 +10,13 @@ from closedform.field.scaling import robust_spread
 from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
-from closedform.networks.estimators import call_method, is_estimator, method_note, method_of
+from closedform.networks.estimators import (
+    call_method,
+    check_smooth,
+    is_estimator,
+    method_note,
+    method_of,
+)
 from closedform.networks.neuron import Neuron, unknown_layer
 from closedform.networks.options import Options
 from closedform.networks.picking import entry_of, pick
@@ -53,6 +59,8 @@ class FunctionSource:
         self._points = points_of(self._rows, self._blocks)
         self._spread = robust_spread(self._points)
         self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
+        if options.step is None:
+            check_smooth(model)
         self._methods = [self._method(neuron) for neuron in neurons]
         self._batched = options.batched if options.batched is not None else self._takes_many()
         # The step that balances truncation of fourth order against rounding.

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.networks.columns import chosen_columns
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError
 from closedform.networks.rows import Rows
+
+HELD_VARY = (
+    "Inputs that are not differentiated keep the values of each point, which differ: a concept of "
+    "them too would look different there. The values of the neuron depend on them as well, so that "
+    "they are left out, and whether phi is monotone cannot be tested."
+)
+"""Said of a field whose points differ in inputs that it does not hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +57,9 @@ def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
     >>> make_blocks(Rows({0: np.zeros((5, 2, 3))}), (0, slice(0, 1)))[0].shape
     (1, 3)
     """
+    columns = _columns(rows, wrt)
+    if columns is not None:
+        wrt = (next(iter(rows.parts)), np.array(columns))
     choices = wrt if isinstance(wrt, list) else [wrt] if wrt is not None else _real(rows)
     blocks: list[Block] = []
     start = 0
@@ -134,15 +145,20 @@ def fill(
 
 
 def held_note(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...]:
-    """A note where some inputs keep the values that each point has."""
-    whole = {block.key for block in blocks if block.index is None}
-    held = [key for key in rows.parts if key not in whole]
-    if not held:
-        return ()
-    return (
-        "Inputs that are not differentiated keep the values of each point: a concept of them "
-        "too would look different there.",
-    )
+    """A note where some inputs keep the values that each point has, and these differ."""
+    return (HELD_VARY,) if any(_held_varies(rows, key, blocks) for key in rows.parts) else ()
+
+
+def _held_varies(rows: Rows, key: Key, blocks: tuple[Block, ...]) -> bool:
+    """Whether what is not differentiated of an input differs between points."""
+    part = rows.parts[key]
+    values = part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
+    is_held = np.ones(values.shape[1:], dtype=bool)
+    for block in blocks:
+        if block.key == key:
+            is_held[... if block.index is None else block.index] = False
+    kept = values[:, is_held]
+    return bool((kept != kept[:1]).any())
 
 
 def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -169,6 +185,17 @@ def _real(rows: Rows) -> list[Key]:
 def _is_real(part: Any) -> bool:
     kind = str(part.dtype)
     return "float" in kind and "complex" not in kind
+
+
+def _columns(rows: Rows, wrt: Any) -> list[int] | None:
+    """Columns of the only input, if ``wrt`` speaks of these."""
+    if len(rows.parts) != 1:
+        return None
+    ((key, part),) = rows.parts.items()
+    is_whole = isinstance(wrt, str | list) and wrt in (key, [key])
+    if part.ndim != 2 or is_whole:
+        return None
+    return chosen_columns(wrt, rows.names, part.shape[1])
 
 
 def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:

@@ -23,6 +23,7 @@ from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
+from closedform.reading.seeds import check_seeds
 from closedform.reading.settings import Settings
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, as_budget
@@ -30,6 +31,7 @@ from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT
 from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
+from closedform.units.units import UnitsLike, as_units
 from closedform.verification.checks import Check
 from closedform.verification.faithfulness import compare_outputs
 from closedform.verification.phi import phi_between
@@ -58,6 +60,8 @@ def interpret(
     command: str = "",
     max_points: int | None = MAX_POINTS,
     smoothing: float = 0.0,
+    units: UnitsLike | None = None,
+    seeds: int = 1,
     **options: Unpack[OptionKeywords],
 ) -> Interpretation:
     """Read the closed-form concept that a neuron encodes, or the concepts of several.
@@ -70,9 +74,11 @@ def interpret(
     neuron
         As in `closedform.extract_field`: a list is several latents of one network. For several
         networks it holds for each, or is a list of such lists, one for each network.
-    inputs, names, tangent, constraints, max_points, smoothing, **options
+    inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
+    seeds : int
         As in `closedform.interpret_field`.
 
     Returns
@@ -94,6 +100,8 @@ def interpret(
     # Everything is looked at before the network is: an extraction can take minutes.
     Settings.checked(engine, space, rule, checks, thresholds, progress)
     make_options(options)
+    known_units = as_units(units, None if "wrt" in options else names)
+    check_seeds(seeds)
     if isinstance(hypothesis, str):
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
@@ -112,6 +120,7 @@ def interpret(
             max_points=max_points,
             smoothing=smoothing,
             rng=seed,
+            units=known_units,
             **options,
         )
         for network, which in zip(networks, neurons, strict=True)
@@ -148,6 +157,7 @@ def interpret(
         progress=progress,
         title=label,
         command=command,
+        seeds=seeds,
     )
     if found.networks or not is_plain:
         return found

@@ -15,8 +15,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords, required_kind
 from closedform.live_progress import ProgressLike
-from closedform.progress import Named
+from closedform.progress import Named, Snapshot
 from closedform.randomness import Randomness, as_seed
+from closedform.reading.origin import Origin
+from closedform.reading.seeds import check_seeds, read_with_seeds
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, Clock, as_budget
@@ -27,6 +29,7 @@ from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
 from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
+from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
 from closedform.verification.formula import as_formula
 from closedform.verification.queries import Query
@@ -51,6 +54,8 @@ def interpret_field(
     title: str = "",
     command: str = "",
     query: Query | None = None,
+    units: UnitsLike | None = None,
+    seeds: int = 1,
 ) -> Interpretation:
     """Read the closed-form concept of a gradient field, or one after another those of a field of
     several latents.
@@ -83,10 +88,17 @@ def interpret_field(
         What was read, and the command that did it, for the report.
     query : callable, optional
         The network's gradients at points of the verdict's choice; see `closedform.verify`.
+    units : mapping of str to str, or Units, optional
+        The unit of each input, ``{"m": "kg", "v": "m/s"}``, unless the field has them already; see
+        `closedform.Units`.
+    seeds : int
+        How many seeds are tried, each with the whole budget, starting with `rng`; the answer is
+        what most of them lead to, and its ``seeds`` says how many these are.
 
     Returns
     -------
     Interpretation
+        ``answer.extend(30)`` goes on with its search.
     """
     required_kind(
         field,
@@ -94,24 +106,52 @@ def interpret_field(
         "field",
         "pass what closedform.extract_field or GradientField.from_arrays returned",
     )
+    field = field.with_units(units)
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
     settings.space.check_inputs(field.names)
     limits, seed = as_budget(budget), as_seed(rng)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
-    compile_all()
+    check_seeds(seeds)
+    _compile(settings)
+    origin = Origin(
+        field,
+        {
+            "engine": engine, "space": space, "rule": rule, "hypothesis": hypothesis,
+            "checks": checks, "thresholds": thresholds, "progress": progress, "query": query,
+        },
+    )  # fmt: skip
+
+    def read(one: int) -> Interpretation:
+        found = _read_once(field, settings, limits, guess, one, query)
+        told = replace(found.provenance, title=title, command=command)
+        return replace(found, provenance=told, units=field.units, origin=origin)
+
+    return read(seed) if seeds == 1 else read_with_seeds(field, seeds, seed, read)
+
+
+def _compile(settings: Settings) -> None:
+    """Compile once, and say so to a person who waits."""
+    if not compile_all.cache_info().currsize:
+        settings.progress.show(Snapshot("compile", 0.0))
+        compile_all()
+        settings.progress.close()
+
+
+def _read_once(
+    field: GradientField,
+    settings: Settings,
+    limits: Budget,
+    guess: Expression | None,
+    seed: int,
+    query: Query | None,
+) -> Interpretation:
+    """One reading with one seed."""
     clock, generator = limits.start(), np.random.default_rng(seed)
     if 1 < field.rank < field.tangent.rank:
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
         found = _read_one(field, settings, limits, clock, guess, generator, query)
-    told = replace(
-        found.provenance,
-        seed=seed,
-        seconds=clock.seconds,
-        budget=str(limits),
-        title=title,
-        command=command,
-    )
+    told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits))
     return replace(found, provenance=told)
 
 

@@ -34,6 +34,7 @@ from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
+from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
 from closedform.verification.thresholds import Thresholds, as_thresholds
 from closedform.verification.verify_stage import verify
@@ -55,6 +56,8 @@ def interpret_fields(
     progress: ProgressLike = None,
     title: str = "",
     command: str = "",
+    units: UnitsLike | None = None,
+    seeds: int = 1,
 ) -> Interpretation:
     """Read what the fields of several networks have in common, and judge it on each of them.
 
@@ -66,6 +69,8 @@ def interpret_fields(
     network_names : sequence of str, optional
         For tables; 'network 1' and so on by default.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
+        As in `closedform.interpret_field`.
+    units, seeds
         As in `closedform.interpret_field`.
 
     Returns
@@ -115,6 +120,8 @@ def interpret_fields(
         progress=progress,
         title=title,
         command=command,
+        units=units if units is not None or not fields else fields[0].units,
+        seeds=seeds,
     )
     generator = np.random.default_rng([seed, len(fields)])
     return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))

@@ -66,7 +66,8 @@ def _concept(interpretation: Interpretation, status: str = "") -> str:
         return _line(status)
     typeset = " ".join(mathml_terms(interpretation.concept))
     formula = f'<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
-    return formula + _line(status + _figures(interpretation))
+    units = _line(_safe(" ".join(interpretation.unit_notes)))
+    return formula + units + _line(status + _figures(interpretation))
 
 
 def _figures(interpretation: Interpretation) -> str:

@@ -156,7 +156,11 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
     _refuse_several(interpretation, "directions")
     names = interpretation.names
     if interpretation.directions is None:
-        raise ConceptError(f"Directions are drawn for two inputs and one latent, not for {names}.")
+        raise ConceptError(
+            f"Directions are drawn for two inputs and one latent, not for {names}. Draw "
+            f"answer.plot_angles() or answer.plot_importance(), or read two inputs with the others "
+            f"held: wrt={list(names[:2])!r}."
+        )
     data = arrows(interpretation.directions, limit=200)
     if data is None:
         raise ReportError(
@@ -176,6 +180,33 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
     finish(ax, *(_literal(name) for name in names))
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
     ax.legend(frameon=False, fontsize=_TINY, ncols=2, borderpad=0.1, **above)
+    return ax
+
+
+@ability("plot_importance")
+def plot_importance(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
+    """What leaving each input out of the concept costs: its misalignment with the input held.
+
+    Raises
+    ------
+    ReportError
+        If there is no concept whose inputs were left out, or there are several.
+    """
+    _refuse_several(interpretation, "importance")
+    needs = interpretation.inputs
+    if not needs:
+        raise ReportError("There is no formula whose inputs could be left out.")
+    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(needs)))
+    places = -np.arange(len(needs))
+    colours = [BLUE if need.is_used else LIGHT for need in needs]
+    ax.barh(places, [need.without for need in needs], height=0.6, color=colours)
+    if interpretation.alignment is not None:
+        own = interpretation.alignment.misalignment
+        ax.axvline(own, color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="with all inputs")
+        ax.legend(frameon=False, fontsize=_TINY, loc="best", borderpad=0.1)
+    ax.set_yticks(places, [_literal(need.name) for need in needs])
+    finish(ax, "misalignment without the input", "")
+    ax.grid(False, axis="y")
     return ax
 
 

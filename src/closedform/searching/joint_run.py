@@ -156,9 +156,8 @@ class JointRun:
         expand = view.expand or (lambda expression: expression)
         written = [(expand(candidate.expression), candidate) for candidate in front]
         # Inputs that were taken together may not all stand where one of them may.
-        written = [
-            pair for pair in written if not space.inside or space.allows(pair[0].tree, names)
-        ]
+        if space.inside or space.legality is not None:
+            written = [pair for pair in written if space.allows(pair[0].tree, names)]
         if not written:
             return Front()
         values, _ = comparison_of(self.whole.field).misalignments(

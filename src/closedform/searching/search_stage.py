@@ -4,6 +4,7 @@ verdict.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
+from closedform.searching.unit_passes import check_given, search_with_units
 from closedform.threads import single_threaded
 
 HELD_OUT, MOST_HELD_OUT = 0.3, 1500
@@ -79,6 +81,7 @@ def search(
     """
     asked, allowed, limits = get_engine(engine), as_space(space), as_budget(budget)
     allowed.check_inputs(field.names)
+    check_given(allowed, field)
     generator, told = as_generator(rng), choose_progress(progress)
     seen = choose_points(field, generator) if points is None else _given(field, points)
     if field.rank >= field.tangent.rank or not len(
@@ -87,7 +90,9 @@ def search(
         found = SearchResult(Front(), "finished")
     else:
         compile_engines()
-        found = asked.search(field.subset(seen), allowed, limits, generator, told)
+        part = field.subset(seen)
+        run = asked.search if field.units is None else partial(search_with_units, asked)
+        found = run(part, allowed, limits, generator, told)
     rows = tuple(seen.tolist())
     return replace(found, engine=asked.name, digest=field.digest(), seen=rows, costs=allowed.costs)
 

@@ -13,6 +13,7 @@ from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.keywords import checked_constructor, suggestion
 from closedform.searching.template import check_inputs, read_template
+from closedform.units.legality import Legality
 
 DEFAULT_OPERATORS = (
     "add",
@@ -64,6 +65,8 @@ class SearchSpace:
         operators and functions; ``["f(x) + g(v)"]``. See `closedform.searching.template`.
     costs : Costs
         What each node costs.
+    legality : Legality or None
+        What units allow; `closedform.search` fills it in for a field that has units.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class SearchSpace:
     terms: Sequence[Expression | str] = ()
     templates: Sequence[str] = ()
     costs: Costs = field(default_factory=Costs)
+    legality: Legality | None = None
 
     def __post_init__(self) -> None:
         inner = (name for names in self.nesting.values() for name in names)
@@ -152,7 +156,8 @@ class SearchSpace:
         Negation is always allowed; a square or a reciprocal is allowed where a product, quotient or
         power is.
         """
-        return self.allows_inside(tree, names) and self.has_form(tree, names)
+        is_possible = self.legality is None or self.legality.allows(tree, names)
+        return is_possible and self._is_spelled(tree, names) and self.has_form(tree, names)
 
     def has_form(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether an expression has the form of a template, or there are none."""
@@ -164,6 +169,11 @@ class SearchSpace:
         """Whether an expression may be a part of one: `allows` without templates, which speak of
         whole expressions.
         """
+        is_possible = self.legality is None or self.legality.allows_part(tree, names)
+        return is_possible and self._is_spelled(tree, names)
+
+    def _is_spelled(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether operators, nesting and powers are those of the space."""
 
         def leaf(token: Any) -> tuple[bool, frozenset[str], frozenset[str]]:
             used = frozenset([names[token.index]]) if isinstance(token, Variable) else frozenset()

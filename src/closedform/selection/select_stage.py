@@ -14,6 +14,7 @@ from closedform.searching.result import SearchResult
 from closedform.selection.contenders import Contender, gather
 from closedform.selection.regions import systematic_shares
 from closedform.selection.rules import Choice, RuleLike, Scene, as_rule, choose
+from closedform.selection.unit_charge import charged
 from closedform.threads import single_threaded
 
 MOST_IN_CHOICE = 1500
@@ -104,7 +105,7 @@ def select(
     x*y
     """
     required_kind(result, SearchResult, "result", "pass what closedform.search returned")
-    chosen_rule, generator = as_rule(rule), as_generator(rng)
+    chosen_rule, generator = charged(as_rule(rule), field.units), as_generator(rng)
     check_field(result, field)
     if not len(result.front):
         return Selection(result, (), None, chosen_rule.name)

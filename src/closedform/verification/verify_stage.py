@@ -35,6 +35,7 @@ from closedform.verification.measurement import measure
 from closedform.verification.queries import Query
 from closedform.verification.thresholds import Thresholds, as_thresholds
 from closedform.verification.tolerances_in_force import tolerances_in_force
+from closedform.verification.units_check import units_checks
 from closedform.versions import versions
 
 RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
@@ -126,7 +127,7 @@ def verify(
         choose_progress(progress),
     )
     given = _given_rivals(rivals, field)
-    lines, tests = as_thresholds(thresholds), all_checks(checks)
+    lines, tests = as_thresholds(thresholds), (*all_checks(checks), *units_checks(field))
     stated = None if isinstance(formula, Selection) else as_formula(formula, field)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     compile_engines()
@@ -148,7 +149,7 @@ def verify(
         case = stated_case(stated, field, given, how, generator)
     case, outcome = decide(case, about, generator)
     found = measure(case, outcome, about, tests, provenance, generator)
-    return replace(found, provenance=replace(provenance, seconds=clock.seconds))
+    return replace(found, provenance=replace(provenance, seconds=clock.seconds), units=field.units)
 
 
 def _given_rivals(

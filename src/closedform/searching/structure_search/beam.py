@@ -361,7 +361,11 @@ class Beam:
     def _applied(self, state: State, merges: Sequence[Merge]) -> State | None:
         """The state after merges without common quantities."""
         parts = [quantity.tree for quantity in state.quantities]
-        made = make_quantities(self.data, [substitute(merge.tree, parts) for merge in merges])
+        trees = [substitute(merge.tree, parts) for merge in merges]
+        legality = self.space.legality
+        if legality and not all(legality.allows(tree, self.data.names) for tree in trees):
+            return None
+        made = make_quantities(self.data, trees)
         new = [
             state.descendant(self.data, quantity, merge.places)
             for quantity, merge in zip(made, merges, strict=True)

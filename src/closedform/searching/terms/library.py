@@ -165,7 +165,8 @@ class _Maker:
         return self._allows_inside(tree) and self.space.has_form(tree, self.names)
 
     def _allows_inside(self, tree: Tree) -> bool:
-        key = tree.tokens if self.space.inside else shape_of(tree)
+        by_input = self.space.inside or self.space.legality is not None
+        key = tree.tokens if by_input else shape_of(tree)
         if key not in self._allowed:
             self._allowed[key] = self.space.allows_inside(tree, self.names)
         return self._allowed[key]

@@ -1,0 +1,1 @@
+"""What a new user brings: networks that no example has, each trained anew for every seed."""

@@ -1,0 +1,1 @@
+"""Units of inputs: which formulas they allow, and which units fitted constants carry."""

@@ -1,0 +1,111 @@
+"""Units: those of a field's inputs, the constants that are known, and what is allowed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from closedform.keywords import checked_constructor, suggestion
+from closedform.units.errors import UnitsError
+from closedform.units.reading import read_amount, read_unit
+from closedform.units.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class KnownConstant:
+    """A number of nature that formulas may hold, such as the speed of light.
+
+    Attributes
+    ----------
+    value : float
+    unit : Unit
+    """
+
+    value: float
+    unit: Unit
+
+
+@checked_constructor
+@dataclass(frozen=True)
+class Units:
+    """What is known about the units of a formula.
+
+    Attributes
+    ----------
+    inputs : mapping of str to str, Unit, or object of pint or astropy
+        The unit of each input; ``"1"`` for a pure number. One that is not named may have any.
+    constants : mapping of str to str, pair or quantity
+        Numbers of nature that the formula may hold: ``{"c": "299792458 m/s"}``.
+    pure_numbers : bool
+        Whether fitted constants must be pure numbers, or products of powers of the known
+        constants.
+
+    Examples
+    --------
+    >>> units = Units({"m": "kg", "v": "m/s"}, constants={"c": "299792458 m/s"})
+    >>> units.inputs["v"].bases
+    {'m': 1.0, 's': -1.0}
+    """
+
+    inputs: Mapping[str, Unit]
+    constants: Mapping[str, KnownConstant] = field(default_factory=dict)
+    pure_numbers: bool = False
+
+    def __init__(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        constants: Mapping[str, Any] | None = None,
+        pure_numbers: bool = False,
+    ) -> None:
+        if not isinstance(inputs, Mapping):
+            raise UnitsError(
+                f"units is {inputs!r:.60}; pass a dictionary such as {{'m': 'kg', 'v': 'm/s'}}."
+            )
+        known = {
+            name: given if isinstance(given, KnownConstant) else KnownConstant(*read_amount(given))
+            for name, given in (constants or {}).items()
+        }
+        object.__setattr__(self, "inputs", {n: read_unit(u) for n, u in inputs.items()})
+        object.__setattr__(self, "constants", known)
+        object.__setattr__(self, "pure_numbers", bool(pure_numbers))
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Make sure that every unit is one of an input.
+
+        Raises
+        ------
+        UnitsError
+            If one is not.
+        """
+        for name in self.inputs:
+            if name not in names:
+                hint = suggestion(name, names) or "."
+                raise UnitsError(
+                    f"There is a unit for {name!r}, but no such input{hint} The inputs are "
+                    f"{', '.join(names)}."
+                )
+
+    @property
+    def text(self) -> str:
+        """The units of the inputs, as the command line takes them."""
+        return ", ".join(f"{name}={unit.text}" for name, unit in self.inputs.items())
+
+
+UnitsLike = Units | Mapping[str, Any]
+"""What a public function takes as `units`."""
+
+
+def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Units | None:
+    """Units from what a user passes; None stays None.
+
+    Raises
+    ------
+    UnitsError
+        If a unit cannot be read, or is that of no input.
+    """
+    if given is None:
+        return None
+    units = given if isinstance(given, Units) else Units(given)
+    if names is not None:
+        units.check_inputs(names)
+    return units

@@ -1,0 +1,94 @@
+"""What an answer says when it is printed, which is what a new user reads."""
+
+from dataclasses import replace
+
+import pytest
+
+import closedform as cf
+from closedform.expressions.parse import parse
+from closedform.field.findings import Finding
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import formula_text
+from closedform.interpretation.evidence import HypothesisResult
+from closedform.interpretation.verdict import Verdict
+from closedform.testing.example_interpretation import example_interpretation
+
+
+@pytest.fixture(scope="module")
+def example() -> Interpretation:
+    return example_interpretation()
+
+
+def of_none(example: Interpretation, **changes) -> Interpretation:
+    verdict = Verdict("none", "No closed form was found that the network follows here.")
+    return replace(example, verdict=verdict, **changes)
+
+
+def test_none_comes_first_and_the_candidate_is_called_one(example) -> None:
+    lines = str(of_none(example)).splitlines()
+    assert lines[0].startswith("none: No closed form was found")
+    assert lines[1] == f"closest candidate, which is not the answer: {example.concept}"
+    assert "What to try next:" in lines
+    assert not str(example).startswith("none")
+
+
+def test_many_inputs_get_the_line_with_transform(example) -> None:
+    names = tuple(f"x{place}" for place in range(50))
+    wide = replace(example.field_quality, names=names, findings=())
+    steps = of_none(example, field_quality=wide).next_steps
+    assert "There are 50 inputs" in steps[0]
+    assert "transform=function" in steps[0]
+    assert not any("transform" in step for step in of_none(example).next_steps)
+
+
+def test_what_to_try_is_what_the_field_says(example) -> None:
+    finding = Finding("curved-data", "warning", "Pass tangent='local'.")
+    quality = replace(example.field_quality, findings=(finding,))
+    assert of_none(example, field_quality=quality).next_steps[0] == "Pass tangent='local'."
+    assert example.next_steps == ()
+
+
+def test_the_front_is_a_table_and_still_a_tuple(example, tmp_path) -> None:
+    """Its repr had 125,000 characters."""
+    text = repr(example.front)
+    assert text.splitlines()[0].split() == ["complexity", "misalignment", "formula"]
+    assert len(text) < 200 * (len(example.front) + 1)
+    assert len(repr(example.front[0])) < 200
+    assert example.front._repr_html_().count("<tr>") == len(example.front) + 1  # type: ignore[attr-defined]
+    assert example.front == tuple(example.front)
+    example.save(tmp_path / "answer.json")
+    assert cf.load_interpretation(tmp_path / "answer.json").front == example.front
+
+
+def test_the_table_in_a_notebook_is_escaped() -> None:
+    front = example_interpretation(("<b>x</b>", "v")).front
+    assert "<b>" not in front._repr_html_()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "shown"),
+    [
+        ("0.4765052400850048*x**4 + v", (0.003,), "0.4765*x**4 + v"),
+        ("0.4765052400850048*x**4 + v", (0.3,), "0.48*x**4 + v"),
+        ("0.4765052400850048*x**4 + v", (1e-12,), "0.47651*x**4 + v"),
+        ("0.4765052400850048*x**4 + v", (), "0.47651*x**4 + v"),
+        ("3*x**4/4 + v", (0.4,), "3*x**4/4 + v"),
+    ],
+)
+def test_constants_have_the_digits_that_their_errors_allow(text, errors, shown) -> None:
+    assert formula_text(parse(text), errors) == shown
+
+
+def test_all_digits_are_one_word_away(example) -> None:
+    concept = parse("0.4765052400850048*x**4 + v", names=["x", "v"])
+    answer = replace(example, concept=concept, concepts=(concept,))
+    assert "0.4765052400850048" not in str(answer)
+    assert answer.full == str(concept)
+
+
+def test_a_hypothesis_stands_beside_the_answer(example) -> None:
+    guess = HypothesisResult(parse("x**2 + v**2", ["x", "v"]), "different", "They differ.", 0.25)
+    text = str(replace(example, hypothesis=guess))
+    assert example.alignment is not None
+    own = f"{example.alignment.misalignment:.2g}"
+    assert f"Its misalignment is 0.25, the formula's {own}. They differ." in text

@@ -101,7 +101,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
     from importlib import import_module
 
-    import_module("closedform.report")  # gives answers, loaded ones too, their reports and plots
+    # These give answers, loaded ones too, their reports, plots and replacements.
+    import_module("closedform.report")
+    import_module("closedform.replacing")
     return getattr(import_module(_LAZY[name]), name)
 
 

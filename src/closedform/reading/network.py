@@ -17,6 +17,7 @@ from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
+from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.sources import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
@@ -130,6 +131,9 @@ def interpret(
         title=label,
         command=command,
     )
+    notes = tuple(dict.fromkeys(note for field in fields for note in field.notes))
+    told = replace(found.provenance, neuron=_as_text(neuron), notes=notes)
+    found = replace(found, provenance=told)
     # With any of these the field's points are not what the network takes.
     if found.networks or any(
         options.get(name) is not None
@@ -179,3 +183,14 @@ def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
     ):
         return neuron
     return [neuron] * count
+
+
+def _as_text(neuron: Any) -> tuple[str, ...]:
+    """What was read, if text can say it."""
+    listed = neuron if isinstance(neuron, list) else [neuron]
+    if any(isinstance(one, list) for one in listed):
+        return ()
+    places = [parse_neuron(one) for one in listed]
+    if any(place.direction is not None or place.function is not None for place in places):
+        return ()
+    return tuple(map(str, places))

@@ -25,6 +25,7 @@ def test_public_names_are_pinned():
         "Thresholds",
         "Verdict",
         "__version__",
+        "compare",
         "discover",
         "extract_field",
         "interpret",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
     from closedform.selection.select_stage import Selection, select
+    from closedform.sweeping.compare import compare
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.result import Sweep
     from closedform.sweeping.sweep import sweep
@@ -46,6 +47,7 @@ _LAZY = {
     "Sweep": "closedform.sweeping.result",
     "Thresholds": "closedform.verification.thresholds",
     "Verdict": "closedform.interpretation.verdict",
+    "compare": "closedform.sweeping.compare",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.reading.network",
@@ -79,6 +81,7 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "__version__",
+    "compare",
     "discover",
     "extract_field",
     "interpret",

@@ -19,7 +19,7 @@ def with_coefficients(expression: Expression) -> Expression:
     >>> print(with_coefficients(cf.parse("x*v")))
     x*v
     """
-    terms = _terms(expression.tree, 1.0)
+    terms = weighted_terms(expression.tree, 1.0)
     if len(terms) < 2:
         return expression
     unit = next((place for place, (number, _) in enumerate(terms) if abs(number) == 1), 0)
@@ -30,21 +30,21 @@ def with_coefficients(expression: Expression) -> Expression:
     return Expression(total, expression.names)
 
 
-def _terms(tree: Tree, factor: float) -> list[tuple[float, Tree]]:
+def weighted_terms(tree: Tree, factor: float) -> list[tuple[float, Tree]]:
     """Terms of a sum with their numbers; terms without an input are left out, for they add
     nothing.
     """
     children = tree.children
     if tree.root == "add":
-        return [*_terms(children[0], factor), *_terms(children[1], factor)]
+        return [*weighted_terms(children[0], factor), *weighted_terms(children[1], factor)]
     if tree.root == "sub":
-        return [*_terms(children[0], factor), *_terms(children[1], -factor)]
+        return [*weighted_terms(children[0], factor), *weighted_terms(children[1], -factor)]
     if tree.root == "neg":
-        return _terms(children[0], -factor)
+        return weighted_terms(children[0], -factor)
     if tree.root == "mul":
         for number, other in (children, children[::-1]):
             if isinstance(number.root, Constant):
-                return _terms(other, factor * float(number.root.value))
+                return weighted_terms(other, factor * float(number.root.value))
     if tree.root == "div" and isinstance(children[1].root, Constant):
-        return _terms(children[0], factor / float(children[1].root.value))
+        return weighted_terms(children[0], factor / float(children[1].root.value))
     return [] if tree.is_constant else [(factor, tree)]

@@ -7,6 +7,7 @@ import typer
 
 from closedform._version import __version__
 from closedform.cli.added_commands import add_commands
+from closedform.cli.compare import compare
 from closedform.cli.doctor import doctor
 from closedform.cli.escaping_group import EscapingGroup
 from closedform.cli.extract import extract
@@ -33,7 +34,7 @@ for command in (layers, extract, interpret, report):
 # argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
-for command in (sweep, results, doctor):
+for command in (sweep, results, compare, doctor):
     app.command()(command)
 add_commands(app)
 

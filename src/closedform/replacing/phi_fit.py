@@ -89,7 +89,7 @@ def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> Phi:
     spline = Fit(*_fitted(concept, latent, fit_spline))
     if kind == "spline":
         return spline.phi
-    formula = _best_formula(concept, latent)
+    formula = best_formula(concept, latent)
     if kind == "formula":
         if formula is None:
             raise ReplacementError("No simple formula can be fitted to phi; use phi='spline'.")
@@ -180,8 +180,8 @@ def error_of(phi: Phi, concepts: FloatArray, latents: FloatArray) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-def _best_formula(concept: FloatArray, latent: FloatArray) -> Fit | None:
-    """The simplest formula that none with more numbers beats clearly."""
+def best_formula(concept: FloatArray, latent: FloatArray) -> Fit | None:
+    """The simplest formula that none with more numbers beats clearly; None if none fits."""
     best: Fit | None = None
     for texts in (_PLAIN, _BENT):
         fits = [Fit(*_fitted(concept, latent, _formula_of(text))) for text in texts]

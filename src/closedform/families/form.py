@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Form:
         return Expression(total, self.names), tuple(positions)
 
     def __str__(self) -> str:
-        letters = iter("abcdefghijklmnopqrstuvwxyz")
+        letters = (letter for letter in (f"c{n}" for n in count(1)) if letter not in self.names)
         texts = [to_text(term, self.names) for term in self.terms]
         others = [text for place, text in enumerate(texts) if place != self.unit]
         return " + ".join([texts[self.unit], *(f"{next(letters)}*{text}" for text in others)])

@@ -28,6 +28,7 @@ def test_public_names_are_pinned():
         "Units",
         "Verdict",
         "__version__",
+        "compare",
         "conserved",
         "discover",
         "extract_field",

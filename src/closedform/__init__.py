@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
     from closedform.selection.select_stage import Selection, select
+    from closedform.sweeping.compare import compare
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
@@ -52,6 +53,7 @@ _LAZY = {
     "Thresholds": "closedform.verification.thresholds",
     "Units": "closedform.units.units",
     "Verdict": "closedform.interpretation.verdict",
+    "compare": "closedform.sweeping.compare",
     "conserved": "closedform.laws.finding",
     "discover": "closedform.discovery",
     "extract_field": "closedform.networks.extract",
@@ -89,6 +91,7 @@ __all__ = [
     "Units",
     "Verdict",
     "__version__",
+    "compare",
     "conserved",
     "discover",
     "extract_field",
@@ -112,7 +115,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
     from importlib import import_module
 
-    import_module("closedform.report")  # gives answers, loaded ones too, their reports and plots
+    # These give answers, loaded ones too, their reports, plots and replacements.
+    import_module("closedform.report")
+    import_module("closedform.replacing")
     return getattr(import_module(_LAZY[name]), name)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from closedform._version import __version__
 from closedform.cli.added_commands import add_commands
+from closedform.cli.compare_command import compare
 from closedform.cli.conserved_command import conserved
 from closedform.cli.doctor_command import doctor
 from closedform.cli.escaping_group import EscapingGroup
@@ -34,7 +35,7 @@ for command in (layers, extract, interpret, report):
 # argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
-for command in (conserved, sweep, results, doctor):
+for command in (conserved, sweep, results, compare, doctor):
     app.command()(command)
 add_commands(app)
 

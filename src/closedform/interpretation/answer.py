@@ -105,6 +105,11 @@ class Provenance:
     command : str
     tolerances : mapping of str to float
         The numbers that decided, as ``field.LEAST_GAP``; empty in older files.
+    neuron : tuple of str
+        What was read, as text that `closedform.interpret` takes; empty for a field, a direction or
+        a function.
+    notes : tuple of str
+        What was decided when the network's gradients were taken.
     """
 
     engine: str
@@ -119,6 +124,8 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    neuron: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -297,6 +304,57 @@ class Interpretation:
     def plot_coefficients(self, ax: "Axes | None" = None) -> "Axes":
         """The fitted constants with their intervals."""
         return perform("plot_coefficients", self, ax=ax)
+
+    def replace_in(self, model: Any, inputs: Any = None, **options: Any) -> Any:
+        """A copy of the network in which phi(formula) stands in the place of the neurons that were
+        read.
+
+        Parameters
+        ----------
+        model : torch.nn.Module, or a network of JAX
+            It stays as it is.
+        inputs : array or tensor, optional
+            Points of the network's data: phi is fitted on half of them to the neurons' own values,
+            and the cost is measured on the others. Without them phi comes from the values that the
+            answer has kept, and no cost is measured.
+        neuron : optional
+            As in `closedform.interpret`; by default what the answer was read from.
+        targets : array, optional
+            What the network should give at `inputs`: its score before and after is then in the
+            cost. Whole numbers are classes.
+        phi : {'auto', 'spline', 'formula'}
+            A monotone spline, a simple formula, or the formula unless the spline halves the squared
+            error. Several latents get polynomials of the concepts.
+        trainable : {'fitted', 'all'}
+            Which numbers of the concepts are parameters: the fitted ones, or all but exponents.
+        points_of : callable, optional
+            From the network's arguments to the formula's inputs, (n_points, n_inputs); by default
+            the first argument, flat.
+
+        Returns
+        -------
+        torch.nn.Module
+            With ``cost``, ``formulas`` (with the numbers as they are now), ``latents`` and
+            ``network``. ``state_dict`` saves it, and `torch.export` exports it. For JAX a function
+            ``copy(parameters, inputs)`` with the attributes ``parameters`` and ``cost``.
+
+        Raises
+        ------
+        ReplacementError
+            If the answer has no formula, or does not say what it was read from.
+
+        Examples
+        --------
+        >>> import closedform as cf, numpy as np, torch
+        >>> _ = torch.manual_seed(0)
+        >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Tanh())
+        >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2)).astype(np.float32)
+        >>> answer = cf.interpret(network, points, "0:0", names=["x", "v"], budget=5.0, rng=0)
+        >>> copy = answer.replace_in(network, points)
+        >>> copy.cost.latent_r2 > 0.9999
+        True
+        """
+        return perform("replace_in", self, model, inputs, **options)
 
     def _repr_html_(self) -> str:
         return perform("notebook", self)

@@ -19,6 +19,7 @@ from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
+from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
@@ -159,6 +160,9 @@ def interpret(
         command=command,
         seeds=seeds,
     )
+    notes = tuple(dict.fromkeys(note for field in fields for note in field.notes))
+    told = replace(found.provenance, neuron=_as_text(neuron), notes=notes)
+    found = replace(found, provenance=told)
     if found.networks or not is_plain:
         return found
     return _with_faithfulness(found, model, neuron, fields[0])
@@ -204,3 +208,14 @@ def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
     ):
         return neuron
     return [neuron] * count
+
+
+def _as_text(neuron: Any) -> tuple[str, ...]:
+    """What was read, if text can say it."""
+    listed = neuron if isinstance(neuron, list) else [neuron]
+    if any(isinstance(one, list) for one in listed):
+        return ()
+    places = [parse_neuron(one) for one in listed]
+    if any(place.direction is not None or place.function is not None for place in places):
+        return ()
+    return tuple(map(str, places))

@@ -17,6 +17,9 @@ from closedform.sweeping.likeness import Likeness
 from closedform.versions import versions
 
 FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
+FIELD_PARTS = ("inputs", "file", "place", "shape", "checksum")
+"""What a record keeps of its task, so that the field can be loaded again."""
+
 NOT_COMPARED = ("seconds", "versions", "digest")
 """Entries of a record that differ from run to run."""
 
@@ -27,6 +30,7 @@ def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
     field = load_neuron(payload)
     found, engine = read_with(Effort(**payload["effort"]), field, payload["seed"])
     record = {"neuron": payload["neuron"], "status": "done", **summary(found), "engine": engine}
+    record["field"] = {name: payload[name] for name in FIELD_PARTS}
     return finished(record, time.perf_counter() - began)
 
 

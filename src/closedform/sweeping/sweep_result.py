@@ -5,9 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
+from closedform.families.tolerances import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas
+
+    from closedform.families.family import Families
 
 COLUMNS = (
     "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor",
@@ -44,6 +49,31 @@ class Sweep:
             Conditions that must all hold, such as ``"verdict = verified, complexity < 10"``.
         """
         return sweep_table(self.store, where)
+
+    def families(
+        self,
+        index: "Mapping[str, float] | Sequence[float] | None" = None,
+        *,
+        degrees: float = MATERIAL_DEGREES,
+    ) -> "Families":
+        """The neurons grouped by form, with their constants in one gauge as functions of an index.
+
+        Parameters
+        ----------
+        index : mapping, sequence or None
+            What the constants are functions of: a number for each neuron by name, or for the unit
+            of that number; None takes the number of the unit.
+        degrees : float
+            An angle that matters to nobody: a neuron belongs to a form that is as near.
+
+        Returns
+        -------
+        Families
+        """
+        from closedform.families.family import group
+        from closedform.sweeping.stored_readings import stored_readings
+
+        return group(stored_readings(self.store, index), degrees=degrees)
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {name}" for name, count in self.counts.items())

@@ -11,9 +11,7 @@ from closedform.optional import require
 def to_jax(expression: Expression) -> Callable[[Any], Any]:
     """A function from an array (..., n_inputs) to its values (...)."""
     jnp = require("jax.numpy", extra="jax")
-    library = Library(
-        "jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where}
-    )
+    library = jax_library()
 
     def function(points: Any) -> Any:
         points = jnp.asarray(points)
@@ -26,3 +24,11 @@ def to_jax(expression: Expression) -> Callable[[Any], Any]:
 
     function.__doc__ = f"{expression} of ({', '.join(expression.names)})."
     return function
+
+
+def jax_library() -> Library:
+    """JAX's functions, with Python's numbers."""
+    jnp = require("jax.numpy", extra="jax")
+    return Library(
+        "jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where}
+    )

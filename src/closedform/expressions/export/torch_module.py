@@ -20,7 +20,7 @@ def to_torch(expression: Expression) -> "torch.nn.Module":
         """The expression as a module; it has no parameters."""
 
         def forward(self, points: Any) -> Any:
-            library = _library(torch, points.dtype, points.device)
+            library = torch_library(torch, points.dtype, points.device)
             result = value(expression.tree, points.unbind(-1), library)
             return result.expand(points.shape[:-1])
 
@@ -31,7 +31,9 @@ def to_torch(expression: Expression) -> "torch.nn.Module":
 
 
 @lru_cache(maxsize=16)
-def _library(torch: Any, dtype: Any, device: Any) -> Library:
+def torch_library(torch: Any, dtype: Any, device: Any) -> Library:
+    """torch's functions, with numbers of this type on this device."""
+
     def number(exact: Fraction) -> Any:
         return torch.tensor(exact.numerator / exact.denominator, dtype=dtype, device=device)
 

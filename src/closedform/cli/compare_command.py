@@ -1,0 +1,79 @@
+"""``closedform compare``: which neurons kept their formula between two networks."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from closedform.shown import shown
+
+if TYPE_CHECKING:
+    from closedform.families.comparison import Change, Comparison
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="A store of a sweep, or a network.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA.npz]", help="For networks: their inputs.")
+    ] = None,
+    layer: Annotated[
+        list[str] | None, typer.Option(metavar="L", help="For networks: which layer.")
+    ] = None,
+    moved: Annotated[
+        float, typer.Option(metavar="N", help="Standard errors that count as a move.")
+    ] = 4.0,
+    builder: Annotated[
+        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare what neurons encode; exit code 0 if all kept their formula, 1 if one changed.
+
+    \b
+    Examples:
+      closedform compare before after
+      closedform compare old.pt2 new.pt2 data.npz --layer encoder.2
+    """
+    from closedform.sweeping.compare import compare as run
+
+    if (data is None) != (not layer):
+        raise typer.BadParameter("Two networks need DATA.npz and --layer; two stores neither.")
+    if data is None:
+        found = run(first, second, moved=moved)
+    else:
+        from closedform.networks.model_files import load_inputs, load_model
+
+        inputs, names = load_inputs(data)
+        models = [load_model(Path(path), builder=builder) for path in (first, second)]
+        found = run(*models, inputs, layer, moved=moved, names=names, rng=seed)
+    if as_json:
+        changes = [asdict(change) for change in found.changes]
+        told = {"counts": found.counts, "changes": changes, "unmatched": found.unmatched}
+        typer.echo(json.dumps(told))
+    else:
+        typer.echo(_text(found))
+    changed = sum(found.counts[name] for name in ("moved", "other", "appeared", "lost"))
+    raise typer.Exit(1 if changed else 0)
+
+
+def _text(found: "Comparison") -> str:
+    lines = [line for change in found.changes for line in _lines(change)]
+    left = [f"in one of both only: {', '.join(map(shown, found.unmatched))}"]
+    return "\n".join([*lines, str(found) or "No neuron.", *(left if found.unmatched else [])])
+
+
+def _lines(change: "Change") -> list[str]:
+    if change.status == "none":
+        return []
+    head = f"{shown(change.neuron):<20} {change.status:<9}"
+    if change.status in ("kept", "moved"):
+        shifts = [
+            f"{shown(shift.term)} {shift.first:.5g} -> {shift.second:.5g} ({shift.errors:+.1f} SE)"
+            for shift in change.shifts
+        ]
+        return [f"{head} {'; '.join(shifts) or shown(change.first)}"]
+    return [f"{head} {shown(change.first) or '-'}  ->  {shown(change.second) or '-'}"]

@@ -1,0 +1,192 @@
+"""Readings grouped by form, with the constants of each family in one gauge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.families.curve import CurveReading, read_curve
+from closedform.families.form import (
+    Form,
+    FormFit,
+    Key,
+    coefficients_of,
+    common_form,
+    degrees_of,
+    fit_form,
+)
+from closedform.families.tolerances import MATERIAL_DEGREES, TIMES_WORSE
+from closedform.field.gradient_field import GradientField
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read at one index.
+
+    Attributes
+    ----------
+    label : str
+        The neuron.
+    index : float
+        Its place on the axis of the family.
+    field : GradientField
+    concept : Expression or None
+    misalignment : float
+        The concept's.
+    """
+
+    label: str
+    index: float
+    field: GradientField
+    concept: Expression | None
+    misalignment: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One form at many indices.
+
+    Attributes
+    ----------
+    form : Form
+        One term has the coefficient 1 at every index.
+    labels : tuple of str
+    index : ndarray, shape (n_members,)
+    fits : tuple of FormFit
+    """
+
+    form: Form
+    labels: tuple[str, ...]
+    index: FloatArray
+    fits: tuple[FormFit, ...]
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """What each constant multiplies."""
+        return self.form.constants
+
+    def table(self) -> "pandas.DataFrame":
+        """One row for each member: index, constants with errors, and the angle that is left."""
+        import pandas
+
+        rows: list[dict[str, Any]] = []
+        for label, index, fit in zip(self.labels, self.index, self.fits, strict=True):
+            row: dict[str, Any] = {"neuron": label, "index": index}
+            for name, value, error in zip(self.constants, fit.values, fit.errors, strict=True):
+                row |= {name: value, f"error of {name}": error}
+            rows.append({**row, "degrees": fit.degrees})
+        return pandas.DataFrame(rows)
+
+    def curves(self, name: str = "k") -> dict[str, CurveReading | None]:
+        """Each constant as a formula of the index."""
+        values = np.array([fit.values for fit in self.fits]).reshape(len(self.fits), -1)
+        errors = np.array([fit.errors for fit in self.fits]).reshape(len(self.fits), -1)
+        return {
+            constant: read_curve(self.index, values[:, place], errors[:, place], name)
+            for place, constant in enumerate(self.constants)
+        }
+
+    def plot(self, ax: "Axes | None" = None, *, name: str = "k") -> "Axes":
+        """The constants over the index, with their errors and the formulas that were read."""
+        from closedform.report.family_plots import plot_constants
+
+        return plot_constants(self.table(), self.constants, self.curves(name), name, ax=ax)
+
+    def __str__(self) -> str:
+        lines = [f"{self.form}: {len(self.labels)} members"]
+        for constant, curve in self.curves().items():
+            lines.append(f"  {constant}: {'no formula' if curve is None else curve}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """All families of a sweep, the largest first, and the neurons that belong to none."""
+
+    families: tuple[Family, ...]
+    others: tuple[str, ...]
+
+    def __iter__(self) -> Any:
+        return iter(self.families)
+
+    def __len__(self) -> int:
+        return len(self.families)
+
+    def __getitem__(self, place: int) -> Family:
+        return self.families[place]
+
+    def __str__(self) -> str:
+        left = f"{len(self.others)} in no family" if self.others else ""
+        return "\n".join([*map(str, self.families), *([left] if left else [])])
+
+
+def group(readings: Sequence[Reading], *, degrees: float = MATERIAL_DEGREES) -> Families:
+    """Group readings by form.
+
+    A form with fewer terms belongs to the family that has them all: there a coefficient vanishes.
+    Any other reading belongs to a family whose form holds on its field: within `degrees`, or at
+    most twice as bad as what was read there.
+    """
+    counts: dict[frozenset[Key], list[Reading]] = {}
+    for reading in readings:
+        if reading.concept is not None:
+            counts.setdefault(frozenset(coefficients_of(reading.concept)), []).append(reading)
+    # Longer forms first among equally common ones, so that parts of them join.
+    ordered = sorted(counts.items(), key=lambda item: (-len(item[1]), -len(item[0])))
+    cores: list[tuple[frozenset[Key], list[Reading]]] = []
+    for keys, members in ordered:
+        if not any(keys <= core for core, _ in cores):
+            cores.append((keys, members))
+    forms = [
+        common_form([m.concept for m in members if m.concept is not None], members[0].field)
+        for _, members in cores
+    ]
+    joined: list[list[tuple[Reading, FormFit]]] = [[] for _ in forms]
+    others: list[str] = []
+    for reading in readings:
+        place = _home(reading, forms, [len(members) for _, members in cores], degrees)
+        if place is None:
+            others.append(reading.label)
+        else:
+            fit = fit_form(forms[place], reading.field, reading.concept)
+            joined[place].append((reading, fit))
+    found = [_family(form, members) for form, members in zip(forms, joined, strict=True) if members]
+    found.sort(key=lambda family: -len(family.labels))
+    return Families(tuple(found), tuple(others))
+
+
+def holds(form: Form, reading: Reading, degrees: float = MATERIAL_DEGREES) -> bool:
+    """Whether a form holds on a reading's field."""
+    fit = fit_form(form, reading.field, reading.concept, errors=False)
+    own = TIMES_WORSE * reading.misalignment if reading.concept is not None else 0.0
+    return fit.degrees <= max(degrees, degrees_of(own))
+
+
+def _home(
+    reading: Reading, forms: Sequence[Form], sizes: Sequence[int], degrees: float
+) -> int | None:
+    """The family of a reading: the most common form that has its terms, or else one that holds."""
+    order = sorted(range(len(forms)), key=lambda place: -sizes[place])
+    if reading.concept is not None:
+        keys = frozenset(coefficients_of(reading.concept))
+        exact = [place for place in order if forms[place].keys == keys]
+        if exact and sizes[exact[0]] > 1:
+            return exact[0]
+    return next((place for place in order if holds(forms[place], reading, degrees)), None)
+
+
+def _family(form: Form, members: Sequence[tuple[Reading, FormFit]]) -> Family:
+    ordered = sorted(members, key=lambda member: member[0].index)
+    return Family(
+        form,
+        tuple(reading.label for reading, _ in ordered),
+        np.array([reading.index for reading, _ in ordered]),
+        tuple(fit for _, fit in ordered),
+    )

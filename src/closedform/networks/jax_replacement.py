@@ -1,0 +1,169 @@
+"""A JAX network in which a formula stands in the place of neurons, as a function of parameters."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.export.jax_function import jax_library
+from closedform.networks.errors import NeuronError
+from closedform.networks.jax_layers import _walk, listen
+from closedform.networks.neuron import EVERY, Neuron
+from closedform.networks.open_formula import Composition
+from closedform.networks.picking import pick
+from closedform.optional import require
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+else:
+    jax = require("jax", extra="jax")
+    jnp = require("jax.numpy", extra="jax")
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaFunction:
+    """A network with phi(formulas) in the place of neurons: a pure function of parameters and
+    inputs.
+
+    Attributes
+    ----------
+    model : callable, module, or tuple of a Flax module and its variables
+    neurons : tuple of Neuron
+    composition : Composition
+    parameters : dict of str to array
+        The formula's numbers as they were read.
+    points_of : callable or None
+    cost : Cost or None
+        What the replacement changed, where that was measured.
+    """
+
+    model: Any
+    neurons: tuple[Neuron, ...]
+    composition: Composition
+    parameters: Parameters
+    points_of: Callable[..., Any] | None = None
+    cost: Any = None
+
+    def __call__(self, parameters: Parameters, inputs: Any) -> Any:
+        """Outputs at inputs of shape (n_points, ...)."""
+        values = self.latents(parameters, inputs)
+        return _overwritten(self.model, self.neurons)(values, inputs)
+
+    def latents(self, parameters: Parameters, inputs: Any) -> Any:
+        """What stands in the neurons' place, shape (n_points, n_latents)."""
+        inputs = jnp.asarray(inputs)
+        points = (
+            inputs.reshape(len(inputs), -1) if self.points_of is None else self.points_of(inputs)
+        )
+        numbers = {name: jnp.asarray(array) for name, array in self.composition.fixed().items()}
+        return self.composition.value(points, numbers | parameters, jax_library())
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """The concepts as they were read."""
+        return tuple(str(formula.expression) for formula in self.composition.formulas)
+
+
+def own_values(model: Any, neurons: Sequence[Neuron], inputs: Any) -> tuple[FloatArray, FloatArray]:
+    """The neurons' values, shape (n_points, n_latents), and the network's outputs."""
+    run, batched = listen(model, tuple(neurons))
+    given = jnp.asarray(inputs)
+    output, layers = run(given) if batched is not False else jax.vmap(run)(given)
+    columns = []
+    for neuron in neurons:
+        activation = layers[neuron.layer][0] if neuron.layer in layers else output
+        value = np.asarray(pick(neuron, activation, lambda direction, _: jnp.asarray(direction)))
+        columns.append(value if value.ndim == 2 else value[:, None])
+    return np.concatenate(columns, axis=1).astype(np.float64), np.asarray(output)
+
+
+def _overwritten(model: Any, neurons: Sequence[Neuron]) -> Callable[[Any, Any], Any]:
+    """A function of the latents' values and the inputs."""
+    for neuron in neurons:
+        if neuron.function is not None or neuron.part or neuron.call is not None:
+            raise NeuronError(
+                f"{neuron} cannot be replaced in a JAX network; choose units or directions.",
+                neuron=str(neuron),
+            )
+    layers = {neuron.layer for neuron in neurons}
+    linen, equinox = (sys.modules.get(name) for name in ("flax.linen", "equinox"))
+    candidate = model[0] if isinstance(model, tuple) else model
+    if linen is not None and isinstance(candidate, linen.Module):
+        return lambda values, inputs: _linen(linen, model, neurons, values, inputs)
+    if equinox is not None and isinstance(model, equinox.Module):
+        one = lambda values, inputs: _equinox(equinox, model, neurons, values, inputs)  # noqa: E731
+        return jax.vmap(one)
+    if layers - {"", "output"}:
+        raise NeuronError(
+            f"{neurons[0]}: a layer can be replaced in networks of Flax (linen) and Equinox; of "
+            f"another function only the output. Pass such a network, or replace its output.",
+            neuron=str(neurons[0]),
+        )
+    function: Any = model
+    return lambda values, inputs: _written(neurons, values, function(inputs), ("", "output"))
+
+
+def _linen(linen: Any, model: Any, neurons: Sequence[Neuron], values: Any, inputs: Any) -> Any:
+    module, variables = model if isinstance(model, tuple) else model.unbind()
+
+    def intercept(call: Any, arguments: Any, named: Any, context: Any) -> Any:
+        output = call(*arguments, **named)
+        path = ".".join(context.module.path)
+        wanted = (path,) if path else ("", "output")
+        return (
+            _written(neurons, values, output, wanted)
+            if context.method_name == "__call__"
+            else output
+        )
+
+    with linen.intercept_methods(intercept):
+        return module.apply(variables, inputs)
+
+
+def _equinox(equinox: Any, model: Any, neurons: Sequence[Neuron], values: Any, inputs: Any) -> Any:
+    """One point of an Equinox network."""
+
+    class Overwriting(equinox.Module):
+        inner: Any
+        layer: str = equinox.field(static=True)
+
+        def __call__(self, *arguments: Any, **named: Any) -> Any:
+            output = self.inner(*arguments, **named)
+            return _written(neurons, values[None], output[None], (self.layer,))[0]
+
+    changed = equinox.nn.inference_mode(model)
+    for layer in sorted({neuron.layer for neuron in neurons} - {"", "output"}):
+        overwriting = Overwriting(_walk(changed, layer), layer)
+        changed = equinox.tree_at(lambda tree, path=layer: _walk(tree, path), changed, overwriting)
+    output = changed(inputs)
+    return _written(neurons, values[None], output[None], ("", "output"))[0]
+
+
+def _written(neurons: Sequence[Neuron], values: Any, output: Any, layers: tuple[str, ...]) -> Any:
+    """A layer's output with the values of its neurons replaced."""
+    column = 0
+    for neuron in neurons:
+        width = values.shape[1] - column if neuron.index == (EVERY,) else 1
+        if neuron.layer in layers:
+            output = _one(neuron, output, values[:, column : column + width])
+        column += width
+    return output
+
+
+def _one(neuron: Neuron, output: Any, values: Any) -> Any:
+    if neuron.index == (EVERY,):
+        return values.reshape(output.shape)
+    column = values[:, 0]
+    if neuron.direction is not None:
+        direction = jnp.asarray(neuron.direction)
+        shift = (column - output @ direction) / (direction @ direction)
+        return output + shift[:, None] * direction
+    if output.ndim == 1:
+        return column
+    return output.at[(slice(None), *(neuron.index or (0,)))].set(column)

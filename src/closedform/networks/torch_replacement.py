@@ -1,0 +1,271 @@
+"""A torch network in which a formula stands in the place of neurons."""
+
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.export.torch_module import torch_library
+from closedform.networks.errors import NeuronError
+from closedform.networks.neuron import EVERY, Neuron
+from closedform.networks.open_formula import Composition
+from closedform.networks.picking import pick
+from closedform.networks.torch_inputs import as_tensor
+from closedform.networks.torch_layers import find_layer, plain
+from closedform.networks.torch_state import untouched
+from closedform.optional import require
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+else:
+    torch = require("torch", extra="torch")
+    nn = torch.nn
+
+Points = Callable[..., Any]
+"""From the network's arguments to the formula's inputs, (n_points, n_inputs)."""
+
+
+class FormulaLatents(nn.Module):
+    """phi(formulas) with its numbers as parameters: (n_points, n_inputs) to (n_points, n_latents).
+
+    Parameters
+    ----------
+    composition : Composition
+    """
+
+    def __init__(self, composition: Composition) -> None:
+        super().__init__()
+        self.composition = composition
+        for name, numbers in composition.trained().items():
+            self.register_parameter(name, nn.Parameter(torch.as_tensor(numbers)))
+        for name, numbers in composition.fixed().items():
+            self.register_buffer(name, torch.as_tensor(numbers))
+        # The numbers of one form mean nothing in another, so its mark is saved with them.
+        self.register_buffer("form", torch.tensor(_mark(composition)))
+
+    def forward(self, points: Any) -> Any:
+        """Values of the latents; where the formula is computed in float64 they are rounded once."""
+        numbers = {**dict(self.named_parameters()), **dict(self.named_buffers())}
+        precise = points.to(numbers["phi"].dtype)
+        frame: Any = torch
+        library = torch_library(frame, precise.dtype, precise.device)
+        return self.composition.value(precise, numbers, library)
+
+    def formulas(self) -> tuple[str, ...]:
+        """The concepts with the numbers as they are now."""
+        numbers = {name: value.detach().cpu().tolist() for name, value in self.named_parameters()}
+        return tuple(
+            str(formula.written(numbers.get(f"concept_{i}", [])))
+            for i, formula in enumerate(self.composition.formulas)
+        )
+
+    def extra_repr(self) -> str:
+        """The form."""
+        return str(self.composition)
+
+    def _load_from_state_dict(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, state_dict: Any, prefix: str, *rest: Any
+    ) -> None:
+        mark = state_dict.get(f"{prefix}form")
+        if mark is not None and int(mark) != int(self.get_buffer("form")):
+            rest[-1].append(
+                f"the saved numbers belong to another formula than {self.composition}; build the "
+                f"network from the same answer and inputs"
+            )
+            return
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class FormulaNetwork(nn.Module):
+    """A copy of a network in which phi(formulas) stands in the place of neurons.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        Copied.
+    neurons : sequence of Neuron
+        One for each latent, or one that means all units of a layer.
+    composition : Composition
+    points_of : callable, optional
+        From the network's arguments to the formula's inputs; by default the first argument, flat.
+
+    Attributes
+    ----------
+    network : torch.nn.Module
+        The copy.
+    latents : FormulaLatents
+        What stands in the neurons' place, with trainable numbers.
+    points_of : callable or None
+    cost : Cost or None
+        What the replacement changed, where that was measured.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        neurons: Sequence[Neuron],
+        composition: Composition,
+        points_of: Points | None = None,
+    ) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(plain(network))
+        self.latents = FormulaLatents(composition)
+        self.cost: Any = None
+        self._neurons = tuple(neurons)
+        self.points_of = points_of
+        place = next((p for p in self.network.parameters() if p.is_floating_point()), None)
+        if place is not None:
+            self.latents.to(place.device)
+        self.train(network.training)
+
+    def forward(self, *arguments: Any, **named: Any) -> Any:
+        """What the network returns, with the neurons' values replaced on the way."""
+        points = inputs_of(self.points_of, arguments, named)
+        values = self.latents(points)
+        return _run(self.network, self._neurons, values, arguments, named)
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """The concepts with the numbers as they are now."""
+        return self.latents.formulas()
+
+
+def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
+    """The formula's inputs."""
+    if points_of is not None:
+        return points_of(*arguments, **named)
+    first = arguments[0] if arguments else next(iter(named.values()))
+    return first.reshape(first.shape[0], -1)
+
+
+def own_values(
+    network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None = None
+) -> tuple[FloatArray, Any, FloatArray]:
+    """The neurons' values as they are, shape (n_points, n_latents), the network's outputs, and the
+    formula's inputs.
+    """
+    seen: dict[int, Any] = {}
+    module = plain(network)
+
+    def listen(place: int) -> Callable[..., None]:
+        def hook(_module: Any, _inputs: Any, output: Any) -> None:
+            if place not in seen:
+                seen[place] = pick(neurons[place], output, _as_direction).clone()
+
+        return hook
+
+    layers = layers_of(module, neurons)
+    given = _as_inputs(module, inputs)
+    with untouched(module, seed=0), torch.no_grad():
+        handles = [layer.register_forward_hook(listen(place)) for place, layer in enumerate(layers)]
+        try:
+            output = module(given)
+        finally:
+            for handle in handles:
+                handle.remove()
+    columns = [seen[place] for place in range(len(neurons))]
+    flat = [value if value.ndim == 2 else value[:, None] for value in columns]
+    points = inputs_of(points_of, (given,), {})
+    return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)
+
+
+def run_quietly(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
+    """Outputs of the copy, and the latents that the formula gives, in evaluation mode."""
+    given = _as_inputs(copy.network, inputs)
+    with untouched(copy, seed=0), torch.no_grad():
+        points = inputs_of(copy.points_of, (given,), {})
+        return _as_numpy(copy(given)), _as_numpy(copy.latents(points))
+
+
+def _as_inputs(network: Any, inputs: Any) -> Any:
+    """Points in the network's type and place; a tensor as it is."""
+    if isinstance(inputs, torch.Tensor):
+        return inputs
+    like = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(1))
+    return as_tensor(np.asarray(inputs), like.dtype, like.device)
+
+
+def _as_numpy(value: Any) -> Any:
+    return value.double().cpu().numpy() if isinstance(value, torch.Tensor) else value
+
+
+def layers_of(network: Any, neurons: Sequence[Neuron]) -> list[Any]:
+    """The module of each neuron: the network itself for an output.
+
+    Raises
+    ------
+    NeuronError
+        If something else than units or directions of layers is to be replaced.
+    """
+    for neuron in neurons:
+        reduced = any(isinstance(entry, str) and entry != EVERY for entry in neuron.index)
+        if neuron.function is not None or neuron.part or neuron.call is not None or reduced:
+            raise NeuronError(
+                f"{neuron} cannot be replaced: a value can be put back for units and directions "
+                f"of a layer, not for functions, means over positions, entries of tuples or one "
+                f"call of several. Read and replace a unit.",
+                neuron=str(neuron),
+            )
+    found = [find_layer(network, neuron) for neuron in neurons]
+    return [network if layer is None else layer for layer in found]
+
+
+def _run(network: Any, neurons: Sequence[Neuron], values: Any, arguments: Any, named: Any) -> Any:
+    """One pass with values written into the layers' outputs."""
+    handles = []
+    column = 0
+    try:
+        for neuron, layer in zip(neurons, layers_of(network, neurons), strict=True):
+            width = values.shape[1] - column if neuron.index == (EVERY,) else 1
+            handles.append(
+                layer.register_forward_hook(_writer(neuron, values[:, column : column + width]))
+            )
+            column += width
+        return network(*arguments, **named)
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _writer(neuron: Neuron, values: Any) -> Callable[..., Any]:
+    def hook(_module: Any, _inputs: Any, output: Any) -> Any:
+        return written(neuron, output, values.to(output.dtype))
+
+    return hook
+
+
+def written(neuron: Neuron, output: Any, values: Any) -> Any:
+    """A layer's output with a neuron's values replaced, out of place."""
+    if neuron.index == (EVERY,):
+        return values.reshape(output.shape)
+    column = values[:, 0]
+    if neuron.direction is not None:
+        direction = _as_direction(neuron.direction, output)
+        shift = (column - pick(neuron, output, _as_direction)) / (direction * direction).sum()
+        return output + shift[:, None] * direction
+    if output.ndim == 1:
+        return column
+    # A unit has one index after the points'; a convolution has one for each position too.
+    mask = np.zeros(tuple(output.shape[1:]), dtype=bool)
+    place: Any = neuron.index or (0,)
+    mask[place] = True
+    chosen = torch.as_tensor(mask, device=output.device)
+    shape = (-1,) + (1,) * (output.ndim - 1)
+    return torch.where(chosen, column.reshape(shape), output)
+
+
+def _as_direction(direction: Any, like: Any) -> Any:
+    return as_tensor(direction, like.dtype, like.device)
+
+
+def _mark(composition: Composition) -> int:
+    """A number that tells forms apart: the trees with their arguments left open, and phi's kind."""
+    form = [repr(formula.tree.tokens) for formula in composition.formulas]
+    form.append(f"{type(composition.phi).__name__} {sorted(composition.trained())}")
+    inner = getattr(composition.phi, "formula", None)
+    form.append(repr(inner.tree.tokens) if inner is not None else "")
+    return int.from_bytes(hashlib.sha256("\n".join(form).encode()).digest()[:7], "big")

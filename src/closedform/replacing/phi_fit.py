@@ -1,0 +1,254 @@
+"""phi for a replacement: a simple formula where one fits, else a monotone spline; polynomials for
+several latents.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeGuard
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.optimize import least_squares, nnls
+
+from closedform.arrays import FloatArray
+from closedform.errors import ClosedformError
+from closedform.expressions.evaluate import NUMPY
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
+from closedform.expressions.tree import Constant, Token, Tree, Variable
+from closedform.networks.open_formula import (
+    DEGREE,
+    FormulaPhi,
+    OpenFormula,
+    Phi,
+    PolynomialPhi,
+    SplinePhi,
+    terms_of,
+)
+
+PIECES = 16
+"""Pieces of the spline: each has 50 or more of the usual thousand points."""
+
+LEAST_STEP = 1e-7
+"""Least step of the spline's coefficients as a share of the latent's range, about a float32's
+rounding: what is flat still grows, so that phi can be inverted.
+"""
+
+WORTH = 2.0
+"""A form with more numbers must lower the squared error so many times, as in the choice of a
+concept.
+"""
+
+MOST_DEGREE = 5
+_PLAIN = ("a + b*g", "a + b*log(g)", "a + b*sqrt(g)", "a + b/g", "a + b*g**2")
+_BENT = ("a + b*exp(c*g)", "a + b*tanh(c*g + d)")
+
+
+class ReplacementError(ClosedformError, ValueError):
+    """A formula cannot be put in the place of neurons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A phi, and its mean squared error on points that it was not fitted to."""
+
+    phi: Phi
+    error: float
+
+
+def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> Phi:
+    """phi for one concept and one latent.
+
+    Parameters
+    ----------
+    concept, latent : ndarray, shape (n_points,)
+    kind : {'auto', 'spline', 'formula'}
+        'auto' takes a formula unless the spline at least halves the squared error.
+
+    Raises
+    ------
+    ReplacementError
+        If one of both does not vary, or a formula is asked for and none can be fitted.
+
+    Examples
+    --------
+    >>> concept = np.linspace(-1, 1, 200)
+    >>> print(fit_one(concept, 3 - 2 * concept, "auto"))
+    3.0 + (-2.0*g)
+    """
+    usable = np.isfinite(concept) & np.isfinite(latent)
+    concept, latent = concept[usable], latent[usable]
+    if len(concept) < 2 * PIECES or np.ptp(concept) == 0 or np.ptp(latent) == 0:
+        raise ReplacementError(
+            f"phi cannot be fitted: of {len(usable)} points {len(concept)} have finite values, and "
+            f"concept and latent must both vary on {2 * PIECES} or more. Pass other inputs."
+        )
+    spline = Fit(*_fitted(concept, latent, fit_spline))
+    if kind == "spline":
+        return spline.phi
+    formula = best_formula(concept, latent)
+    if kind == "formula":
+        if formula is None:
+            raise ReplacementError("No simple formula can be fitted to phi; use phi='spline'.")
+        return formula.phi
+    rounding = (np.finfo(np.float32).eps * np.ptp(latent)) ** 2
+    close = formula is not None and formula.error <= WORTH * max(spline.error, rounding)
+    return formula.phi if formula is not None and close else spline.phi
+
+
+def fit_spline(concept: FloatArray, latent: FloatArray) -> SplinePhi:
+    """The monotone spline of least squares: with its coefficients as sums of steps, a problem of
+    non-negative least squares, whose solution is unique.
+    """
+    sign = 1.0 if np.corrcoef(concept, latent)[0, 1] >= 0 else -1.0
+    edges = np.unique(np.quantile(concept, np.linspace(0, 1, PIECES + 1)))
+    knots = np.concatenate([[edges[0]] * DEGREE, edges, [edges[-1]] * DEGREE])
+    basis = BSpline.design_matrix(concept, knots, DEGREE).toarray()
+    sums = basis[:, ::-1].cumsum(axis=1)[:, ::-1]
+    reach = np.ptp(latent)
+    # Lifted by its own range, so that the first coefficient is positive as well.
+    lifted = sign * latent - (sign * latent).min() + reach
+    found, _ = nnls(sums, lifted)
+    steps = np.maximum(found[1:], LEAST_STEP * reach)
+    start = sign * (found[0] + (sign * latent).min() - reach)
+    return SplinePhi(tuple(knots.tolist()), float(start), tuple(steps.tolist()), sign)
+
+
+def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
+    """Polynomials of the concepts; a higher degree must halve the squared error.
+
+    Parameters
+    ----------
+    concepts : ndarray, shape (n_points, n_concepts)
+    latents : ndarray, shape (n_points, n_latents)
+    """
+    usable = np.isfinite(concepts).all(axis=1) & np.isfinite(latents).all(axis=1)
+    concepts, latents = concepts[usable], latents[usable]
+    best: Fit | None = None
+    for degree in range(1, MOST_DEGREE + 1):
+        exponents = tuple(
+            powers
+            for powers in product(range(degree + 1), repeat=concepts.shape[1])
+            if sum(powers) <= degree
+        )
+        if len(exponents) * 4 > len(concepts):
+            break
+        fit = Fit(*_fitted(concepts, latents, _polynomial_of(exponents)))
+        if best is None or fit.error * WORTH < best.error:
+            best = fit
+    if best is None:
+        raise ReplacementError(
+            f"{len(concepts)} points are too few for {concepts.shape[1]} concepts; pass more."
+        )
+    assert isinstance(best.phi, PolynomialPhi)
+    return best.phi
+
+
+def _polynomial_of(
+    exponents: tuple[tuple[int, ...], ...],
+) -> Callable[[FloatArray, FloatArray], PolynomialPhi]:
+    def fit(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
+        centre, spread = concepts.mean(axis=0), concepts.std(axis=0) + np.finfo(float).tiny
+        terms = terms_of((concepts - centre) / spread, exponents, np)
+        coefficients = np.linalg.lstsq(terms, latents, rcond=None)[0]
+        return PolynomialPhi(
+            exponents, tuple(centre.tolist()), tuple(spread.tolist()), coefficients
+        )
+
+    return fit
+
+
+def _fitted(
+    concepts: FloatArray, latents: FloatArray, fit: Callable[[FloatArray, FloatArray], Any]
+) -> tuple[Phi, float]:
+    """What a fit to all points gives, with the error of a fit to two thirds on the last one."""
+    held = np.arange(len(concepts)) % 3 == 0
+    trial = fit(concepts[~held], latents[~held])
+    return fit(concepts, latents), error_of(trial, concepts[held], latents[held])
+
+
+def error_of(phi: Phi, concepts: FloatArray, latents: FloatArray) -> float:
+    """Mean squared error."""
+    numbers = phi.trained() | phi.fixed()
+    columns = concepts if concepts.ndim == 2 else concepts[:, None]
+    with np.errstate(all="ignore"):
+        values = phi.value(columns, numbers, NUMPY)
+    error = float(((values.reshape(latents.shape) - latents) ** 2).mean())
+    return error if np.isfinite(error) else np.inf
+
+
+def best_formula(concept: FloatArray, latent: FloatArray) -> Fit | None:
+    """The simplest formula that none with more numbers beats clearly; None if none fits."""
+    best: Fit | None = None
+    for texts in (_PLAIN, _BENT):
+        fits = [Fit(*_fitted(concept, latent, _formula_of(text))) for text in texts]
+        first = min(fits, key=lambda fit: fit.error)
+        if np.isfinite(first.error) and (best is None or first.error * WORTH < best.error):
+            best = first
+    return best
+
+
+def _formula_of(text: str) -> Callable[[FloatArray, FloatArray], FormulaPhi]:
+    letters = sorted(set(re.findall(r"\b[a-d]\b", text)))
+
+    def fit(concept: FloatArray, latent: FloatArray) -> FormulaPhi:
+        formula = _open(text, letters)
+        values = np.full(len(letters), np.nan)
+        for start in _starts(concept, latent, len(letters)):
+            found = _least_squares(formula, start, concept, latent)
+            if found is not None and (
+                np.isnan(values[0])
+                or _error(formula, found, concept, latent)
+                < _error(formula, values, concept, latent)
+            ):
+                values = found
+        kept = values if np.isfinite(values).all() else np.zeros(len(values))
+        return FormulaPhi(OpenFormula(formula.written(kept.tolist()), formula.positions))
+
+    return fit
+
+
+def _open(text: str, letters: list[str]) -> OpenFormula:
+    """A formula of g whose letters are numbers to be fitted, in the order of the alphabet."""
+    tokens = parse(text, names=["g", *letters]).tree.tokens
+    places = {token.index: place for place, token in enumerate(tokens) if _is_letter(token)}
+    closed = tuple(Constant(Fraction(1)) if _is_letter(token) else token for token in tokens)
+    positions = tuple(places[1 + place] for place in range(len(letters)))
+    return OpenFormula(Expression(Tree(closed), ("g",)), positions)
+
+
+def _is_letter(token: Token) -> TypeGuard[Variable]:
+    return isinstance(token, Variable) and token.index > 0
+
+
+def _starts(concept: FloatArray, latent: FloatArray, count: int) -> list[FloatArray]:
+    """Where a fit begins; the bent forms with a bend to either side over the concept's spread."""
+    middle, reach = latent.mean(), np.ptp(latent)
+    scale = 1 / concept.std()
+    tail = [] if count == 2 else [scale] if count == 3 else [scale, -concept.mean() * scale]
+    turned = [] if count == 2 else [-tail[0], *tail[1:]] if count == 3 else [-t for t in tail]
+    begins = [tail] if count == 2 else [tail, turned]
+    return [np.array([middle, sign * reach / 2, *end]) for sign in (1, -1) for end in begins]
+
+
+def _least_squares(
+    formula: OpenFormula, start: FloatArray, concept: FloatArray, latent: FloatArray
+) -> FloatArray | None:
+    def left(numbers: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            residual = formula.value([concept], numbers, NUMPY) - latent
+        return np.nan_to_num(residual, nan=1e6, posinf=1e6, neginf=-1e6)
+
+    found = least_squares(left, start, x_scale="jac", max_nfev=200)
+    return found.x if np.isfinite(found.x).all() else None
+
+
+def _error(
+    formula: OpenFormula, numbers: FloatArray, concept: FloatArray, latent: FloatArray
+) -> float:
+    with np.errstate(all="ignore"):
+        error = float(((formula.value([concept], numbers, NUMPY) - latent) ** 2).mean())
+    return error if np.isfinite(error) else np.inf

@@ -1,0 +1,61 @@
+"""What the neurons of a store were read as, with their fields."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from closedform.errors import StorageError
+from closedform.execution.store import ResultStore
+from closedform.expressions.parse import parse
+from closedform.families.family import Reading
+from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
+
+Index = Mapping[str, float] | Sequence[float] | None
+
+
+def stored_readings(store: ResultStore, index: Index = None) -> list[Reading]:
+    """The readings of a store, in the order of their neurons.
+
+    Parameters
+    ----------
+    store : ResultStore
+    index : mapping, sequence or None
+        Each neuron's place on the axis of a family: by name, or for the unit of that number; None
+        takes the number itself.
+
+    Raises
+    ------
+    StorageError
+        If a field is not in the store any more.
+    """
+    found, count = [], 0
+    for _, row in store.records():
+        count += 1
+        if row["status"] not in ("done", "same") or "field" not in row:
+            continue
+        field = load_neuron(
+            {"neuron": row["neuron"], "store": [store.path, store.options]}
+            | {name: row["field"][name] for name in FIELD_PARTS}
+        )
+        is_read = row["verdict"] != "none" and isinstance(row["concept"], str)
+        concept = parse(row["concept"], names=list(field.names)) if is_read else None
+        place = _place(row["neuron"], index, len(found))
+        misalignment = float(row["misalignment"]) if is_read else 1.0
+        found.append(Reading(row["neuron"], place, field, concept, misalignment))
+    if not found and count:
+        raise StorageError(
+            f"The store {store.path!r} holds {count} results and no fields; sweep again with "
+            f"this version and without dropping fields."
+        )
+    return sorted(found, key=lambda reading: (_layer(reading.label), reading.index))
+
+
+def _place(neuron: str, index: Any, count: int) -> float:
+    if isinstance(index, Mapping):
+        return float(index[neuron])
+    last = neuron.rpartition(":")[2].split(",")[0]
+    unit = int(last) if last.lstrip("-").isdigit() else count
+    return float(unit if index is None else index[unit])
+
+
+def _layer(neuron: str) -> str:
+    return neuron.rpartition(":")[0]

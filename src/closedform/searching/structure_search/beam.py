@@ -147,15 +147,24 @@ class Beam:
             for them.
         """
         self.add(start)
-        for size in range(start.size, 1, -1):
-            states = self.best(size, NARROW if only_good and self.level <= EXACT else WIDTH)
-            if only_good:
-                states = [state for state in states if self.is_good(state, start)]
-            for state in states:
-                if (state.key, only_good) not in self._divided:
-                    self._divided.add((state.key, only_good))
-                    for child in self.good_children(state) if only_good else self.children(state):
-                        self.add(child)
+        # An exact merge is hardly ever false: the first way down is mostly the right one.
+        widths = range(1, NARROW + 1) if only_good and self.level <= EXACT else [WIDTH]
+        for width in widths:
+            for size in range(start.size, 1, -1):
+                states = self.best(size, width)
+                if only_good:
+                    states = [state for state in states if self.is_good(state, start)]
+                for state in states:
+                    self._divide_one(state, only_good=only_good)
+            if only_good and any(self.is_good(state, start) for state in self.best(1, 1)):
+                return
+
+    def _divide_one(self, state: State, *, only_good: bool) -> None:
+        if (state.key, only_good) in self._divided:
+            return
+        self._divided.add((state.key, only_good))
+        for child in self.good_children(state) if only_good else self.children(state):
+            self.add(child)
 
     def good_children(self, state: State) -> list[State]:
         """States of fewer quantities that lose nothing: those of the first kind of merge that gives
@@ -200,8 +209,8 @@ class Beam:
         kinds = [
             from_merges(lambda: self._all(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
-            turned(USUAL, basic),
             from_merges(lambda: self._all(state, wider=True)),
+            turned(USUAL, basic),
             turned(RARE, basic),
         ]
         if state.size > 2:

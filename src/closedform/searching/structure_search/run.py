@@ -60,10 +60,13 @@ GAP = 20.0
 does not matter.
 """
 
-WEAK, BRIEF = 2.5, 0.15
+WEAK, BRIEF = 2.5, 0.3
 """Evidence below which two inputs at random look much like the best two, and the share for merging
 then.
 """
+
+DIVISIBLE = 0.85
+"""Share of the budget for merging where something merges exactly."""
 
 STRONG, CARRIED = 4.0, 1e-3
 """Evidence with which the best merge's loss is believed to be the network's bias, and what that may
@@ -222,7 +225,8 @@ class Run:
         resolution = quality.noise_resolution_degrees
         apart = self.options.apart
         if found == 0:
-            return [(EXACT, apart)]
+            # What merges exactly is worth most of the budget.
+            return [(EXACT, max(apart, DIVISIBLE))]
         is_resolved = resolution is not None and resolution <= RESOLVED
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
@@ -231,8 +235,6 @@ class Run:
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True
         self.is_structured = evidence > WEAK
-        # Hardly any structure, or an exact one that is hidden: a look is enough.
-        apart = apart if self.is_structured else 2 * BRIEF
         self.bias = max(EXACT, TOLERANCE * found)
         return [(EXACT, BRIEF), (self.bias, apart)]
 

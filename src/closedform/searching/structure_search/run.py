@@ -65,6 +65,9 @@ WEAK, BRIEF = 2.5, 0.3
 then.
 """
 
+NOISY = 0.3
+"""What the best merge loses is noise if neighbouring points have less of it in common."""
+
 DIVISIBLE = 0.85
 """Share of the budget for merging where something merges exactly."""
 
@@ -220,7 +223,7 @@ class Run:
         A network is biased and has no noise that its neighbouring points could show. So where
         nothing merges exactly, the merge for which most speaks says what a true one loses.
         """
-        found, evidence = self.beam.find_level(self.start)
+        found, evidence, shared = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
         apart = self.options.apart
@@ -231,6 +234,8 @@ class Run:
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
             return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
+        if evidence > WEAK and shared < NOISY:
+            return [(TOLERANCE * found, apart)]
         # A level that was taken from a merge ends a search only if much speaks for that merge.
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True

@@ -18,7 +18,12 @@ from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, skeleton
+from closedform.expressions.fitted_constants import (
+    constant_values,
+    fitted_positions,
+    skeleton,
+    with_numbers,
+)
 from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
@@ -40,6 +45,10 @@ HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
 
 PERFECT = 1e-10
+
+ROUNDING, FLOOR, MOST_DIGITS = 1e-13, 1e-16, range(2, 10)
+"""A misalignment is the square of an error: below the first it is rounding, and the second, that of
+one direction's arithmetic, sees no more than eight digits of a constant."""
 
 NEAR = 3.0
 """A form stays in the running while its misalignment is within this factor of the best before it in
@@ -233,6 +242,10 @@ def _fitted(
             unique.setdefault(expression.tree, (expression, engine))
     expressions = [expression for expression, _ in unique.values()]
     fitted, misalignments = refit(expressions, field)
+    fitted = [
+        _rounded(expression, field) if misalignment < ROUNDING else expression
+        for expression, misalignment in zip(fitted, misalignments, strict=True)
+    ]
     return [
         Contender(
             expression,
@@ -246,6 +259,23 @@ def _fitted(
         )
         if np.isfinite(misalignment)
     ]
+
+
+def _rounded(expression: Expression, field: GradientField) -> Expression:
+    """A formula that is exact up to rounding, its constants with the fewest digits that leave it
+    so: fits end at 0.30000000000000004.
+    """
+    places = fitted_positions(expression.tree)
+    values = constant_values(expression.tree, places)
+    if not values:
+        return expression
+    exact = float(field_misalignment(expression, field).mean())
+    for digits in MOST_DIGITS:
+        numbers = [float(f"{value:.{digits}g}") for value in values]
+        plain = Expression(with_numbers(expression.tree, places, numbers), expression.names)
+        if float(field_misalignment(plain, field).mean()) <= 2 * exact + FLOOR:
+            return plain
+    return expression
 
 
 def _loosened(

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
@@ -118,23 +119,46 @@ class Beam:
         """Numbers of quantities for which there are states, the largest first."""
         return sorted(self.states, reverse=True)
 
-    def find_level(self, start: State) -> tuple[float, float]:
-        """What a true merge loses, by the merge of two inputs for which most speaks, and how much
-        speaks for it.
+    def find_level(self, start: State) -> tuple[float, float, float]:
+        """What a true merge loses, by the merge of two inputs for which most speaks, how much
+        speaks for it, and the share of the loss that neighbouring points have in common.
 
         Every true merge of two inputs loses the noise of one direction, whichever it is. The first
         is 0 if some are exact.
         """
         merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
         if any(merge.loss < EXACT for merge in merges):
-            return 0.0, np.inf
+            return 0.0, np.inf, 0.0
         level, self.level = self.level, np.inf
         try:
             merges += self._all(start, wider=False)
         finally:
             self.level = level
         best = max(merges, key=lambda merge: merge.evidence(EXACT), default=None)
-        return (0.0, 0.0) if best is None else (best.loss, best.evidence(EXACT))
+        if best is None:
+            return 0.0, 0.0, 0.0
+        return best.loss, best.evidence(EXACT), self._shared(start, best)
+
+    def _shared(self, start: State, merge: Merge) -> float:
+        """The share of a merge's loss that nearest neighbours in its two inputs have in common:
+        none of it if the loss is noise.
+        """
+        chosen = list(merge.places)
+        parts = [quantity.tree for quantity in start.quantities]
+        (new,) = make_quantities(self.data, [substitute(merge.tree, parts)])
+        if new is None:
+            return 1.0
+        own = np.stack(
+            [(start.quantities[place].units * new.units).sum(axis=1) for place in chosen], axis=1
+        )
+        own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-300)
+        slopes = start.slopes[:, chosen]
+        left = slopes[:, 0] * own[:, 1] - slopes[:, 1] * own[:, 0]
+        values = np.stack([start.quantities[place].values for place in chosen], axis=1)
+        values = values / values.std(axis=0)
+        nearest = np.asarray(KDTree(values).query(values, 2)[1])[:, 1]
+        total = float(self.data.weights @ left**2)
+        return float(self.data.weights @ (left * left[nearest])) / total if total > 0 else 1.0
 
     def divide(self, start: State, *, only_good: bool) -> None:
         """Merge quantities until one is left, or nothing merges any more.
@@ -147,15 +171,25 @@ class Beam:
             for them.
         """
         self.add(start)
-        for size in range(start.size, 1, -1):
-            states = self.best(size, NARROW if only_good and self.level <= EXACT else WIDTH)
-            if only_good:
-                states = [state for state in states if self.is_good(state, start)]
-            for state in states:
-                if (state.key, only_good) not in self._divided:
-                    self._divided.add((state.key, only_good))
-                    for child in self.good_children(state) if only_good else self.children(state):
-                        self.add(child)
+        # The first way down is mostly the right one; an exact merge is hardly ever false.
+        is_exact = self.level <= EXACT
+        widths = (1, NARROW if is_exact else WIDTH // 2) if only_good else (WIDTH,)
+        for width in widths:
+            for size in range(start.size, 1, -1):
+                states = self.best(size, width)
+                if only_good:
+                    states = [state for state in states if self.is_good(state, start)]
+                for state in states:
+                    self._divide_one(state, only_good=only_good)
+            if is_exact and any(self.is_good(state, start) for state in self.best(1, 1)):
+                return
+
+    def _divide_one(self, state: State, *, only_good: bool) -> None:
+        if (state.key, only_good) in self._divided:
+            return
+        self._divided.add((state.key, only_good))
+        for child in self.good_children(state) if only_good else self.children(state):
+            self.add(child)
 
     def good_children(self, state: State) -> list[State]:
         """States of fewer quantities that lose nothing: those of the first kind of merge that gives
@@ -200,8 +234,8 @@ class Beam:
         kinds = [
             from_merges(lambda: self._all(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
-            turned(USUAL, basic),
             from_merges(lambda: self._all(state, wider=True)),
+            turned(USUAL, basic),
             turned(RARE, basic),
         ]
         if state.size > 2:

@@ -227,7 +227,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     # Arguments without units mostly have the factor 1.
     plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
     rates += plain
-    waves = [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
+    waves = plain[:1] + [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
@@ -243,8 +243,8 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "none": [(0.0, 0.0)],
         "rates": rates,
         "waves": waves,
-        "some waves": waves[::2],
-        "phases": [(b, c) for b, _ in waves[:6] for c in (0.8, 2.3)],
+        "some waves": waves[:1] + waves[1::2],
+        "phases": [(b, c) for b, _ in waves[1:7] for c in (0.8, 2.3)],
         "poles": [*inside, *beyond, *above],
         "beyond": beyond,
         "squares": squares,

@@ -23,6 +23,9 @@ ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9
 """What a sum may lose before its constants are fitted: a share of the energy; without constants
 inside about what it may lose in the end."""
 
+MANY = 100
+"""Forms of a quantity from which on they are screened on a third of the points."""
+
 OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
 """What the other quantity may enter by where one enters by a sum of two functions."""
 
@@ -142,11 +145,15 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
     energy = pair.energy
     if not energy > 0 or not forms[0].forms or not forms[1].forms:
         return []
-    few, weights = pair.few, pair.data.weights[pair.few]
+    # Rough constants need few points; those that look right are fitted on more.
+    is_wide = max(len(forms[0].forms), len(forms[1].forms)) > MANY
+    every = slice(None, None, 3 if is_wide else 1)
+    along, across, weights = (
+        each[pair.few][every] for each in (pair.along, pair.across, pair.data.weights)
+    )
     losses, factors = screen(
-        forms[0].slopes, forms[1].slopes, pair.along[few], pair.across[few],
-        weights / weights.sum(),
-    )  # fmt: skip
+        forms[0].slopes[:, every], forms[1].slopes[:, every], along, across, weights / weights.sum()
+    )
     losses = np.where(np.isfinite(losses), losses, energy)
     lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs), pair.data.effective)
     # Constants inside are known roughly, the factor is known well: what can be judged already need

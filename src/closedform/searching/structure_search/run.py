@@ -60,10 +60,16 @@ GAP = 20.0
 does not matter.
 """
 
-WEAK, BRIEF = 2.5, 0.15
+WEAK, BRIEF = 2.5, 0.3
 """Evidence below which two inputs at random look much like the best two, and the share for merging
 then.
 """
+
+NOISY = 0.3
+"""What the best merge loses is noise if neighbouring points have less of it in common."""
+
+DIVISIBLE = 0.85
+"""Share of the budget for merging where something merges exactly."""
 
 STRONG, CARRIED = 4.0, 1e-3
 """Evidence with which the best merge's loss is believed to be the network's bias, and what that may
@@ -217,22 +223,23 @@ class Run:
         A network is biased and has no noise that its neighbouring points could show. So where
         nothing merges exactly, the merge for which most speaks says what a true one loses.
         """
-        found, evidence = self.beam.find_level(self.start)
+        found, evidence, shared = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
         apart = self.options.apart
         if found == 0:
-            return [(EXACT, apart)]
+            # What merges exactly is worth most of the budget.
+            return [(EXACT, max(apart, DIVISIBLE))]
         is_resolved = resolution is not None and resolution <= RESOLVED
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
             return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
+        if evidence > WEAK and shared < NOISY:
+            return [(TOLERANCE * found, apart)]
         # A level that was taken from a merge ends a search only if much speaks for that merge.
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True
         self.is_structured = evidence > WEAK
-        # Hardly any structure, or an exact one that is hidden: a look is enough.
-        apart = apart if self.is_structured else 2 * BRIEF
         self.bias = max(EXACT, TOLERANCE * found)
         return [(EXACT, BRIEF), (self.bias, apart)]
 

@@ -101,6 +101,8 @@ def test_nested_formulas_are_not_one_form():
     assert not have_same_form(shorter, longer, field)
     assert contains(longer, shorter, field)
     assert have_same_form(parse("1.01*t**2 + v**2"), parse("0.98*t**2 + v**2"), field)
+    assert have_same_form(parse("v + 5.5*exp(t)"), parse("v + 2*exp(1)*exp(t)"), field)
+    assert not have_same_form(parse("v + t**2"), parse("v + t**3"), field)
 
 
 def test_constants_cost_what_their_digits_do():

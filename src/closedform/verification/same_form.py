@@ -1,17 +1,17 @@
 """Whether two formulas are one but for their constants, or one is a special case of the other."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
 from closedform.alignment.misalignment import point_misalignment, weighted_mean
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray
-from closedform.canonical.constants import free_constants
+from closedform.canonical.constants import free_constants, subtrees
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import skeleton
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Tree
+from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 
 SAME = 1e-8
@@ -41,7 +41,7 @@ def have_same_form(first: Expression, second: Expression, field: GradientField) 
     [True, False, False]
     """
     if (
-        skeleton(first.tree) == skeleton(second.tree)
+        _shape(first.tree) == _shape(second.tree)
         or mutual_misalignment(first, second, field) < SAME
     ):
         return True
@@ -66,10 +66,33 @@ def have_near_exponents(first: Expression, second: Expression) -> bool:
         if not (isinstance(one, Constant) and isinstance(other, Constant)):
             if one != other:
                 return False
-        elif tokens[0][place + 1 : place + 2] == ("pow",):
-            if abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
-                return False
+            continue
+        is_exponent = tokens[0][place + 1 : place + 2] == ("pow",)
+        if is_exponent and abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
+            return False
     return True
+
+
+def _shape(tree: Tree) -> object:
+    """A tree with every constant part, 2*exp(1) too, as one hole; exponents stay."""
+    hole = "a number"
+
+    def node(name: str, *parts: object) -> object:
+        if name == "pow":
+            return (name, *parts)
+        bare = [hole if isinstance(part, Fraction) else part for part in parts]
+        return hole if all(part == hole for part in bare) else (name, *bare)
+
+    return tree.fold(
+        lambda token: (
+            token.value
+            if isinstance(token, Constant)
+            else token
+            if isinstance(token, Variable)
+            else hole
+        ),
+        node,
+    )
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
@@ -86,11 +109,24 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Positions of all constants that a fit may move, plain ones too."""
-    nodes = node_positions(tree)
-    return tuple(
-        free.position for free in free_constants(Expression(tree, names)) if free.position in nodes
-    )
+    """Positions of all constants that a fit may move, plain ones too; of a constant that is more
+    than a number, such as 2*exp(1), its first number.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> free_positions(parse("x + 2*exp(1)*exp(y)").tree, ("x", "y"))
+    (1,)
+    """
+    nodes, parts = node_positions(tree), subtrees(tree)
+    found: dict[int, None] = {}
+    for free in free_constants(Expression(tree, names)):
+        start = free.position + 1 - parts[free.position].size
+        for place in range(start, free.position + 1):
+            if place in nodes and isinstance(tree.tokens[place], Constant):
+                found[place] = None
+                break
+    return tuple(found)
 
 
 def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from closedform.alignment.misalignment import point_misalignment, weighted_mean
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray
-from closedform.canonical.constants import free_constants, subtrees
+from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, Variable
@@ -109,24 +109,18 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Positions of all constants that a fit may move, plain ones too; of a constant that is more
-    than a number, such as 2*exp(1), its first number.
+    """Positions of all constants that a fit may move, plain ones too.
 
     Examples
     --------
     >>> from closedform.expressions.parse import parse
-    >>> free_positions(parse("x + 2*exp(1)*exp(y)").tree, ("x", "y"))
+    >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
     (1,)
     """
-    nodes, parts = node_positions(tree), subtrees(tree)
-    found: dict[int, None] = {}
-    for free in free_constants(Expression(tree, names)):
-        start = free.position + 1 - parts[free.position].size
-        for place in range(start, free.position + 1):
-            if place in nodes and isinstance(tree.tokens[place], Constant):
-                found[place] = None
-                break
-    return tuple(found)
+    nodes = node_positions(tree)
+    return tuple(
+        free.position for free in free_constants(Expression(tree, names)) if free.position in nodes
+    )
 
 
 def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.misalignment import TRIM
+from closedform.alignment.misalignment import TRIM, chance_level
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
@@ -141,11 +141,12 @@ def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_networ
     sizes = (left**2).sum(axis=1)
     kept = sizes <= np.quantile(sizes, 1 - TRIM)
     parts = split(left[kept], field.points[kept] / field.scale)
+    (low, high), chance = lines.network_error, chance_level(field.rank, field.tangent.rank)
     if parts.total <= lines.rounding:
         kind = "exact"
     elif parts.z < lines.significance:
         kind = "noise"
-    elif is_network and parts.total >= lines.network_error:
+    elif is_network and low <= parts.total <= high * chance:
         kind = "network"
     else:
         kind = "lack"
@@ -191,10 +192,10 @@ class _Judge:
     def rivals(self) -> tuple[Rival, ...]:
         """All that come near, those in the set first."""
         judged = [self._judged(place) for place in range(2, len(self.sources))]
-        # The best of those that are made get plain numbers, as the concept has them.
+        # The best get plain numbers, as the concept has them; given ones stay as they are.
         judged.sort(key=lambda one: one.difference)
         judged = [
-            self._plain(one) if self.sources[one.place] == "made" and number < MOST_PLAIN else one
+            self._plain(one) if self.sources[one.place] != "given" and number < MOST_PLAIN else one
             for number, one in enumerate(judged)
         ]
         judged.sort(key=lambda one: (one.difference, one.place))

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from closedform.expressions.tree import Tree, Variable
+from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
@@ -181,10 +181,14 @@ class Earned:
             return CheckResult.made(True, "It is exact, which no stand-in is.")
         needed = lines.economy * (IN_NOISE if fit.kind == "noise" else 1)
         gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
-        rate = gain / description_length(evidence.concept.tree)
+        tree = evidence.concept.tree
+        # To name an input and join it to the others takes two units, whatever the formula.
+        further = max(description_length(tree) - 2 * len(tree.variables), 1.0)
+        rate = gain / further
         text = (
-            f"Each unit of its description explains {rate:.2g} nats of the directions; "
-            f"{needed:g} are needed, for sums that follow any smooth function explain as much."
+            f"Each unit of its description, beyond naming its inputs, explains {rate:.2g} nats of "
+            f"the directions; {needed:.2g} are needed, for sums that follow any smooth function "
+            f"explain nearly as much."
         )
         return CheckResult.made(rate >= needed, text)
 
@@ -199,9 +203,11 @@ class NotOnlyLinear:
     def measure(self, evidence: Evidence) -> CheckResult:
         """See whether squares and products explain what a linear formula leaves over."""
         fit, lines = evidence.outcome.fit, evidence.thresholds
-        if fit.kind != "network" or not is_linear(evidence.concept.tree):
+        tree = evidence.concept.tree
+        if fit.kind != "network" or not is_linear(tree) or not has_numbers(tree):
             return CheckResult.not_made(
-                "It is asked of linear formulas and trained networks only.", is_required=False
+                "It is asked of linear formulas with coefficients, read from networks.",
+                is_required=False,
             )
         share = curved_share(evidence.concept, evidence.field)
         text = (
@@ -323,6 +329,11 @@ CHECKS: tuple[Check, ...] = (
     NotOnlyLinear(), Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
 """What every verdict rests on, as questions in their order."""
+
+
+def has_numbers(tree: Tree) -> bool:
+    """Whether a formula has coefficients: a sum of inputs as they are is no accident."""
+    return any(isinstance(token, Constant) for token in tree.tokens)
 
 
 def is_linear(tree: Tree) -> bool:

@@ -90,6 +90,6 @@ def _better(case: Case, outcome: Outcome, about: Circumstances) -> Expression | 
     if case.is_stated or not outcome.rivals:
         return None
     best, lines = outcome.rivals[0], about.lines
-    # Half the margin within which it would be an alternative, if the difference is significant.
-    is_better = best.difference < -np.log(lines.alike) / 2 and best.z < -lines.significance
+    # Its price is paid: the rest is a matter of significance.
+    is_better = best.difference < 0 and best.z < -lines.significance
     return best.expression if is_better else None

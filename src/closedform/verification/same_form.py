@@ -1,6 +1,7 @@
 """Whether two formulas are one but for their constants, or one is a special case of the other."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -9,9 +10,8 @@ from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import skeleton
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Tree
+from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 
 SAME = 1e-8
@@ -41,7 +41,7 @@ def have_same_form(first: Expression, second: Expression, field: GradientField) 
     [True, False, False]
     """
     if (
-        skeleton(first.tree) == skeleton(second.tree)
+        _shape(first.tree) == _shape(second.tree)
         or mutual_misalignment(first, second, field) < SAME
     ):
         return True
@@ -66,11 +66,33 @@ def have_near_exponents(first: Expression, second: Expression) -> bool:
         if not (isinstance(one, Constant) and isinstance(other, Constant)):
             if one != other:
                 return False
-        elif tokens[0][place + 1 : place + 2] == ("pow",) and abs(
-            one.value - other.value
-        ) > NEAR_EXPONENT * abs(one.value):
+            continue
+        is_exponent = tokens[0][place + 1 : place + 2] == ("pow",)
+        if is_exponent and abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
             return False
     return True
+
+
+def _shape(tree: Tree) -> object:
+    """A tree with every constant part, 2*exp(1) too, as one hole; exponents stay."""
+    hole = "a number"
+
+    def node(name: str, *parts: object) -> object:
+        if name == "pow":
+            return (name, *parts)
+        bare = [hole if isinstance(part, Fraction) else part for part in parts]
+        return hole if all(part == hole for part in bare) else (name, *bare)
+
+    return tree.fold(
+        lambda token: (
+            token.value
+            if isinstance(token, Constant)
+            else token
+            if isinstance(token, Variable)
+            else hole
+        ),
+        node,
+    )
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
@@ -87,7 +109,14 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Positions of all constants that a fit may move, plain ones too."""
+    """Positions of all constants that a fit may move, plain ones too.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
+    (1,)
+    """
     nodes = node_positions(tree)
     return tuple(
         free.position for free in free_constants(Expression(tree, names)) if free.position in nodes

@@ -32,9 +32,10 @@ class Thresholds:
         nothing.
     rounding : float
         Misalignment up to which a fit is exact: an angle of 1e-6, which single precision leaves.
-    network_error : float
-        Least misalignment that a trained network's own error can have. Between this and rounding a
-        difference that neighbours share belongs to the formula.
+    network_error : tuple of float
+        Least misalignment that a trained network's own error has, and the largest, relative to
+        chance, that is put down to it. A difference that neighbours share and that is smaller or
+        larger belongs to the formula.
     significance : float
         Standard errors from which a difference counts; many rivals are compared, so 3.5 where two
         formulas alone would need 2.
@@ -43,9 +44,9 @@ class Thresholds:
         network's bias lets each further unit gain 4 to 5%; a part of the truth gains far more.
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
-        must buy where a network's error is in the field. Stand-ins for smooth functions without a
-        closed form buy 0.1 to 0.4, true formulas 0.3 to 3. Where noise ends the gain, two
-        thirds of it will do.
+        beyond naming the inputs must buy where a network's error is in the field. Stand-ins for
+        smooth functions without a closed form buy 0.2 to 0.4, true formulas 0.45 and more. Where
+        noise ends the gain, two thirds of it will do.
     curved : float
         Largest share of what a linear formula leaves over that squares and products may explain.
         Of networks trained on linear targets they explain up to 0.11, of nearly linear ones 0.7
@@ -62,10 +63,10 @@ class Thresholds:
     advantage: float = 5.0
     points: int = 100
     rounding: float = 1e-12
-    network_error: float = 1e-7
+    network_error: tuple[float, float] = (1e-7, 7e-3)
     significance: float = 3.5
     price: float = 0.06
-    economy: float = 0.38
+    economy: float = 0.45
     curved: float = 0.4
     alike: float = 1.4
 

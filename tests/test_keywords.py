@@ -38,6 +38,8 @@ CALLS = {
     "verify": lambda **k: cf.verify("x*y", FIELD, **k),
     "sweep": lambda **k: cf.sweep(network, POINTS, "output", **{"store": "memory://keywords", **k}),
     "discover": lambda **k: cf.discover(sampler, **k),
+    "conserved": lambda **k: cf.conserved(POINTS, POINTS, **k),
+    "compare": lambda **k: cf.compare(network, network, POINTS, "output", **k),
     "same_concept": lambda **k: cf.same_concept("x", "2*x", **k),
     "parse": lambda **k: cf.parse("x", **k),
     "load_field": lambda **k: cf.load_field("field.npz", **k),
@@ -47,13 +49,14 @@ CALLS = {
     "SearchSpace": lambda **k: cf.SearchSpace(**k),
     "Thresholds": lambda **k: cf.Thresholds(**k),
     "Effort": lambda **k: cf.Effort(**k),
+    "Units": lambda **k: cf.Units({"x": "m"}, **k),
     "ConceptSearch": lambda **k: cf.ConceptSearch(**k),
     "ConceptSearch.fit": lambda **k: cf.ConceptSearch().fit(POINTS, POINTS, **k),
     "GradientField.from_arrays": lambda **k: cf.GradientField.from_arrays(POINTS, POINTS, **k),
 }
 MADE_BY_US = {
     "Discovery", "Equivalence", "Expression", "GradientField", "Interpretation", "SearchResult",
-    "Selection", "Sweep",
+    "Selection", "Sweep", "Law", "Laws",
     "Verdict", "ClosedformError", "ClosedformWarning",
 }  # fmt: skip
 """Results and errors, which nobody calls with keywords."""
@@ -64,7 +67,8 @@ MISSPELT = {
     "extract_field": ("smothing", "smoothing"), "search": ("spaces", "space"),
     "select": ("rules", "rule"),
     "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"),
-    "discover": ("trainings", "training"),
+    "discover": ("trainings", "training"), "conserved": ("trajectory", "trajectories"),
+    "compare": ("smothing", "smoothing"), "Units": ("constant", "constants"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"),
     "SearchSpace": ("operatrs", "operators"),

@@ -26,11 +26,11 @@ def bench(
     ] = None,
     suite: Annotated[
         Literal["paper", "invariants", "controls", "speed", "feynman", "random", "verdict"],
-        typer.Option(help="What is read; in controls nothing is to be found."),
+        typer.Option(help="What is read."),
     ] = "invariants",
     track: Annotated[
         Literal["field", "exact", "network", "flow", "pairs"] | None,
-        typer.Option(help="Known gradients, networks trained first, or motions without any."),
+        typer.Option(help="Gradients, networks, or motions."),
     ] = None,
     noise: Annotated[
         float, typer.Option(metavar="N", min=0, help="Degrees in gradients, per cent in motions.")
@@ -40,15 +40,13 @@ def bench(
     ] = None,
     seeds: Annotated[
         list[str] | None,
-        typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (invariants, controls, paper)."),
+        typer.Option(metavar="SEEDS", help="0,1 or 0:3 (invariants, controls, paper)."),
     ] = None,
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Of feynman, random and verdict.")
     ] = 0,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Cases.")] = 60,
-    start: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Number of the first case (verdict).")
-    ] = 0,
+    start: Annotated[int, typer.Option(metavar="N", min=0, help="First case (verdict).")] = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
         Literal["closedform", "direct regression", "implicit regression"],
@@ -67,10 +65,7 @@ def bench(
         typer.Option(help="Where trained networks are kept; a cache folder by default."),
     ] = None,
     processor: Annotated[
-        bool,
-        typer.Option(
-            "--processor", help="Count seconds of the processor: what else runs does not decide."
-        ),
+        bool, typer.Option("--processor", help="Count seconds of the processor.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,23 @@ def test_a_prior_decides_about_order_and_price():
     found = choose(rule, Scene([contenders[i] for i in places], table, 0.0, RNG(0)))
     assert str(contenders[places[found.index]].expression) in ("x + v", "x**2 + v**2")
     assert found.rule == "NoQuartics"
+
+
+def test_plain_numbers_stand_only_within_their_errors():
+    """Exponents 0.79 and 0.37 once became 2/3 and 1/2, many standard errors away."""
+    rows = [("x**(2/3)*sqrt(v)", 9, 1, 1.1e-2), ("x**0.79*v**0.37", 9, 3, 9.0e-3)]
+    contenders, scores = case(*rows)
+    assert chosen(contenders, scores).index == 0
+    fitted = replace(contenders[1], errors=(0.01, 0.004))
+    assert chosen([contenders[0], fitted], scores).index == 1
+
+
+def test_a_longer_formula_has_to_gain_more_where_bias_is_left():
+    rows = [("1.5*x**3 - v", 9, 2, 1.8e-4), ("1.5*x**3 - v - 1/3/x**4", 17, 3, 4.0e-5)]
+    contenders, scores = case(*rows)
+    rule = as_rule("factor")
+    noisy, biased = (
+        Scene(contenders, scores, 0.0, RNG(0), np.full(2, share)) for share in (0.0, 0.95)
+    )
+    assert choose(rule, noisy).index == 1
+    assert choose(rule, biased).index == 0

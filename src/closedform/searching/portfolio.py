@@ -101,7 +101,7 @@ class Portfolio:
     reduced: float = 0.8
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
-    structured: float = 0.75
+    structured: float = 0.8
     exchanged: float = 0.15
 
     @property

@@ -50,6 +50,9 @@ ROUNDING, FLOOR, MOST_DIGITS = 1e-13, 1e-16, range(2, 10)
 """A misalignment is the square of an error: below the first it is rounding, and the second, that of
 one direction's arithmetic, sees no more than eight digits of a constant."""
 
+SMALL = 0.25
+"""Fitted constants below this are also tried as 0."""
+
 NEAR = 3.0
 """A form stays in the running while its misalignment is within this factor of the best before it in
 the rule's order: no rule prefers what fits three times worse and comes later."""
@@ -170,6 +173,7 @@ def gather(
             continue
         made = [
             *_snapped(contender.expression, errors.tolist()),
+            *_without_small_numbers(contender.expression),
             *without_small_terms(contender.expression, sample),
         ]
         proposals += [(form, contender.engine) for form in made]
@@ -317,6 +321,17 @@ def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression
     return snapped_forms(
         expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)]
     )
+
+
+def _without_small_numbers(expression: Expression) -> list[Expression]:
+    """The formula without one of its small constants: sqrt(x) for sqrt(x + 0.06)."""
+    places = fitted_positions(expression.tree)
+    values = constant_values(expression.tree, places)
+    return [
+        Expression(with_numbers(expression.tree, [place], [0.0]), expression.names)
+        for place, value in zip(places, values, strict=True)
+        if abs(value) < SMALL
+    ]
 
 
 def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contender]:

@@ -110,6 +110,20 @@ def test_units_of_any_size_do_not_matter():
     assert result.front.best.misalignment < 1e-9
 
 
+def test_structure_is_read_at_the_scale_of_a_smooth_bias():
+    """A network's error is smooth: its level was once taken for rounding, and nothing merged."""
+    points = np.random.default_rng(0).uniform(1, 3, (700, 3))
+    truth = cf.parse("z*(exp(x/2) - 1)/y**2", names=list("xyz"))
+    slopes = truth.gradient(points)
+    sizes = np.linalg.norm(slopes, axis=1, keepdims=True)
+    bias = np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0]) * 0.02 * sizes
+    field = GradientField.from_arrays(points, slopes + bias, names=list("xyz"), tangent="none")
+    result = search(field, seconds=5.0)
+    clean = GradientField.from_arrays(points, slopes, names=list("xyz"), tangent="none")
+    assert min(float(field_misalignment(c.expression, clean).mean()) for c in result.front) < 1e-4
+    assert result.structure is not None
+
+
 def test_a_power_law_is_found_from_logarithms_of_its_inputs():
     field = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd", noise=0.03)
     clean = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd")

@@ -58,7 +58,7 @@ class StructureSearch:
     points: int = 700
     terms: TermSearch = default(default_factory=lambda: TermSearch(stages=(45, 400), max_terms=6))
     evolution: Evolution = default(default_factory=Evolution)
-    apart: float = 0.6
+    apart: float = 0.85
     small: float = 0.6
 
     @property

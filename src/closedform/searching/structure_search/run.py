@@ -60,16 +60,16 @@ GAP = 20.0
 does not matter.
 """
 
-WEAK, BRIEF = 2.5, 0.3
+WEAK, BRIEF = 2.5, 0.25
 """Evidence below which two inputs at random look much like the best two, and the share for merging
 then.
 """
 
-NOISY = 0.3
+NOISY = 0.15
 """What the best merge loses is noise if neighbouring points have less of it in common."""
 
-DIVISIBLE = 0.85
-"""Share of the budget for merging where something merges exactly."""
+HALF = 0.45
+"""Share of the budget for exact merges where nothing tells an exact field from a network."""
 
 STRONG, CARRIED = 4.0, 1e-3
 """Evidence with which the best merge's loss is believed to be the network's bias, and what that may
@@ -117,17 +117,17 @@ class Run:
         except OutOfTimeError:
             return
         for level, share in levels:
-            if level > EXACT and self.is_biased:
-                self.beam.data = replace(self.data, effective=BIASED)
             self._merge_at(level, share)
             if not self.is_biased and not self._may_go_on():
                 return
-        if not (self.is_biased and self._is_solved()):
-            if self.is_biased and not self.is_structured:
-                self.beam.set_level(EXACT)
+        if not self.is_biased or (self.is_structured and not self._is_solved()):
             self._read_what_is_left()
-        elif self.lowest > PERFECT:
+        elif self.is_structured and self.lowest > PERFECT:
             self._read_exactly()
+        elif not self.is_structured:
+            self._read_what_is_left()
+            if self._may_go_on():
+                self._merge_at(self.bias, self.options.apart)
 
     def _read_exactly(self) -> None:
         """Look for an exact answer where one was found up to what seems a network's bias: only one
@@ -144,6 +144,8 @@ class Run:
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
+        if level > EXACT and self.is_biased:
+            self.beam.data = replace(self.data, effective=BIASED)
         self.beam.set_level(level)
         self.limit.share = share
         used = self._used()
@@ -228,20 +230,23 @@ class Run:
         resolution = quality.noise_resolution_degrees
         apart = self.options.apart
         if found == 0:
-            # What merges exactly is worth most of the budget.
-            return [(EXACT, max(apart, DIVISIBLE))]
+            return [(EXACT, apart)]
         is_resolved = resolution is not None and resolution <= RESOLVED
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
             return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
-        if evidence > WEAK and shared < NOISY:
+        would_be_seen = resolution is not None and found > np.deg2rad(resolution) ** 2
+        if evidence > WEAK and shared < NOISY and not would_be_seen:
             return [(TOLERANCE * found, apart)]
         # A level that was taken from a merge ends a search only if much speaks for that merge.
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True
         self.is_structured = evidence > WEAK
         self.bias = max(EXACT, TOLERANCE * found)
-        return [(EXACT, BRIEF), (self.bias, apart)]
+        if not self.is_structured:
+            # Hardly any structure, or an exact one that is hidden: a look is enough.
+            return [(EXACT, BRIEF)]
+        return [(EXACT, HALF), (self.bias, apart)]
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs

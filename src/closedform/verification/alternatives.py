@@ -40,8 +40,8 @@ N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 4
 N_CELLS = 40
 
 NESTED = 0.6
-"""Share of the margin from which a form that contains the concept counts: what true formulas lack is
-further off, and nearly all that a stand-in lacks is nearer."""
+"""Share of the margin up to which a form that contains the concept counts: what true formulas lack
+is further off, and most of what a stand-in lacks is nearer."""
 
 Known = tuple[Expression, str]
 """Another formula, and where it comes from."""

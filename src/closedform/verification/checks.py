@@ -206,7 +206,7 @@ class NotOnlyLinear:
         tree = evidence.concept.tree
         if fit.kind != "network" or not is_linear(tree) or not may_be_accident(tree):
             return CheckResult.not_made(
-                "It is asked of networks, and of linear formulas with coefficients or of one input.",
+                "It is asked of linear formulas with coefficients or one input, and of networks.",
                 is_required=False,
             )
         share = curved_share(evidence.concept, evidence.field)

@@ -39,6 +39,10 @@ WIDER = 0.5
 N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
 N_CELLS = 40
 
+NESTED = 0.6
+"""Share of the margin up to which a form that contains the concept counts: what true formulas lack
+is further off, and most of what a stand-in lacks is nearer."""
+
 Known = tuple[Expression, str]
 """Another formula, and where it comes from."""
 
@@ -255,7 +259,7 @@ class _Judge:
         few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
         if have_near_exponents(self.own, form) or have_same_form(self.own, form, few):
             return False
-        if difference > np.log(self.lines.alike) / 2 and contains(form, self.own, few):
+        if difference > NESTED * np.log(self.lines.alike) and contains(form, self.own, few):
             return False
         return not any(have_same_form(other, form, few) for other in before)
 

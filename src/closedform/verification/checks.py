@@ -204,9 +204,9 @@ class NotOnlyLinear:
         """See whether squares and products explain what a linear formula leaves over."""
         fit, lines = evidence.outcome.fit, evidence.thresholds
         tree = evidence.concept.tree
-        if fit.kind != "network" or not is_linear(tree) or not has_numbers(tree):
+        if fit.kind != "network" or not is_linear(tree) or not may_be_accident(tree):
             return CheckResult.not_made(
-                "It is asked of linear formulas with coefficients, read from networks.",
+                "It is asked of linear formulas with coefficients or one input, and of networks.",
                 is_required=False,
             )
         share = curved_share(evidence.concept, evidence.field)
@@ -331,9 +331,11 @@ CHECKS: tuple[Check, ...] = (
 """What every verdict rests on, as questions in their order."""
 
 
-def has_numbers(tree: Tree) -> bool:
-    """Whether a formula has coefficients: a sum of inputs as they are is no accident."""
-    return any(isinstance(token, Constant) for token in tree.tokens)
+def may_be_accident(tree: Tree) -> bool:
+    """Whether a linear formula has coefficients, or is one input: a sum of inputs as they are is no
+    accident.
+    """
+    return len(tree.variables) == 1 or any(isinstance(token, Constant) for token in tree.tokens)
 
 
 def is_linear(tree: Tree) -> bool:

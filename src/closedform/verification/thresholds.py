@@ -54,7 +54,7 @@ class Thresholds:
     alike : float
         Two formulas are not told apart while the misalignments of both, their prices added, are
         within this factor: a network's bias makes such differences. A longer form that contains the
-        concept has to be further off by the root of it only.
+        concept has to be off by six tenths of it only.
     """
 
     verified: float = 0.02

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from scipy.stats import beta
 
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.searching.budget import Budget
-from closedform_bench.formulas.problem import Problem
+from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
 from closedform_bench.invariants.task import BenchTask, Content
 from closedform_bench.verdicts.case import PARTS, Part, VerdictCase
@@ -19,6 +20,9 @@ from closedform_bench.verdicts.drawing import draw_case
 
 BUDGET = 10.0
 """Seconds for each reading."""
+
+ROUNDING = 1e-12
+"""Misalignment to the truth that the last digits of a constant make."""
 
 CARRIED = 5e-3
 """A network that is misaligned to the truth by at most this has learned it."""
@@ -93,9 +97,10 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
     problem = case.problem
     if problem is None:
         return {"right": None, "in_set": None, "carried": None}
-    nearly = case.kind != "exact"
-    right = _is_right(problem, answer.concept, approximately=nearly)
-    others = (_is_right(problem, formula, approximately=nearly) for formula in answer.alternatives)
+    found = (answer.concept, *answer.alternatives)
+    right, *others = (
+        _is_right(problem, formula, is_exact=case.kind == "exact") for formula in found
+    )
     return {
         "right": right,
         "in_set": right or any(others),
@@ -103,9 +108,15 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
     }
 
 
-def _is_right(problem: Problem, found: cf.Expression | None, *, approximately: bool) -> bool:
+def _is_right(problem: Problem, found: cf.Expression | None, *, is_exact: bool) -> bool:
+    """Whether a formula is the truth; of an exact field up to the last digits of its constants."""
     try:
-        return is_right(problem, found, approximately=approximately)
+        if found is None or not is_right(problem, found, approximately=True):
+            return False
+        if not is_exact:
+            return True
+        field = exact_field(problem, np.random.default_rng(97))
+        return float(field_misalignment(found.rename(problem.names), field).mean()) < ROUNDING
     except cf.ClosedformError:  # a formula that is not defined on the problem's ranges
         return False
 

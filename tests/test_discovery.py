@@ -64,3 +64,12 @@ def test_both_invariants_of_a_rotation_are_found_and_no_more(how):
 def test_something_else_than_pairs_is_refused():
     with pytest.raises(ShapeError, match="sampler"):
         cf.discover(lambda n, rng: rng.normal(size=(n, 3)), n_pairs=10)
+
+
+def test_pairs_are_read_without_a_network():
+    found = cf.discover(turned, names=["x", "y", "z"], n_pairs=900, budget=600, rng=0)
+    assert found.rounds == ()
+    assert found.laws is not None
+    assert len(found.concepts) == len(found.tests) == 2
+    assert max(test.high for test in found.tests) < 1e-6
+    assert "pairs themselves" in found.sentence

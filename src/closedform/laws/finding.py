@@ -27,8 +27,6 @@ from closedform.laws.evidence import (
 from closedform.laws.law_search import Candidate, LawSearch
 from closedform.laws.law_test import KeptAlongOrbits, test_law
 from closedform.laws.motions import Flow, Orbits
-from closedform.laws.residuals import split_change
-from closedform.laws.tolerances import LAW, LAW_OF_COMPUTED
 from closedform.live_progress import ProgressLike
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import compile_all
@@ -187,9 +185,8 @@ class _Finder:
         seen, held = motion.split(self.rng)
         tangent: TangentSpace | None = seen.field.tangent if isinstance(seen, Flow) else None
         self.held = held
-        self.allowed = LAW_OF_COMPUTED if self.evidence.is_computed else LAW
         self.law_search = LawSearch(
-            seen, held, self.space, self.clock, self.rng, tangent, self.allowed
+            seen, held, self.space, self.clock, self.rng, tangent, self.evidence.is_computed
         )
         self.degeneracy: Degeneracy | None = find_degeneracy(
             motion.points, motion.names, motion.scale, self.rng
@@ -245,9 +242,10 @@ class _Finder:
 
     def _measured(self, concept: Expression) -> Candidate:
         """A stated formula, however much it changes."""
-        scaled = self.held.points / self.held.scale
-        change = split_change(self.held.changes(concept), scaled, self.rng)
-        return Candidate(concept, concept.complexity(self.space.costs), change, self.allowed)
+        change = self.law_search.change_of(self.held.changes(concept))
+        return Candidate(
+            concept, concept.complexity(self.space.costs), change, self.law_search.allowed
+        )
 
     def _judged(self, one: Candidate) -> Law:
         """A formula with its verdict, law test and drift."""
@@ -262,7 +260,9 @@ class _Finder:
         doubt = ""
         if self.degeneracy is not None and self.degeneracy.share <= 3 * noise:
             doubt = self.degeneracy.sentence
-        check = KeptAlongOrbits(test, one.change.systematic, float(noise), doubt, self.allowed)
+        check = KeptAlongOrbits(
+            test, one.change.systematic, float(noise), doubt, self.law_search.allowed
+        )
         drift = None
         if self.evidence.states is not None and self.evidence.times is not None:
             drift = measure_drift(one.concept, self.evidence.states, self.evidence.times, self.rng)

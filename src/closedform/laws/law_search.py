@@ -18,7 +18,15 @@ from closedform.laws.mixed_library import mixed_library, radial_library
 from closedform.laws.motions import Flow, Motion
 from closedform.laws.residuals import Change, split_change
 from closedform.laws.sums import Fit, find_sums, prepare_fit
-from closedform.laws.tolerances import CLEARLY, EXACT_CHANGE, LAW, LITTLE, NEARLY, ONE_VALUE
+from closedform.laws.tolerances import (
+    CLEARLY,
+    EXACT_CHANGE,
+    LAW,
+    LAW_OF_COMPUTED,
+    LITTLE,
+    NEARLY,
+    ONE_VALUE,
+)
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
@@ -77,9 +85,14 @@ class LawSearch:
     clock: Clock
     rng: np.random.Generator
     tangent: TangentSpace | None = None
-    allowed: float = LAW
+    is_computed: bool = False
     pool: dict[Expression, Candidate] = field(default_factory=dict)
     _units: dict[Expression, FloatArray] = field(default_factory=dict)
+
+    @property
+    def allowed(self) -> float:
+        """Largest systematic change of a law."""
+        return LAW_OF_COMPUTED if self.is_computed else LAW
 
     def run(self, most: int, stopped: Callable[[], bool]) -> None:
         """Search library by library until as many independent laws are found as there can be.
@@ -132,11 +145,19 @@ class LawSearch:
             total = float(np.sqrt(np.mean(changes**2)))
         if not total <= NEARLY or not self._varies(concept, total):
             return None
-        small = total <= EXACT_CHANGE
-        scaled = self.held.points / self.held.scale
-        change = Change(total, total) if small else split_change(changes, scaled, self.rng)
+        change = self.change_of(changes)
         self.pool[concept] = Candidate(concept, self._complexity(concept), change, self.allowed)
         return self.pool[concept]
+
+    def change_of(self, changes: FloatArray) -> Change:
+        """A change and its systematic part: all of it where the motion is computed, without
+        noise.
+        """
+        with np.errstate(all="ignore"):
+            total = float(np.sqrt(np.mean(changes**2)))
+        if self.is_computed or total <= EXACT_CHANGE:
+            return Change(total, total)
+        return split_change(changes, self.held.points / self.held.scale, self.rng)
 
     def _varies(self, concept: Expression, change: float) -> bool:
         """Whether it varies more than it changes: what has one value at all points was not seen to
@@ -187,8 +208,7 @@ class LawSearch:
         if not known or not isinstance(self.held, Flow):
             return True
         changes = self.held.changes_modulo(one.concept, known)
-        scaled = self.held.points / self.held.scale
-        rest = split_change(changes, scaled, self.rng)
+        rest = self.change_of(changes)
         return not one.is_law or rest.systematic <= max(5 * self.allowed, 3 * one.change.systematic)
 
     def units(self, concept: Expression) -> FloatArray:

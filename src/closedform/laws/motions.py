@@ -21,6 +21,8 @@ from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.laws.independence import beyond, unit_gradients
 
+FEW_ORBITS = 10
+
 CHUNK_BYTES = 64_000_000
 """Gradients of so many bytes are held at once."""
 
@@ -63,6 +65,13 @@ class Motion(Protocol):
     @property
     def scale(self) -> FloatArray:
         """Robust spread of each input."""
+        ...
+
+    @property
+    def is_rich(self) -> bool:
+        """Whether sums that do not change at all say something: on a few orbits, which are curves,
+        nearly every sum of many terms can be made constant.
+        """
         ...
 
     def table(self, trees: Sequence[Tree]) -> Table:
@@ -113,6 +122,11 @@ class Flow:
     def scale(self) -> FloatArray:
         """Robust spread of each input."""
         return self.field.scale
+
+    @property
+    def is_rich(self) -> bool:
+        """Velocities at points are."""
+        return True
 
     def table(self, trees: Sequence[Tree]) -> Table:
         """Slopes of terms along the motion, weighted so that no few points decide."""
@@ -177,6 +191,11 @@ class Orbits:
     def points(self) -> FloatArray:
         """All points, orbit by orbit."""
         return self.groups.reshape(-1, self.groups.shape[2])
+
+    @property
+    def is_rich(self) -> bool:
+        """With ten orbits or more."""
+        return len(self.groups) >= FEW_ORBITS
 
     def table(self, trees: Sequence[Tree]) -> Table:
         """How terms deviate from their mean over each orbit."""

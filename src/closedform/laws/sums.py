@@ -90,7 +90,7 @@ def prepare_fit(motion: Motion, library: Sequence[Term]) -> Fit | None:
         values,
         table.lengths[np.ix_(varies, varies)] / units / units[:, None],
         units,
-        _null_space(changes, values),
+        _null_space(changes, values) if motion.is_rich else np.zeros((len(units), 0)),
         changes.T @ changes / len(changes),
         values.T @ values / len(values),
     )
@@ -120,7 +120,13 @@ def _supports(fit: Fit, rng: np.random.Generator) -> list[Support]:
     lost = fit.lost / lengths / lengths[:, None]
     moments = Moments(lost, whole, np.diagonal(lost).copy())
     long = exact_sums(moments, fit.costs, MOST_NOISY, rng)
-    return [*best_supports(lost, whole, FEW_TERMS, per_size=PER_SIZE), *long[:MOST_LONG]]
+    # Compared with the gradients, as noise asks for, functions with a pole near the data seem
+    # small; compared with the spread, those that hardly vary do not count.
+    few = [
+        *best_supports(fit.lost, fit.spread, FEW_TERMS, per_size=PER_SIZE),
+        *best_supports(lost, whole, FEW_TERMS, per_size=PER_SIZE),
+    ]
+    return list(dict.fromkeys([*few, *long[:MOST_LONG]]))
 
 
 def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """The numbers of this room."""
 
-EXACT_CHANGE = 1e-5
+EXACT_CHANGE = 1e-6
 """Largest change of a law along motions that are known exactly, relative to its spread: integrators
 and differences leave 1e-7, and a formula that is almost a law a hundred times that.
 """

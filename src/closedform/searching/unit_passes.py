@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
@@ -19,7 +20,8 @@ from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
 from closedform.units.errors import UnitsError
-from closedform.units.legality import Legality
+from closedform.units.legality import Legality, charge
+from closedform.units.units import Units
 
 STRICT_SHARE = 0.6
 """Of the budget, for formulas of pure numbers: they are what units are stated for."""
@@ -86,7 +88,7 @@ def search_with_units(
     second = engine.search(field, loose, clock.remaining(), rng, progress)
     return replace(
         second,
-        front=_merged(first.front, second.front),
+        front=_merged(first.front, second.front, units, space.costs),
         statistics={
             **second.statistics,
             "seconds": clock.seconds,
@@ -98,10 +100,12 @@ def search_with_units(
     )
 
 
-def _merged(strict: Front, loose: Front) -> Front:
-    """Both fronts: what a formula of pure numbers explains nearly as well stays beside the other,
-    for the choice to decide.
-    """
-    known = {str(candidate.expression) for candidate in strict}
-    both = [*strict, *(one for one in loose if str(one.expression) not in known)]
-    return Front(tuple(sorted(both, key=lambda one: (one.complexity, one.misalignment))))
+def _merged(strict: Front, loose: Front, units: Units, costs: Costs) -> Front:
+    """Both fronts, with each constant that carries a unit counted like a further input."""
+    each = costs.variable + costs.of("mul")
+    charged = []
+    for one in loose:
+        extra = charge(one.expression.tree, units, one.expression.names)
+        if np.isfinite(extra):
+            charged.append(replace(one, complexity=one.complexity + round(extra) * each))
+    return Front.of([*strict, *charged])

@@ -9,7 +9,7 @@ import io
 import re
 import runpy
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def render(name: str) -> None:
     with contextlib.redirect_stdout(printed):
         runpy.run_path(str(HERE / f"{name}.py"), run_name="__main__")
     packages = ", ".join(f"{package} {version(package)}" for package in PACKAGES[name])
-    day = datetime.now(timezone.utc).date()
+    day = datetime.now(UTC).date()
     told = f"Run on {day} with closedform {_own_version()}, {packages}:\n\n```text\n"
     page = HERE / f"{name}.md"
     text = page.read_text(encoding="utf-8")

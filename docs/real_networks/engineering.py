@@ -30,6 +30,7 @@ class Network(torch.nn.Module):
         )  # fmt: skip
 
     def forward(self, x):
+        """The logarithm of the volume."""
         return self.layers((x.log() - centre) / spread)
 
 
@@ -52,9 +53,8 @@ print("\n ", answer.concept, "--", answer.verdict.status)
 print(f"  median angle {answer.alignment.angles[0]:.1f} degrees")
 field = cf.extract_field(network, inputs, "layers:0", names=["Tc", "Pc"])
 theory = cf.verify("Tc/Pc", field, rivals=None)
-print(
-    f"  theory, Tc/Pc: median angle {theory.alignment.angles[0]:.1f} degrees, {theory.verdict.status}"
-)
+angle = theory.alignment.angles[0]
+print(f"  theory, Tc/Pc: median angle {angle:.1f} degrees, {theory.verdict.status}")
 factor = np.exp(targets) * inputs[:, 1] / (83.1446 * inputs[:, 0])
 print(f"  Pc Vc/(R Tc) over all substances: {factor.mean():.3f} +- {factor.std():.3f}")
 

@@ -24,7 +24,7 @@ def compare(
     ] = None,
     moved: Annotated[
         float, typer.Option(metavar="N", help="Standard errors that count as a move.")
-    ] = 4.0,
+    ] = 3.0,
     builder: Annotated[
         str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
     ] = None,

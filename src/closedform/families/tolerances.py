@@ -10,7 +10,7 @@ TIMES_WORSE = 2.0
 a concept pays for longer formulas by the same factor.
 """
 
-MOVED = 4.0
+MOVED = 3.0
 """Standard errors from which a constant counts as moved. The errors come from leaving out regions,
 so they contain a network's own bias within the data, and not all of it.
 """

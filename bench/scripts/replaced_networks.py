@@ -84,7 +84,9 @@ def main() -> None:
 
     network = nn.Sequential(*head(2, 2), nn.Linear(2, 1))
     train(network, value, nn.MSELoss())
-    weight = network[3].weight.detach().numpy()[0]
+    last = network[3]
+    assert isinstance(last, nn.Linear)
+    weight = last.weight.detach().numpy()[0]
     show("direction in a layer", network, ("2", weight), value)
 
     class Convolution(nn.Module):

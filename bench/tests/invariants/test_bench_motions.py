@@ -42,6 +42,7 @@ def test_what_controls_conserve_is_conserved():
     for name in ("near-circular", "one-trajectory"):
         system = MOTION_CONTROLS[name]
         points = system.points(100, np.random.default_rng(0))
+        assert system.velocity is not None
         velocities = system.velocity(points)
         for law in system.conserved():
             slopes = np.einsum("nd,nd->n", law.gradient(points), velocities)

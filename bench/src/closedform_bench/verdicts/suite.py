@@ -14,7 +14,7 @@ from closedform.alignment.scores import field_misalignment
 from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
-from closedform_bench.invariants.task import BenchTask, Content
+from closedform_bench.invariants.bench_task import BenchTask, Content
 from closedform_bench.verdicts.case import PARTS, Part, VerdictCase
 from closedform_bench.verdicts.drawing import draw_case
 

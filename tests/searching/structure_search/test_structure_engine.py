@@ -116,7 +116,7 @@ def test_structure_is_read_at_the_scale_of_a_smooth_bias():
     truth = cf.parse("z*(exp(x/2) - 1)/y**2", names=list("xyz"))
     slopes = truth.gradient(points)
     sizes = np.linalg.norm(slopes, axis=1, keepdims=True)
-    bias = np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0]) * 0.02 * sizes
+    bias = np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0]) * 0.01 * sizes
     field = GradientField.from_arrays(points, slopes + bias, names=list("xyz"), tangent="none")
     result = search(field, seconds=5.0)
     clean = GradientField.from_arrays(points, slopes, names=list("xyz"), tangent="none")

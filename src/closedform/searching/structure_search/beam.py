@@ -140,8 +140,8 @@ class Beam:
         return best.loss, best.evidence(EXACT), self._shared(start, best)
 
     def _shared(self, start: State, merge: Merge) -> float:
-        """The share of a merge's loss that nearest neighbours in its two inputs have in common:
-        none of it if the loss is noise.
+        """The share of a merge's loss that nearest neighbours have in common, in its two inputs or
+        in all of them: none of it if the loss is noise.
         """
         chosen = list(merge.places)
         parts = [quantity.tree for quantity in start.quantities]
@@ -154,11 +154,16 @@ class Beam:
         own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-300)
         slopes = start.slopes[:, chosen]
         left = slopes[:, 0] * own[:, 1] - slopes[:, 1] * own[:, 0]
-        values = np.stack([start.quantities[place].values for place in chosen], axis=1)
-        values = values / values.std(axis=0)
-        nearest = np.asarray(KDTree(values).query(values, 2)[1])[:, 1]
         total = float(self.data.weights @ left**2)
-        return float(self.data.weights @ (left * left[nearest])) / total if total > 0 else 1.0
+        if not total > 0:
+            return 1.0
+        values = np.stack([quantity.values for quantity in start.quantities], axis=1)
+        values = values / values.std(axis=0)
+        shares = []
+        for near in (values[:, chosen], values):
+            nearest = np.asarray(KDTree(near).query(near, 2)[1])[:, 1]
+            shares.append(float(self.data.weights @ (left * left[nearest])) / total)
+        return max(shares)
 
     def divide(self, start: State, *, only_good: bool) -> None:
         """Merge quantities until one is left, or nothing merges any more.

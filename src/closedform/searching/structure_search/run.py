@@ -235,8 +235,7 @@ class Run:
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
             return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
-        would_be_seen = resolution is not None and found > np.deg2rad(resolution) ** 2
-        if evidence > WEAK and shared < NOISY and not would_be_seen:
+        if evidence > WEAK and shared < NOISY and self._may_be_noise(found):
             return [(TOLERANCE * found, apart)]
         # A level that was taken from a merge ends a search only if much speaks for that merge.
         self.is_known = evidence > STRONG and found < CARRIED
@@ -247,6 +246,16 @@ class Run:
             # Hardly any structure, or an exact one that is hidden: a look is enough.
             return [(EXACT, BRIEF)]
         return [(EXACT, HALF), (self.bias, apart)]
+
+    def _may_be_noise(self, found: float) -> bool:
+        """Whether the field's own estimate allows for so much noise in every direction."""
+        quality = self.field.quality
+        if quality.noise_degrees is None or quality.noise_resolution_degrees is None:
+            return True
+        degrees = np.rad2deg(np.sqrt(found * max(len(self.field.names) - 1, 1)))
+        return bool(
+            quality.noise_degrees > degrees / 2 or quality.noise_resolution_degrees > 4 * degrees
+        )
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs

@@ -12,7 +12,8 @@ from closedform_bench.verdicts.suite import VerdictPlan, verdict_summary
 def row(part, status, *, right=None, in_set=None, carried=None):
     return {
         "name": "one", "part": part, "kind": "exact", "right": right, "in_set": in_set,
-        "carried": carried, "status": status, "seconds": 1.0, "found": "x", "truth": None,
+        "carried": carried, "in_vocabulary": True,
+        "status": status, "seconds": 1.0, "found": "x", "truth": None,
     }  # fmt: skip
 
 

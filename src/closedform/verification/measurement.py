@@ -26,9 +26,10 @@ from closedform.verification.phi import fit_phi
 N_ARROWS, N_ANGLES = 150, 400
 """Directions and angles that an answer keeps for its pictures."""
 
-BIAS = 3.0
+BIAS = 1.5
 """How many times larger errors of constants are where all of the misalignment is bias: measured as
-the root mean square of their deviations from the truth, in jackknife errors, over small networks.
+the root mean square of their deviations from the truth, in jackknife errors, over 54 constants of
+small networks.
 """
 
 

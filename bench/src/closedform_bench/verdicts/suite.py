@@ -25,7 +25,8 @@ ROUNDING = 1e-12
 """Misalignment to the truth that the last digits of a constant make."""
 
 CARRIED = 5e-3
-"""A network that is misaligned to the truth by at most this has learned it."""
+"""A network that is misaligned to the truth by at most this has learned it; those count whose
+formula the default search space allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
     """Whether the answer is right, and whether the truth is in its set; None for a control."""
     problem = case.problem
     if problem is None:
-        return {"right": None, "in_set": None, "carried": None}
+        return {"right": None, "in_set": None, "carried": None, "in_vocabulary": None}
     found = (answer.concept, *answer.alternatives)
     right, *others = (
         _is_right(problem, formula, is_exact=case.kind == "exact") for formula in found
@@ -105,6 +106,7 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
         "right": right,
         "in_set": right or any(others),
         "carried": float(field_misalignment(problem.formula(), case.field).mean()),
+        "in_vocabulary": cf.SearchSpace().allows(problem.formula().tree, problem.names),
     }
 
 
@@ -125,7 +127,7 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
     """The object that ``--json`` prints."""
     true = [row for row in rows if row["part"] != "controls"]
     networks = [row for row in rows if row["part"] == "networks"]
-    carried = [row for row in networks if row["carried"] <= CARRIED]
+    carried = [row for row in networks if row["carried"] <= CARRIED and row["in_vocabulary"]]
     controls = [row for row in rows if row["part"] == "controls"]
     ambiguous = [row for row in true if row["status"] == "ambiguous"]
     sure = ("verified", "ambiguous")

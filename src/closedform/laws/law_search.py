@@ -193,7 +193,16 @@ class LawSearch:
     ) -> list[Candidate]:
         ordered = candidates
         if not in_order:
-            ordered = sorted(candidates, key=lambda one: (one.complexity, one.change.total))
+            # A stand-in that only just passes may be simpler than the law: on orbits in one plane
+            # the energy without its third component.
+            ordered = sorted(
+                candidates,
+                key=lambda one: (
+                    one.change.systematic > one.allowed / 10,
+                    one.complexity,
+                    one.change.total,
+                ),
+            )
         units = [self.units(concept) for concept in known]
         chosen: list[Candidate] = []
         for one in ordered:

@@ -107,7 +107,8 @@ class LawSearch:
             fit = prepare_fit(self.seen, library)
             if fit is None:
                 continue
-            if not fit.is_exact:
+            # Of a few orbits no sum is known to be exact, so that there is nothing to wait for.
+            if not fit.is_exact and self.seen.is_rich:
                 fits.append(fit)
                 continue
             self._offer_sums(fit)

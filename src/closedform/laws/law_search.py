@@ -107,7 +107,8 @@ class LawSearch:
             fit = prepare_fit(self.seen, library)
             if fit is None:
                 continue
-            if not fit.is_exact:
+            # Of a few orbits no sum is known to be exact, so that there is nothing to wait for.
+            if not fit.is_exact and self.seen.is_rich:
                 fits.append(fit)
                 continue
             self._offer_sums(fit)
@@ -193,7 +194,16 @@ class LawSearch:
     ) -> list[Candidate]:
         ordered = candidates
         if not in_order:
-            ordered = sorted(candidates, key=lambda one: (one.complexity, one.change.total))
+            # A stand-in that only just passes may be simpler than the law: on orbits in one plane
+            # the energy without its third component.
+            ordered = sorted(
+                candidates,
+                key=lambda one: (
+                    one.change.systematic > one.allowed / 10,
+                    one.complexity,
+                    one.change.total,
+                ),
+            )
         units = [self.units(concept) for concept in known]
         chosen: list[Candidate] = []
         for one in ordered:

@@ -21,11 +21,14 @@ FLOW = ("networks", "field", "searching", "selection", "verification", "interpre
 COLUMNS = {
     "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1,
     "equivalence": 1, "report": 2,
-    "testing": 2, "example": -2, "cli": 0,
+    "testing": -1, "example": 2, "cli": 0,
     "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
     "alignment": 0,
     "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1,
 }  # fmt: skip
+
+BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
+"""Of arrows that would run behind a room that has nothing to do with them."""
 
 WHAT = {
     "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
@@ -104,6 +107,12 @@ def heights(found: dict[str, set[str]]) -> dict[str, int]:
     return {room: height(room) for room in found}
 
 
+def places(found: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
+    """The centre of each room's box."""
+    level = heights(found)
+    return {room: (COLUMNS.get(room, 1) * 2.25, 1.12 * level[room]) for room in found}
+
+
 def description() -> str:
     """All arrows as text; the picture carries it for those who cannot see it."""
     return "; ".join(f"{first} uses {second}" for first, second in direct(uses()))
@@ -122,9 +131,7 @@ def draw(target: Path = PICTURE) -> None:
     width, height = 1.9, 0.62
     found = uses()
     level = heights(found)
-    level["report"] = level["selection"]  # beside the stages whose results it shows
-    level["testing"] = level["verification"]
-    place = {room: (COLUMNS.get(room, 1) * 2.25, 1.12 * level[room]) for room in found}
+    place = places(found)
     with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "closedform"}):
         figure, ax = plt.subplots(
             figsize=(7.8, 0.82 * (max(level.values()) + 1)), layout="constrained"
@@ -132,7 +139,7 @@ def draw(target: Path = PICTURE) -> None:
         for first, second in direct(found):
             (x, y), (other_x, other_y) = place[first], place[second]
             past = x == other_x and abs(other_y - y) > 1.3
-            bend = 0.42 if past or (first, second) == ("reading", "networks") else 0.0
+            bend = BENDS.get((first, second), 0.42 if past else 0.0)
             style = {
                 "arrowstyle": "-|>",
                 "color": GREY,

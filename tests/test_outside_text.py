@@ -271,12 +271,12 @@ def test_layers_shows_names_of_modules_escaped(tmp_path, monkeypatch):
 
 
 def test_doctor_shows_engines_escaped(monkeypatch):
-    from closedform.cli import doctor
+    from closedform.cli import doctor_command
     from closedform.searching import registry
 
     monkeypatch.setattr(registry, "engine_names", lambda: ["terms", EVIL])
-    monkeypatch.setattr(doctor, "version", lambda name: f"1.0{EVIL}")
-    monkeypatch.setattr(doctor, "_self_test", lambda: (True, 0.0, 0.0))
+    monkeypatch.setattr(doctor_command, "version", lambda name: f"1.0{EVIL}")
+    monkeypatch.setattr(doctor_command, "_self_test", lambda: (True, 0.0, 0.0))
     result = run("doctor")
     assert ESCAPED in result.stdout
     assert is_clean(result.stdout)

@@ -105,9 +105,9 @@ def write_checkpoint(folder: Path, version: int) -> None:
     import torch
 
     from closedform.networks.siamese_network import SiameseOptions
-    from closedform.networks.siamese_run import Run
+    from closedform.networks.siamese_run import TrainingRun
 
-    run = Run(SiameseOptions(hidden=(64, 64)), 0, torch.zeros((8, 3, 2)), None)
+    run = TrainingRun(SiameseOptions(hidden=(64, 64)), 0, torch.zeros((8, 3, 2)), None)
     run.seconds = float(version)
     run.store(folder / "file.checkpoint")
 
@@ -159,7 +159,7 @@ def read_inputs(folder: Path) -> int:
 def write_table(folder: Path, version: int, ending: str) -> None:
     import pandas
 
-    from closedform.cli.sweep import write_table
+    from closedform.cli.sweep_command import write_table
 
     rng = np.random.default_rng(version)
     table = pandas.DataFrame({"version": np.full(4000, version), "number": rng.normal(size=4000)})

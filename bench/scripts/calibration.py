@@ -17,7 +17,7 @@ from calibration_fields import Case, analytic, controls, trained
 
 import closedform as cf
 from closedform.alignment.refit import refit
-from closedform.verification.stability import mutual_misalignment
+from closedform.verification.same_form import mutual_misalignment
 
 WELL_TRAINED = 0.999
 
@@ -67,9 +67,7 @@ def run(case: Case, budget: float) -> dict[str, object]:
         "misalignment": None if alignment is None else alignment.misalignment,
         "bound": None if alignment is None else alignment.bound,
         "failed": [check.name for check in found.verdict.checks if check.passed is False],
-        "halves": []
-        if found.stability is None
-        else [str(concept) for concept in found.stability.concepts],
+        "alternatives": [str(formula) for formula in found.alternatives],
         "seconds": time.perf_counter() - began,
     }
 

@@ -4,7 +4,7 @@
 
 For each radius: the misalignment of the true invariant with the smoothed directions against that
 with the raw ones, and the gain that a user without the truth can see
-(`closedform.networks.smoothing_gain`, judged on raw held-out directions).
+(`closedform_bench.smoothing_gain`, judged on raw held-out directions).
 """
 
 import argparse
@@ -19,13 +19,13 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.networks import smoothing
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.smoothing_gain import smoothing_gain
 from closedform.networks.sources import open_source
 from closedform_bench.paper.answers import ANSWERS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import N_POINTS
 from closedform_bench.paper.profiles import get_profile
 from closedform_bench.paper.train import train_experiment
+from closedform_bench.smoothing_gain import smoothing_gain
 
 
 def main() -> None:

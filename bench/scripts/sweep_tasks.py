@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from closedform.sweeping import planning
-from closedform.sweeping.reading import read_neuron
+from closedform.sweeping.neuron_task import read_neuron
 
 
 def read_and_note(payload: dict[str, Any]) -> dict[str, Any]:

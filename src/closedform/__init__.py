@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from closedform.discovery import Discovery, discover
     from closedform.equivalence.same_concept import Equivalence, same_concept
     from closedform.estimator import ConceptSearch
+    from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
-    from closedform.field.storage import load_field
     from closedform.interpretation.answer import Interpretation
     from closedform.interpretation.storage import load_interpretation
     from closedform.interpretation.verdict import Verdict
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from closedform.searching.space import SearchSpace
     from closedform.selection.select_stage import Selection, select
     from closedform.sweeping.effort import Effort
-    from closedform.sweeping.result import Sweep
     from closedform.sweeping.sweep import sweep
+    from closedform.sweeping.sweep_result import Sweep
     from closedform.units.units import Units
     from closedform.verification.thresholds import Thresholds
     from closedform.verification.verify_stage import verify
@@ -44,7 +44,7 @@ _LAZY = {
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.selection.select_stage",
-    "Sweep": "closedform.sweeping.result",
+    "Sweep": "closedform.sweeping.sweep_result",
     "Thresholds": "closedform.verification.thresholds",
     "Units": "closedform.units.units",
     "Verdict": "closedform.interpretation.verdict",
@@ -53,7 +53,7 @@ _LAZY = {
     "interpret": "closedform.reading.network",
     "interpret_field": "closedform.reading.one_field",
     "interpret_fields": "closedform.reading.several_networks",
-    "load_field": "closedform.field.storage",
+    "load_field": "closedform.field.field_file",
     "load_interpretation": "closedform.interpretation.storage",
     "same_concept": "closedform.equivalence.same_concept",
     "search": "closedform.searching.search_stage",

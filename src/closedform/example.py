@@ -24,6 +24,7 @@ _SPLIT = (0, 8, 2)
 """Seed, experiment and split, from which the generator of the paper's test data starts."""
 
 _TOLERANCE = 1e-12
+"""Of the orbits: far below what the network can tell apart."""
 
 
 class Example(NamedTuple):

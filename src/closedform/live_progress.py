@@ -20,8 +20,7 @@ ProgressLike = bool | str | Progress | None
 """What a public function takes as `progress`."""
 
 _KINDS = ("line", "table")
-_NOTEBOOK_WIDTH = 120
-_BAR_WIDTH = 10
+_NOTEBOOK_WIDTH, _BAR_WIDTH = 120, 10
 _BAR_FROM = 100
 """In fewer columns the line has no bar: the expression needs the room more."""
 _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
@@ -223,7 +222,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TableRow:
     """One detail; the misalignment is empty if the engine did not send it."""
 
     label: str
@@ -231,11 +230,11 @@ class _Row:
     expression: str
 
 
-def _rows(snapshot: Snapshot) -> list[_Row]:
+def _rows(snapshot: Snapshot) -> list[_TableRow]:
     """The details, simplest first, without those that a later one beats at no greater
     complexity.
     """
-    rows: list[_Row] = []
+    rows: list[_TableRow] = []
     least = math.inf
     for label, text in reversed(snapshot.details):
         if label.isdecimal():
@@ -245,7 +244,7 @@ def _rows(snapshot: Snapshot) -> list[_Row]:
         found = _MISALIGNMENT.match(text)
         expression = text[found.end() :] if found else text
         rows.append(
-            _Row(
+            _TableRow(
                 _one_line(label),
                 found.group(1) if found else "",
                 _short_numbers(_one_line(expression)),

@@ -3,7 +3,8 @@
 import pytest
 
 import closedform as cf
-from closedform.canonical.partial_sums import MOST_DIVIDED, partial_sums
+from closedform.canonical.partial_sums import partial_sums
+from closedform.canonical.tolerances import MOST_DIVIDED
 
 
 def texts(formula: str) -> list[str]:

@@ -7,7 +7,7 @@ from closedform import parse
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.peel import moves
 from closedform.canonical.sample import Sample
-from closedform.canonical.spelling import spell
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 
 NAMES = ("x", "y", "z")

@@ -15,7 +15,7 @@ from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
-from closedform.canonical.snap import short_decimals, snapped_forms
+from closedform.canonical.snap import snapped_forms
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.testing.random_trees import random_tree
 from closedform.testing.strategies import expressions
@@ -72,7 +72,7 @@ def test_proposals_never_fail(expression: Expression) -> None:
         with_constants(expression, [place.value for place in free]).complexity()
         <= expression.complexity()
     )
-    for form in (*snapped_forms(expression, errors=[0.1] * len(free)), *short_decimals(expression)):
+    for form in snapped_forms(expression, errors=[0.1] * len(free)):
         assert form.names == NAMES
         assert form.tree.variables <= expression.tree.variables
     assert all(form.tree.variables for form in without_small_terms(expression, points(0.1)))

@@ -3,7 +3,7 @@
 import pytest
 
 from closedform import Expression, parse
-from closedform.canonical.snap import short_decimals, simple_numbers, snapped_forms
+from closedform.canonical.snap import snapped_forms
 from closedform.errors import ShapeError
 
 
@@ -87,13 +87,3 @@ def test_no_form_is_constant_or_repeated() -> None:
 def test_number_of_errors_is_checked() -> None:
     with pytest.raises(ShapeError, match="2 errors were given for 1 free constants"):
         snapped_forms(parse("x + 2.1*y"), errors=[0.1, 0.1])
-
-
-def test_simple_numbers_moves_only_what_is_near() -> None:
-    assert texts(simple_numbers(parse("x + 1.9999*y + 0.3*z"))) == ["x + 2*y + 0.3*z"]
-    assert simple_numbers(parse("x + 1.99*y")) == []
-
-
-def test_short_decimals() -> None:
-    assert texts(short_decimals(parse("v**2 + 394111/399431*x**2")))[0] == "v**2 + 0.98668*x**2"
-    assert short_decimals(parse("v**2 + sqrt(2)*x**2")) == []

@@ -4,8 +4,8 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.spelling import spell
 from closedform.canonical.squares import squared
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 
 NAMES = ("x", "y", "z")
@@ -28,6 +28,6 @@ NAMES = ("x", "y", "z")
     ],
 )
 def test_squared(text: str, form: str | None) -> None:
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     square = squared(algebra.normal(parse(text, NAMES).tree), algebra)
     assert (None if square is None else to_text(spell(square), NAMES)) == form

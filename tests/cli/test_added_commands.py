@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from closedform.cli import added_commands
 from closedform.cli.added_commands import BENCH_COMMANDS, ENTRY_POINT, add_commands
-from closedform.cli.same import same
+from closedform.cli.same_command import same
 from closedform.errors import ClosedformError, MissingDependencyError
 
 

@@ -55,7 +55,7 @@ NOTING = """
 import os
 
 from closedform.sweeping import planning
-from closedform.sweeping.reading import read_neuron
+from closedform.sweeping.neuron_task import read_neuron
 
 
 def read(payload):
@@ -235,7 +235,14 @@ def test_a_cluster_whose_parts_are_killed_gives_the_same_results(files, alone):
     notes, store = files / "notes", ResultStore(files / "many")
     path = os.pathsep.join([str(files), *filter(None, [os.environ.get("PYTHONPATH")])])
     # The first of the noise; it is no concept's representative.
-    environment = {**os.environ, "PYTHONPATH": path, "NOTES": str(notes), "POISON": "units:15"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "NOTES": str(notes),
+        "POISON": "units:15",
+        # A client waits so long for a scheduler to come back; Dask's own 30 s would be idle here.
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "8s",
+    }
     cluster = Cluster(files, environment)
     try:
         scheduler, workers, address = cluster.start_all(1, workers=2)

@@ -13,10 +13,9 @@ import pytest
 import closedform as cf
 from closedform.canonical.form import canonical_form
 from closedform.errors import ExpressionError, SpaceError, StorageError
-from closedform.expressions.kernel import FINE, constant_tangents, values_and_gradients
+from closedform.expressions.kernel import FINE, values_and_gradients
 from closedform.expressions.operator_entry import FIRST_CODE, MOST_CODES, forget
 from closedform.expressions.operators import CODES, OPERATORS
-from closedform.expressions.sympy_bridge import from_sympy
 from closedform.expressions.tape import compile_tapes
 from closedform.report.mathml import to_mathml
 from closedform.searching.evolution.operon import is_available, usable_operators
@@ -69,7 +68,7 @@ def test_text_is_read_back_and_every_evaluation_agrees(text):
 
 @pytest.mark.usefixtures("softplus", "blend")
 @pytest.mark.parametrize("text", ["softplus(0.7*x + 0.3*y) + x", "blend(0.7*x, 0.4 + y)"])
-def test_fits_of_constants_have_their_derivatives(text):
+def test_fits_of_constants_have_their_derivatives(text, constant_tangents):
     """Bends were not given: they are finite differences of the slopes."""
     tapes = compile_tapes([cf.parse(text, ["x", "y"]).tree])
     nodes, tangents = constant_tangents(tapes, POINTS)
@@ -160,7 +159,7 @@ def test_a_formula_serves_every_library(softplus):
 def test_what_a_function_of_arrays_cannot_do_is_said(blend):
     e = cf.parse("blend(x, y)")
     assert e.latex() == r"\operatorname{blend}{\left(x, y \right)}"
-    assert from_sympy(e.sympy(), ["x", "y"]) == e
+    assert str(e.sympy()) == "blend(x, y)"
     assert "<mi>blend</mi>" in to_mathml(e)
     torch = pytest.importorskip("torch")
     with pytest.raises(ExpressionError, match=r"'blend' has no form for torch.*pass torch="):

@@ -1,3 +1,4 @@
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -6,22 +7,37 @@ from hypothesis import assume, given, settings
 import closedform as cf
 from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
-from closedform.expressions.sympy_bridge import from_sympy, to_sympy
+from closedform.expressions.sympy_bridge import symbols, to_sympy
 from closedform.expressions.tree import apply, variable
 from closedform.testing.strategies import expressions
 
 
+def _values(form, names, points):
+    """A form at points, nan where it is not a real number."""
+    function = sympy.lambdify(symbols(names), form, "mpmath")
+    return np.array([_real(function, point) for point in points])
+
+
+def _real(function, point):
+    try:
+        number = mpmath.mpmathify(function(*map(mpmath.mpf, point)))
+    except (ArithmeticError, AttributeError, TypeError, ValueError):  # also of complex numbers
+        return np.nan
+    return np.nan if number.imag else float(number.real)
+
+
 @given(expressions(max_size=14))
 @settings(max_examples=300, deadline=None)
-def test_a_round_trip_preserves_the_function(e):
+def test_sympy_has_the_same_values(e):
     try:
         form = to_sympy(e)
-        back = from_sympy(form, e.names)
     except ExpressionError:
         assume(False)
         raise
+    # Ours are limits where SymPy divides by an exact zero: tanh(y)**(1/(x - x)).
+    assume(not form.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I))
     points = np.random.default_rng(0).uniform(0.3, 1.7, (20, 2))
-    before, after = e(points), back(points)
+    before = e(points)
     # SymPy cancels, so it may be finite where the original is not; never the other way round. Where
     # a rounding of the inputs changes the value, so does another order of operations.
     with np.errstate(all="ignore"):
@@ -30,27 +46,10 @@ def test_a_round_trip_preserves_the_function(e):
             & (np.abs(before) < 1e12)
             & (np.abs(e(points * (1 + 1e-14)) - before) < 1e-9)
         )
+    after = _values(form, e.names, points[usable])
     np.testing.assert_allclose(
-        after[usable], before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form} -> {back}"
+        after, before[usable], rtol=1e-6, atol=1e-6, err_msg=f"{e} -> {form}"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("v**2/2 + sin(x)", "v**2/2 + sin(x)"),
-        ("x - y*z", "x - y*z"),
-        ("1/x + 1/sqrt(y)", "1/sqrt(y) + 1/x"),
-        ("exp(1)*x", "exp(1)*x"),
-        ("pi*x", "pi*x"),
-        ("0.173/(v**2 + x**2)", "0.173/(v**2 + x**2)"),
-        ("2.5123456789*x", "2.5123456789*x"),
-        ("abs(x) - tanh(y)", "-tanh(y) + abs(x)"),
-    ],
-)
-def test_forms_come_back_as_people_write_them(text, printed):
-    e = cf.parse(text)
-    assert str(from_sympy(e.sympy(), e.names)) == printed
 
 
 def test_numbers_are_exact():
@@ -59,16 +58,6 @@ def test_numbers_are_exact():
 
 def test_symbols_are_real():
     assert to_sympy(cf.parse("sqrt(x**2)")) == sympy.Abs(sympy.Symbol("x", real=True))
-
-
-def test_what_has_no_counterpart_is_told():
-    x = sympy.Symbol("x")
-    with pytest.raises(ExpressionError, match="gamma"):
-        from_sympy(sympy.gamma(x), ["x"])
-    with pytest.raises(ExpressionError, match="not among the inputs"):
-        from_sympy(x, ["y"])
-    with pytest.raises(ExpressionError, match="no counterpart"):
-        from_sympy(sympy.I * x, ["x"])
 
 
 def test_nesting_beyond_sympy_is_told():

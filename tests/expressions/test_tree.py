@@ -3,14 +3,8 @@ import pickle
 import pytest
 
 from closedform.errors import ExpressionError
-from closedform.expressions.tree import (
-    MAX_SIZE,
-    Constant,
-    apply,
-    constant,
-    named_constant,
-    variable,
-)
+from closedform.expressions.tolerances import MAX_SIZE
+from closedform.expressions.tree import Constant, apply, constant, named_constant, variable
 
 X, Y = variable(0), variable(1)
 

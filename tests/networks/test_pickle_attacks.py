@@ -356,7 +356,7 @@ DATA: dict[str, Attack] = {
 def test_an_attack_in_a_data_file_neither_runs_nor_writes(
     name: str, quarantine: Path, harmless: Harmless, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("closedform.networks.model_files.FREE_EXPANSION", 2**20)
+    monkeypatch.setattr("closedform.networks.model_files.MAX_MEMORY", 2**20)
     path = DATA[name](quarantine)
 
     with harmless():

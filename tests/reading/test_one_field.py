@@ -142,7 +142,7 @@ def test_a_network_is_read_and_its_outputs_are_kept():
 def test_the_json_of_a_front_is_plain(found, tmp_path):
     found.save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text())
-    assert content["schema"] == 3
+    assert content["schema"] == 4
     assert content["verdict"]["status"] == "verified"
 
 

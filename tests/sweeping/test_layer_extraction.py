@@ -6,9 +6,9 @@ import pytest
 from closedform.execution.shared_folder import SharedFolder
 from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords
-from closedform.sweeping import extraction as module
-from closedform.sweeping.extraction import LayerExtraction
+from closedform.sweeping import layer_extraction as module
 from closedform.sweeping.inputs_file import load_inputs
+from closedform.sweeping.layer_extraction import LayerExtraction
 
 torch = pytest.importorskip("torch")
 

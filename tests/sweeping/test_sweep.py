@@ -15,7 +15,7 @@ from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.execution.task import Limits
 from closedform.sweeping import planning
-from closedform.sweeping.reading import finished
+from closedform.sweeping.neuron_task import finished
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
 EFFORT = cf.Effort(terms=200, evaluations=0)
@@ -113,7 +113,7 @@ def stub(monkeypatch, tmp_path):
     notes, failing = tmp_path / "notes", tmp_path / "failing"
     text = f"""
 from pathlib import Path
-from closedform.sweeping.reading import finished
+from closedform.sweeping.neuron_task import finished
 
 def read(payload):
     with open({str(notes)!r}, "a") as file:

@@ -5,9 +5,9 @@ import pytest
 
 from closedform.execution.store import ResultStore
 from closedform_bench.invariants.baselines import mixed_latents, read_implicitly
+from closedform_bench.invariants.bench_task import BenchTask, run_tasks
 from closedform_bench.invariants.leaderboard import BEGIN, END, leaderboard, update_page
 from closedform_bench.invariants.system_catalogue import SYSTEMS
-from closedform_bench.invariants.task import BenchTask, run_tasks
 
 
 def rows_of(name: str, recovered: int, false: int = 0, **more):

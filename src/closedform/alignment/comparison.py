@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from closedform.alignment.misalignment import NORMAL_SHARE
+from closedform.alignment.tolerances import ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.errors import ShapeError
@@ -187,15 +187,9 @@ def judge_tree(
         if undefined > give_up:
             return 1.0, 1.0
         backward(
-            *tape,
-            start,
-            length,
-            n,
-            blocks.shape[1],
-            values.ctypes,
-            adjoints.ctypes,
+            *tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes,
             gradient.ctypes,
-        )
+        )  # fmt: skip
         squared_norm(gradient, scale, n, total)
         squared_projection(gradient, concept[block], n, part, aligned)
         if tangent.shape[1] > 0:
@@ -266,9 +260,7 @@ def add_up(values, total, norm, aligned, weights, n):
     for k in range(n):
         share = aligned[k] / norm[k]
         fine = (
-            (norm[k] > NORMAL_SHARE * total[k])
-            & (total[k] < np.inf)
-            & (values[k] - values[k] == 0.0)
+            (norm[k] > ZERO_SHARE * total[k]) & (total[k] < np.inf) & (values[k] - values[k] == 0.0)
         )
         inside = 1.0 - share if share < 1.0 else 0.0
         lost += weights[k] * (inside if fine else 1.0)

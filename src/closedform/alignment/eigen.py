@@ -12,16 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.tolerances import DAMPINGS, DEPENDENT, SETTLED, ZERO_SHARE
 from closedform.arrays import FloatArray
-
-DEPENDENT = 1e-7
-"""Terms of unit length that span less than this squared length in some combination depend on each
-other.
-"""
-
-_ROUNDING = 1e-20
-_SETTLED = 0.995
-_DAMPINGS = (1e-1, 1e-2, 1e-4, 1e-7)
 
 
 def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
@@ -78,9 +70,8 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     >>> extended_minima(a, b, np.array([[0]])).round(12)
     array([[inf,  0.]])
     """
-    values, vectors, is_dependent = modes(
-        a[supports[:, :, None], supports[:, None, :]], _blocks(b, supports)
-    )
+    rows, columns = supports[:, :, None], supports[:, None, :]
+    values, vectors, is_dependent = modes(a[rows, columns], b[rows, columns])
     turned = np.swapaxes(vectors, 1, 2)
     along = turned @ b[supports]
     coupling = turned @ a[supports]
@@ -98,10 +89,6 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     with np.errstate(over="ignore", invalid="ignore"):
         found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
     return np.where(fine & np.isfinite(found), found, np.inf)
-
-
-def _blocks(matrix: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
-    return matrix[supports[:, :, None], supports[:, None, :]]
 
 
 def _secular_root(
@@ -206,10 +193,10 @@ def fit_coefficients(
         before = least
         if value < least:
             best, least = solved, value
-        if m == 1 or least < _ROUNDING or (turn > 0 and value > _SETTLED * before):
+        if m == 1 or least < ZERO_SHARE or (turn > 0 and value > SETTLED * before):
             break
         if turn < reweightings:
-            damping = _DAMPINGS[min(turn, len(_DAMPINGS) - 1)] * float(_middle(squared[None])[0])
+            damping = DAMPINGS[min(turn, len(DAMPINGS) - 1)] * float(_middle(squared[None])[0])
             solved = _smallest(whole, lost, weights / np.maximum(squared + damping, 1e-300))
     spread = np.abs(best) * (lengths @ weights) / total
     return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)
@@ -234,6 +221,7 @@ def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> Float
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
     b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
     lengths, axes = np.linalg.eigh(b)
+    # The terms are chosen by now, so more is kept here than where supports are compared.
     kept = lengths > DEPENDENT * 1e-3
     whitened = axes[:, kept] / np.sqrt(lengths[kept])
     vector = whitened @ np.linalg.eigh(whitened.T @ a @ whitened)[1][:, 0]

@@ -9,16 +9,9 @@ invertible distortion of either side matters. A zero or non-finite gradient of t
 
 import numpy as np
 
+from closedform.alignment.tolerances import TRIM, ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
-
-NORMAL_SHARE = 1e-20
-"""A gradient whose squared tangential part is below this share of the whole is zero in the tangent
-space.
-"""
-
-TRIM = 0.05
-"""Share of the worst points that the trimmed mean leaves out."""
 
 
 def point_misalignment(
@@ -61,7 +54,7 @@ def point_misalignment(
         norm = np.einsum("nr,nr->n", unit, unit)
         share = np.einsum("nrk,nr->nk", frames, unit)
         aligned = np.einsum("nk,nk->n", share, share) / norm
-        good = np.isfinite(total) & (total > 0) & (norm > NORMAL_SHARE) & np.isfinite(aligned)
+        good = np.isfinite(total) & (total > 0) & (norm > ZERO_SHARE) & np.isfinite(aligned)
     return np.where(good, np.clip(1 - aligned, 0.0, 1.0), 1.0)
 
 

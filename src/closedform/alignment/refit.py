@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.alignment.comparison import Comparison
-from closedform.alignment.constants import MAX_CONSTANTS, fit_constants
+from closedform.alignment.constant_fit import fit_constants
 from closedform.alignment.scores import comparison_of
+from closedform.alignment.tolerances import MOST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, with_numbers
@@ -56,7 +57,7 @@ class Tapes:
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
         chosen = tuple(
-            tuple(place for place in places if place in nodes)[:MAX_CONSTANTS]
+            tuple(place for place in places if place in nodes)[:MOST_FITTED]
             for places, nodes in zip(free, nodes_of, strict=True)
         )
         batch = compile_tapes([expression.tree for expression in expressions])

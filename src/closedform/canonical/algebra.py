@@ -5,32 +5,30 @@ from fractions import Fraction
 from functools import reduce
 from math import exp
 
-from closedform.canonical import numbers
 from closedform.canonical.functions import (
     constant_function,
     constant_value,
     is_constant_sum,
+    of_one,
     of_two,
-    periodic,
 )
-from closedform.canonical.numbers import plain
-from closedform.canonical.spelling import group, spell
-from closedform.canonical.sums import (
+from closedform.canonical.plain_numbers import ONE, is_short, plain, split_power
+from closedform.canonical.product_sums import (
     EULER,
     Atom,
     Factors,
-    Sum,
+    ProductSum,
     collect,
+    is_logarithm,
     of_atom,
     of_factors,
     of_number,
     split_constant,
 )
+from closedform.canonical.sum_spelling import group, spell
+from closedform.canonical.tolerances import LARGEST_EXPANDED_POWER
 from closedform.expressions.operators import POWERS
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
-
-_ONE = Fraction(1)
-_LARGEST_EXPANDED_POWER = 4
+from closedform.expressions.tree import Constant, Token, Tree, apply, constant
 
 
 class Algebra:
@@ -38,15 +36,15 @@ class Algebra:
 
     Parameters
     ----------
-    sign_of : callable
+    sign_of : callable, optional
         The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of
-        products need it.
+        products need it. Without data no sign is known.
     """
 
-    def __init__(self, sign_of: Callable[[Tree], int]) -> None:
+    def __init__(self, sign_of: Callable[[Tree], int] = lambda tree: 0) -> None:
         self._sign_of = sign_of
 
-    def normal(self, tree: Tree) -> Sum:
+    def normal(self, tree: Tree) -> ProductSum:
         """The sum that a formula is.
 
         Raises
@@ -56,14 +54,14 @@ class Algebra:
         """
         return tree.fold(_leaf, self._node)
 
-    def multiply(self, first: Sum, second: Sum) -> Sum:
+    def multiply(self, first: ProductSum, second: ProductSum) -> ProductSum:
         """The product; sums that meet other than numbers stay in brackets."""
         for number, other in ((first.number, second), (second.number, first)):
             if number is not None:
                 return other.scaled(number)
-        return self._product([*self._as_factors(first), *self._as_factors(second)], _ONE)
+        return self._product([*self._as_factors(first), *self._as_factors(second)], ONE)
 
-    def power(self, base: Sum, exponent: Fraction) -> Sum:
+    def power(self, base: ProductSum, exponent: Fraction) -> ProductSum:
         """A power with a constant exponent."""
         if exponent == 1 or base.number == 1:
             return base
@@ -82,22 +80,22 @@ class Algebra:
             if not inside:
                 raise ArithmeticError("root of a negative number")
             powers.append(
-                (group(self._product(inside, _ONE if coefficient > 0 else -_ONE)), exponent)
+                (group(self._product(inside, ONE if coefficient > 0 else -ONE)), exponent)
             )
-        number, *root = numbers.power(size, exponent)
+        number, *root = split_power(size, exponent)
         return self._product([*powers, *_root(*root)], number)
 
-    def exponential(self, argument: Sum) -> Sum:
+    def exponential(self, argument: ProductSum) -> ProductSum:
         """exp of a sum: numbers and logarithms in it become factors."""
         result = of_number(1)
         rest: list[tuple[Factors, Fraction]] = []
         for factors, coefficient in argument.parts:
             constants, varying = split_constant(factors)
-            if not factors and numbers.is_short(coefficient):
+            if not factors and is_short(coefficient):
                 result = self.multiply(result, of_factors([(EULER, coefficient)]))
             elif not varying:
                 result = result.scaled(plain(exp(float(coefficient) * constant_value(constants))))
-            elif len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1:
+            elif is_logarithm(factors):
                 inside = self.normal(factors[0][0].tree.children[0])
                 result = self.multiply(result, self.power(inside, coefficient))
             else:
@@ -108,7 +106,7 @@ class Algebra:
         inner = collect(rest).scaled(1 / lead)
         return self.multiply(result, of_factors([(Atom(apply("exp", spell(inner)), inner), lead)]))
 
-    def logarithm(self, argument: Sum) -> Sum:
+    def logarithm(self, argument: ProductSum) -> ProductSum:
         """log of a sum: factors that are positive on the data become terms."""
         if argument.single is None:
             size = abs(argument.parts[0][1]) if argument.parts else Fraction(0)
@@ -126,11 +124,11 @@ class Algebra:
         for atom, power in outside:
             total = total.plus(self._log_of(atom).scaled(power))
         if inside:
-            remaining = self._product(inside, _ONE if coefficient > 0 else -_ONE)
+            remaining = self._product(inside, ONE if coefficient > 0 else -ONE)
             total = total.plus(of_atom(Atom(apply("log", spell(remaining)))))
         return total
 
-    def expanded(self, total: Sum) -> Sum:
+    def expanded(self, total: ProductSum) -> ProductSum:
         """The sum with brackets multiplied out."""
         result = of_number(0)
         for factors, coefficient in total.parts:
@@ -138,7 +136,7 @@ class Algebra:
             for atom, power in factors:
                 count = (
                     int(power)
-                    if power.denominator == 1 and 0 < power <= _LARGEST_EXPANDED_POWER
+                    if power.denominator == 1 and 0 < power <= LARGEST_EXPANDED_POWER
                     else 0
                 )
                 if atom.is_group and atom.inside is not None and count:
@@ -148,7 +146,7 @@ class Algebra:
             result = result.plus(reduce(self.distributed, parts))
         return result
 
-    def distributed(self, first: Sum, second: Sum) -> Sum:
+    def distributed(self, first: ProductSum, second: ProductSum) -> ProductSum:
         """The product, term by term."""
         pieces = (
             part
@@ -158,22 +156,24 @@ class Algebra:
         )
         return collect(pieces)
 
-    def _as_factors(self, total: Sum) -> list[tuple[Atom, Fraction]]:
+    def _as_factors(self, total: ProductSum) -> list[tuple[Atom, Fraction]]:
         """A sum as factors; a number among them is an atom of its own, which `_product` takes out
         again.
         """
         if total.single is not None:
             factors, coefficient = total.single
-            return [*factors, (Atom(constant(coefficient)), _ONE)]
+            return [*factors, (Atom(constant(coefficient)), ONE)]
         lead = total.parts[0][1]
-        return [(group(total.scaled(1 / lead)), _ONE), (Atom(constant(lead)), _ONE)]
+        return [(group(total.scaled(1 / lead)), ONE), (Atom(constant(lead)), ONE)]
 
-    def _product(self, factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction) -> Sum:
+    def _product(
+        self, factors: Iterable[tuple[Atom, Fraction]], coefficient: Fraction
+    ) -> ProductSum:
         """A product of powers of atoms: like atoms meet, exponentials become one."""
         powers: dict[Atom, Fraction] = {}
         for atom, power in factors:
             if isinstance(atom.tree.root, Constant) and power.denominator == 1:
-                coefficient *= numbers.power(atom.tree.root.value, power)[0]
+                coefficient *= split_power(atom.tree.root.value, power)[0]
             else:
                 powers[atom] = powers.get(atom, Fraction(0)) + power
         powers = {atom: plain(power) for atom, power in powers.items() if power}
@@ -194,7 +194,7 @@ class Algebra:
             )
         for atom, power in list(powers.items()):
             if isinstance(atom.tree.root, Constant):
-                number, *root = numbers.power(atom.tree.root.value, power)
+                number, *root = split_power(atom.tree.root.value, power)
                 if _root(*root) != [(atom, power)]:
                     del powers[atom]
                     return self._product([*powers.items(), *_root(*root)], coefficient * number)
@@ -204,11 +204,11 @@ class Algebra:
                 return atom.inside.scaled(coefficient)
         return of_factors(powers.items(), coefficient)
 
-    def _power_of_group(self, base: Sum, exponent: Fraction) -> Sum:
+    def _power_of_group(self, base: ProductSum, exponent: Fraction) -> ProductSum:
         if not base.parts:
-            return of_number(numbers.power(Fraction(0), exponent)[0])
+            return of_number(split_power(Fraction(0), exponent)[0])
         lead = base.parts[0][1] if exponent.denominator == 1 else abs(base.parts[0][1])
-        number, *root = numbers.power(lead, exponent)
+        number, *root = split_power(lead, exponent)
         return self._product([(group(base.scaled(1 / lead)), exponent), *_root(*root)], number)
 
     def _pulled(
@@ -233,7 +233,7 @@ class Algebra:
     def _is_positive(self, atom: Atom) -> bool:
         return atom.is_exponential or atom.tree.root == "abs" or self._sign_of(atom.tree) > 0
 
-    def _log_of(self, atom: Atom) -> Sum:
+    def _log_of(self, atom: Atom) -> ProductSum:
         if atom == EULER:
             return of_number(1)
         if atom.is_constant:
@@ -242,16 +242,16 @@ class Algebra:
             return atom.inside
         return of_atom(Atom(apply("log", atom.tree)))
 
-    def _node(self, name: str, *operands: Sum) -> Sum:
+    def _node(self, name: str, *operands: ProductSum) -> ProductSum:
         first = operands[0]
         if name in ("add", "sub"):
-            return first.plus(operands[1] if name == "add" else operands[1].scaled(-_ONE))
+            return first.plus(operands[1] if name == "add" else operands[1].scaled(-ONE))
         if name == "neg":
-            return first.scaled(-_ONE)
+            return first.scaled(-ONE)
         if name == "mul":
             return self.multiply(first, operands[1])
         if name == "div":
-            return self.multiply(first, self.power(operands[1], -_ONE))
+            return self.multiply(first, self.power(operands[1], -ONE))
         if name in POWERS:
             return self.power(first, POWERS[name])
         if name == "pow":
@@ -266,9 +266,9 @@ class Algebra:
             return self.logarithm(first)
         if name == "abs":
             return self._absolute(first)
-        return periodic(name, first)
+        return of_one(name, first)
 
-    def _general_power(self, base: Sum, exponent: Sum) -> Sum:
+    def _general_power(self, base: ProductSum, exponent: ProductSum) -> ProductSum:
         if exponent.number is not None:
             return self.power(base, exponent.number)
         if (
@@ -282,14 +282,14 @@ class Algebra:
             return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
         return of_atom(Atom(apply("pow", spell(base), spell(exponent))))
 
-    def _absolute(self, argument: Sum) -> Sum:
+    def _absolute(self, argument: ProductSum) -> ProductSum:
         sign = self._sign_of(spell(argument))
         if sign:
             return argument.scaled(Fraction(sign))
         if argument.single is None:
             size = abs(argument.parts[0][1])
             lead = argument.parts[0][1]
-            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), _ONE)], size)
+            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), ONE)], size)
         factors, coefficient = argument.single
         kept = [
             (a, p)
@@ -298,15 +298,13 @@ class Algebra:
         ]
         odd = tuple((atom, power) for atom, power in factors if (atom, power) not in kept)
         if odd:
-            kept.append((Atom(apply("abs", spell(self._product(odd, _ONE)))), _ONE))
+            kept.append((Atom(apply("abs", spell(self._product(odd, ONE)))), ONE))
         return self._product(kept, abs(coefficient))
 
 
-def _leaf(token: Token) -> Sum:
-    if isinstance(token, Variable):
-        return of_atom(Atom(Tree((token,))))
+def _leaf(token: Token) -> ProductSum:
     if isinstance(token, Constant):
-        return of_number(plain(token.value))
+        return of_number(token.value)
     return of_atom(Atom(Tree((token,))))
 
 

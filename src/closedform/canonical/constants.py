@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
-import numpy as np
-
-from closedform.canonical.numbers import is_simple, plain
+from closedform.canonical.plain_numbers import is_simple, plain
 from closedform.errors import ShapeError
-from closedform.expressions.evaluate import depends_on_inputs, operand_positions, value
+from closedform.expressions.evaluate import depends_on_inputs, number_of, operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import NAMED_CONSTANTS
-from closedform.expressions.tree import Constant, Token, Tree, apply, constant
+from closedform.expressions.tree import Constant, Token, Tree, apply, constant, subtrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +57,6 @@ def free_constants(expression: Expression) -> tuple[FreeConstant, ...]:
             ):
                 free[child] = FreeConstant(child, _number(parts[child]))
     return tuple(free[position] for position in sorted(free))
-
-
-def subtrees(tree: Tree) -> list[Tree]:
-    """The tree below each node."""
-    parts: list[Tree] = []
-    for token, operands in zip(tree.tokens, operand_positions(tree), strict=True):
-        parts.append(
-            apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
-        )
-    return parts
 
 
 def with_constants(
@@ -118,12 +106,7 @@ def with_constants(
 
 
 def _number(tree: Tree) -> Fraction:
-    return tree.root.value if isinstance(tree.root, Constant) else plain(_level(tree))
-
-
-def _level(tree: Tree) -> float:
-    with np.errstate(all="ignore"):
-        return float(value(tree, []))
+    return tree.root.value if isinstance(tree.root, Constant) else plain(number_of(tree))
 
 
 def _is_structure(parent: Token, place: int, tree: Tree) -> bool:
@@ -131,7 +114,7 @@ def _is_structure(parent: Token, place: int, tree: Tree) -> bool:
         number = tree.root.value
         whole_power = parent == "pow" and place == 1 and number.denominator == 1
         return whole_power or (parent == "div" and place == 0 and number == 1)
-    return not isfinite(_level(tree)) or any(_has_meaning(part) for part in subtrees(tree))
+    return not isfinite(number_of(tree)) or any(_has_meaning(part) for part in subtrees(tree))
 
 
 def _has_meaning(tree: Tree) -> bool:

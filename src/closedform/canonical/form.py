@@ -1,7 +1,6 @@
 """The canonical form of a formula: the plainest one that is the same concept on the data."""
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -10,52 +9,31 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import awkwardness
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
 from closedform.canonical.peel import moves
+from closedform.canonical.plain_numbers import awkwardness
+from closedform.canonical.product_sums import ProductSum, atom_order
 from closedform.canonical.sample import Sample
 from closedform.canonical.scale import scaled
-from closedform.canonical.small_terms import ranked_variants
-from closedform.canonical.snap import short_decimals, simple_numbers
-from closedform.canonical.spelling import plain_cost, spell
-from closedform.canonical.sums import Sum, atom_order
+from closedform.canonical.sum_spelling import plain_cost, spell
+from closedform.canonical.tolerances import (
+    FEW,
+    HOPELESS,
+    MAX_NODES,
+    MAX_ROUNDS,
+    MOST_VISITED,
+    SAMPLE_POINTS,
+    SLACK,
+)
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Constant, Tree, apply, constant
 
-MAX_NODES = 300
-"""Longer formulas come back as they are."""
-
-MOST_VISITED = 16
-"""Forms from which others are derived."""
-
-SLACK = 6
-"""Forms more complex than the best by more than this lead nowhere."""
-
-HOPELESS = 3
-"""Forms that are so many times as complex before common factors are taken out are not looked at."""
-
-FEW = 4
-"""Sums of no more terms are always looked at."""
-
-SAMPLE_POINTS = 400
-"""Points on which forms are compared during the search; the last one is compared on all."""
-
-MAX_ROUNDS = 6
-
-SMALL = 0.05
-"""Terms with a smaller share of the slope are proposed to be left out."""
-
-Accept = Callable[[Expression, Expression], bool]
-"""Asked with the old and the new form whether a step that changes the function is to stay."""
-
 _FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
 
 
-def canonical_form(
-    expression: Expression, points: ArrayLike, *, accept: Accept | None = None
-) -> Expression:
+def canonical_form(expression: Expression, points: ArrayLike) -> Expression:
     """The plainest formula of the same concept.
 
     Parameters
@@ -64,9 +42,6 @@ def canonical_form(
     points : array-like, shape (n_points, n_inputs)
         The data: a function around the formula is peeled off where it is monotone on the data's
         range.
-    accept : callable, optional
-        Asked for each step that changes the concept a little: small terms left out, numbers made
-        simple. Without it there is no such step.
 
     Returns
     -------
@@ -86,37 +61,8 @@ def canonical_form(
     """
     array = as_points(points, len(expression.names))
     ordered, columns = in_name_order(expression)
-    exact = Expression(_fixed_point(ordered.tree, array[:, columns]), ordered.names)
-    if accept is None:
-        return exact.rename(expression.names)
-
-    def accepts(old: Expression, new: Expression) -> bool:
-        return accept(old.rename(expression.names), new.rename(expression.names))
-
-    return _approximated(exact, array[:, columns], accepts).rename(expression.names)
-
-
-def _approximated(expression: Expression, points: FloatArray, accept: Accept) -> Expression:
-    """Leave out small terms and round, from the least change on, for as long as that is
-    accepted.
-    """
-    while True:
-        for share, shorter in ranked_variants(expression, points):
-            if (
-                share < SMALL
-                and shorter.complexity() < expression.complexity()
-                and accept(expression, shorter)
-            ):
-                expression = Expression(_fixed_point(shorter.tree, points), expression.names)
-                break
-        else:
-            break
-    for propose in (simple_numbers, short_decimals):
-        for rounded in propose(expression):
-            if rounded.complexity() <= expression.complexity() and accept(expression, rounded):
-                expression = Expression(_fixed_point(rounded.tree, points), expression.names)
-                break
-    return expression
+    plainest = _fixed_point(ordered.tree, array[:, columns])
+    return Expression(plainest, ordered.names).rename(expression.names)
 
 
 def _fixed_point(tree: Tree, points: FloatArray) -> Tree:
@@ -192,11 +138,11 @@ class _Search:
 
     def run(self, tree: Tree) -> list[tuple[tuple[Any, ...], Tree]]:
         """The forms found, best first."""
-        found: dict[Sum, tuple[tuple[Any, ...], Tree]] = {}
-        queue: list[tuple[tuple[Any, ...], int, Sum]] = []
+        found: dict[ProductSum, tuple[tuple[Any, ...], Tree]] = {}
+        queue: list[tuple[tuple[Any, ...], int, ProductSum]] = []
         ticket = count()
 
-        def add(total: Sum) -> None:
+        def add(total: ProductSum) -> None:
             form = scaled(total, self.algebra)
             if form in found or not form.parts:
                 return

@@ -6,42 +6,38 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite, pi
 
-import numpy as np
-
-from closedform.canonical.numbers import is_short, is_simple, plain
-from closedform.canonical.spelling import spell
-from closedform.canonical.sums import (
+from closedform.canonical.plain_numbers import ONE, is_short, is_simple, plain
+from closedform.canonical.product_sums import (
     Atom,
-    Sum,
+    ProductSum,
     atom_order,
     of_atom,
     of_factors,
     of_number,
     split_constant,
 )
-from closedform.expressions.evaluate import value
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
+from closedform.canonical.sum_spelling import spell
+from closedform.canonical.tolerances import EQUAL, LONGEST_CONSTANT
+from closedform.expressions.evaluate import number_of
+from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tree import Constant, apply
 
-_ONE = Fraction(1)
-_LONGEST_CONSTANT = 4
 
-
-def periodic(name: str, argument: Sum) -> Sum:
+def of_one(name: str, argument: ProductSum) -> ProductSum:
     """A function of one argument with its sign, its scale and quarter turns taken out, as far as
     the function lets them.
     """
-    sign = _ONE
+    sign = ONE
     if name in ("sin", "cos", "tan"):
         name, sign, argument = _turned(name, argument)
     operator = OPERATORS[name]
     if argument.parts[0][1] < 0 and operator.parity is not None:
-        sign, argument = (-sign if operator.parity == "odd" else sign), argument.scaled(-_ONE)
+        sign, argument = (-sign if operator.parity == "odd" else sign), argument.scaled(-ONE)
     factor, (argument,) = _scaled_alike(operator, argument)
-    return of_factors([(Atom(apply(name, spell(argument))), _ONE)], sign * factor)
+    return of_factors([(Atom(apply(name, spell(argument))), ONE)], sign * factor)
 
 
-def of_two(name: str, first: Sum, second: Sum) -> Sum:
+def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
     """A function of two arguments, in one order if they may change places, and with their common
     scale taken out.
     """
@@ -52,67 +48,62 @@ def of_two(name: str, first: Sum, second: Sum) -> Sum:
         trees.sort(key=atom_order)
         if trees[0] == trees[1] and operator.homogeneous == 1:
             return first.scaled(factor)
-    return of_factors([(Atom(apply(name, *trees)), _ONE)], factor)
+    return of_factors([(Atom(apply(name, *trees)), ONE)], factor)
 
 
-def _scaled_alike(operator: Operator, *arguments: Sum) -> tuple[Fraction, tuple[Sum, ...]]:
+def _scaled_alike(
+    operator: Operator, *arguments: ProductSum
+) -> tuple[Fraction, tuple[ProductSum, ...]]:
     """Divide the arguments of a homogeneous function by the size of the first coefficient, and say
     by what it is multiplied.
     """
     if operator.homogeneous is None:
-        return _ONE, arguments
+        return ONE, arguments
     # The order of the arguments may still change, so the scale must not depend on it.
     sizes = [abs(argument.parts[0][1]) for argument in arguments if argument.parts]
-    size = max(sizes, default=_ONE) if operator.is_symmetric else next(iter(sizes), _ONE)
+    size = max(sizes, default=ONE) if operator.is_symmetric else next(iter(sizes), ONE)
     return size**operator.homogeneous, tuple(argument.scaled(1 / size) for argument in arguments)
 
 
-def _turned(name: str, argument: Sum) -> tuple[str, Fraction, Sum]:
+def _turned(name: str, argument: ProductSum) -> tuple[str, Fraction, ProductSum]:
     """sin(x + pi/2) as cos(x), and the like."""
     shift = sum(float(c) * constant_value(f) for f, c in argument.parts if not split_constant(f)[1])
     quarters = round(shift / (pi / 2))
     step = 2 if name == "tan" else 1
-    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > 1e-12 * abs(shift):
-        return name, _ONE, argument
-    rest = Sum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
+    if not quarters or quarters % step or abs(shift - quarters * pi / 2) > EQUAL * abs(shift):
+        return name, ONE, argument
+    rest = ProductSum(tuple(part for part in argument.parts if split_constant(part[0])[1]))
     if name == "tan":
-        return name, _ONE, rest
+        return name, ONE, rest
     turn = (quarters + (name == "cos")) % 4
-    return ("sin", "cos")[turn % 2], (-_ONE if turn >= 2 else _ONE), rest
+    return ("sin", "cos")[turn % 2], (-ONE if turn >= 2 else ONE), rest
 
 
 def constant_value(factors: Iterable[tuple[Atom, Fraction]]) -> float:
     """The value of a product of constant atoms."""
     result = 1.0
     for atom, power in factors:
-        root = atom.tree.root
-        named = (
-            float(NAMED_CONSTANTS[root])
-            if isinstance(root, str) and root in NAMED_CONSTANTS
-            else None
-        )
-        result *= (float(value(atom.tree, [])) if named is None else named) ** float(power)
+        result *= number_of(atom.tree) ** float(power)
     return result
 
 
-def is_constant_sum(total: Sum) -> bool:
+def is_constant_sum(total: ProductSum) -> bool:
     """Whether no input occurs."""
     return not any(split_constant(factors)[1] for factors, _ in total.parts)
 
 
-def constant_function(name: str, *arguments: Sum) -> Sum:
+def constant_function(name: str, *arguments: ProductSum) -> ProductSum:
     """A function of constants: a number if it is a simple one, else a constant of its own, or its
     decimals if it is long.
     """
     tree = apply(name, *(spell(argument) for argument in arguments))
-    with np.errstate(all="ignore"):
-        level = float(value(tree, []))
+    level = number_of(tree)
     if not isfinite(level):
         raise ArithmeticError("not a finite number")
     decimals = plain(level)
     if (
         is_simple(decimals)
-        or tree.size > _LONGEST_CONSTANT
+        or tree.size > LONGEST_CONSTANT
         or not all(is_short(token.value) for token in tree.tokens if isinstance(token, Constant))
     ):
         return of_number(decimals)

@@ -7,14 +7,12 @@ from fractions import Fraction
 from itertools import combinations
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
+from closedform.canonical.product_sums import Factors, ProductSum
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
-from closedform.canonical.sums import Factors, Sum
+from closedform.canonical.sum_spelling import spell
+from closedform.canonical.tolerances import MOST_DIVIDED
 from closedform.expressions.expression import Expression
-
-MOST_DIVIDED = 6
-"""Terms of which every selection is tried; of longer sums one or two terms are left out."""
 
 
 def partial_sums(expression: Expression) -> list[Expression]:
@@ -37,12 +35,12 @@ def partial_sums(expression: Expression) -> list[Expression]:
     ['a', 'a*b', 'c', 'a*(b + 2)', 'a + c', 'a*b + 2*c']
     """
     ordered, _ = in_name_order(expression)
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     try:
         total = algebra.normal(ordered.tree)
     except ArithmeticError:
         return []
-    forms = (scaled(Sum(parts), algebra) for parts in _selections(total))
+    forms = (scaled(ProductSum(parts), algebra) for parts in _selections(total))
     trees = dict.fromkeys(spell(form) for form in forms if form.parts)
     return [
         Expression(tree, ordered.names).rename(expression.names)
@@ -51,7 +49,7 @@ def partial_sums(expression: Expression) -> list[Expression]:
     ]
 
 
-def _selections(total: Sum) -> Iterator[tuple[tuple[Factors, Fraction], ...]]:
+def _selections(total: ProductSum) -> Iterator[tuple[tuple[Factors, Fraction], ...]]:
     count = len(total.parts)
     least = 1 if count <= MOST_DIVIDED else count - 2
     for size in range(least, count):

@@ -7,20 +7,24 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import is_simple
+from closedform.canonical.plain_numbers import ONE, is_simple
+from closedform.canonical.product_sums import (
+    Atom,
+    Factors,
+    ProductSum,
+    is_logarithm,
+    of_atom,
+    of_factors,
+)
 from closedform.canonical.sample import Sample, power_function
 from closedform.canonical.squares import squared
-from closedform.canonical.sums import Atom, Factors, Sum, of_atom, of_factors
+from closedform.canonical.tolerances import MOST_EXPANDED
 from closedform.expressions.tree import apply, variable
 
-MOST_EXPANDED = 16
-"""Brackets are multiplied out only if this gives no more terms than these or those before."""
-
-_ONE = Fraction(1)
 _X = variable(0)
 
 
-def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def moves(total: ProductSum, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     """Sums that are the same concept as this one, or may be: who takes one must check it on the
     data.
     """
@@ -39,13 +43,13 @@ def moves(total: Sum, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
             yield square
 
 
-def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     if len(factors) == 1:
         atom, power = factors[0]
         yield from _inside(atom, power, algebra, sample)
     else:
         shared = _shared_power([power for _, power in factors])
-        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -_ONE)):
+        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -ONE)):
             if exponent != 1:
                 yield of_factors((atom, power * exponent) for atom, power in factors)
         turned = algebra.expanded(of_factors((atom, -power) for atom, power in factors))
@@ -55,22 +59,22 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         if any(atom.is_exponential or atom.tree.root == "pow" for atom, _ in factors) and all(
             sample.sign_of(atom.tree) > 0 for atom, _ in factors
         ):
-            logarithm = Sum(())
+            logarithm = ProductSum(())
             for atom, power in factors:
                 logarithm = logarithm.plus(_logarithm(atom, algebra).scaled(power))
             yield logarithm
 
 
-def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> Iterator[Sum]:
+def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
     """Without the outermost function, if it can be inverted on the range of what is inside."""
     if atom.is_exponential and atom.inside is not None:
         yield atom.inside
         return
     if power != 1:
         plain_power = (
-            [_ONE]
+            [ONE]
             if sample.is_invertible(power_function(float(power)), atom.tree)
-            else [Fraction(2), -_ONE]
+            else [Fraction(2), -ONE]
         )
         yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
         yield from (
@@ -90,7 +94,7 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
             yield algebra.power(algebra.normal(argument), Fraction(2))
 
 
-def _logarithm(atom: Atom, algebra: Algebra) -> Sum:
+def _logarithm(atom: Atom, algebra: Algebra) -> ProductSum:
     if atom.tree.root == "pow":
         base, exponent = atom.tree.children
         if base.is_constant:
@@ -99,7 +103,7 @@ def _logarithm(atom: Atom, algebra: Algebra) -> Sum:
     return algebra.logarithm(of_atom(atom))
 
 
-def _remainders(factors: Factors, algebra: Algebra) -> Iterator[Sum]:
+def _remainders(factors: Factors, algebra: Algebra) -> Iterator[ProductSum]:
     """A/B as (A - c*B)/B, and turned over: N/(a*N + b*D) becomes N/D."""
     above = _multiplied((atom, power) for atom, power in factors if power > 0)
     below = _multiplied((atom, -power) for atom, power in factors if power < 0)
@@ -110,11 +114,11 @@ def _remainders(factors: Factors, algebra: Algebra) -> Iterator[Sum]:
         for ratio in dict.fromkeys(rows[f] / c for f, c in denominator.parts if f in rows):
             rest = numerator.plus(denominator.scaled(-ratio))
             if 0 < len(rest.parts) < len(numerator.parts):
-                yield algebra.multiply(rest, algebra.power(denominator, -_ONE))
-                yield algebra.multiply(denominator, algebra.power(rest, -_ONE))
+                yield algebra.multiply(rest, algebra.power(denominator, -ONE))
+                yield algebra.multiply(denominator, algebra.power(rest, -ONE))
 
 
-def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
+def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> ProductSum | None:
     """One bracket, or a product without brackets."""
     found = list(factors)
     if len(found) == 1 and found[0][1] == 1 and found[0][0].is_group:
@@ -122,7 +126,7 @@ def _multiplied(factors: Iterator[tuple[Atom, Fraction]]) -> Sum | None:
     return of_factors(found) if found and not any(atom.is_group for atom, _ in found) else None
 
 
-def _together(total: Sum, algebra: Algebra) -> Sum | None:
+def _together(total: ProductSum, algebra: Algebra) -> ProductSum | None:
     """The sum as one fraction, with what all terms share outside."""
     found = (atom for factors, _ in total.parts for atom, _ in factors)
     atoms = dict.fromkeys(
@@ -140,16 +144,11 @@ def _together(total: Sum, algebra: Algebra) -> Sum | None:
     return algebra.multiply(of_factors(shared), algebra.expanded(inner))
 
 
-def _without_logarithms(total: Sum, algebra: Algebra) -> Iterator[Sum]:
+def _without_logarithms(total: ProductSum, algebra: Algebra) -> Iterator[ProductSum]:
     """exp of a sum of logarithms and other terms, scaled so that one of the logarithms
     disappears.
     """
-    scales = [
-        c
-        for factors, c in total.parts
-        if len(factors) == 1 and factors[0][0].tree.root == "log" and factors[0][1] == 1
-    ]
-    for scale in dict.fromkeys(scales):
+    for scale in dict.fromkeys(c for factors, c in total.parts if is_logarithm(factors)):
         yield algebra.exponential(total.scaled(1 / scale))
 
 

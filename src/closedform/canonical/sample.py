@@ -5,15 +5,10 @@ there.
 import numpy as np
 
 from closedform.alignment.misalignment import point_misalignment
+from closedform.alignment.tolerances import ROUNDING, SAME
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate, value_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
-
-EXACT = 1e-12
-"""Mean misalignment that rounding alone may cause."""
-
-_GRID = 257
-_ROUNDING = 1e-9
 
 
 class Sample:
@@ -56,7 +51,8 @@ class Sample:
         bounds = self.range_of(inner)
         if bounds is None or bounds[0] == bounds[1]:
             return False
-        steps = np.diff(evaluate(outer, np.linspace(*bounds, _GRID)[:, None]))
+        # An odd number, so that the middle of a symmetric range is met.
+        steps = np.diff(evaluate(outer, np.linspace(*bounds, 257)[:, None]))
         return bool(
             np.isfinite(steps).all() and ((steps >= 0).all() or (steps <= 0).all()) and steps.any()
         )
@@ -70,7 +66,7 @@ class Sample:
         values, slopes = _values_and_slopes(tree, self.points, self.scale)
         if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
             return False
-        if not point_misalignment(slopes, self.directions[:, :, None]).mean() < EXACT:
+        if not point_misalignment(slopes, self.directions[:, :, None]).mean() < ROUNDING:
             return False
         with np.errstate(all="ignore"):
             along = np.einsum("nd,nd->n", slopes, self.directions)
@@ -100,8 +96,8 @@ def _in_order(first: FloatArray, second: FloatArray) -> bool:
     order = np.lexsort((second, first))
     a, b = first[order], second[order]
     highest = np.maximum.accumulate(b)
-    fallen = np.flatnonzero(b < highest - _ROUNDING * np.abs(highest))
+    fallen = np.flatnonzero(b < highest - SAME * np.abs(highest))
     if not len(fallen):
         return True
     places = np.maximum.accumulate(np.where(b == highest, np.arange(len(b)), 0))[fallen]
-    return bool((a[fallen] - a[places] <= _ROUNDING * np.abs(a[places])).all())
+    return bool((a[fallen] - a[places] <= SAME * np.abs(a[places])).all())

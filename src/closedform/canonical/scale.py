@@ -4,21 +4,19 @@ from fractions import Fraction
 from math import log
 
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.numbers import awkwardness, is_simple
-from closedform.canonical.sums import Factors, Sum, of_factors, split_constant
+from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
+from closedform.canonical.product_sums import Factors, ProductSum, of_factors, split_constant
 from closedform.expressions.exact_numbers import decimal
 
-_ONE = Fraction(1)
 
-
-def scaled(total: Sum, algebra: Algebra) -> Sum:
+def scaled(total: ProductSum, algebra: Algebra) -> ProductSum:
     """The sum without its constant, the first term positive, and with as few numbers as possible.
 
     Between scalings with as many numbers, measured ones are decimals near 1. If all are plain,
     functions rather than powers have the coefficient 1, then coefficients are integers, then small,
     then the first is 1. An empty sum is a constant.
     """
-    varying = Sum(tuple(part for part in total.parts if split_constant(part[0])[1]))
+    varying = ProductSum(tuple(part for part in total.parts if split_constant(part[0])[1]))
     if not varying.parts:
         return varying
     divisors = dict.fromkeys(
@@ -26,10 +24,12 @@ def scaled(total: Sum, algebra: Algebra) -> Sum:
     )
     options = [_divided(varying, constants, number, algebra) for constants, number in divisors]
     best = min(enumerate(options), key=lambda option: (*_plainness(option[1]), option[0]))[1]
-    return best if best.parts[0][1] > 0 else best.scaled(-_ONE)
+    return best if best.parts[0][1] > 0 else best.scaled(-ONE)
 
 
-def _divided(total: Sum, constants: Factors, number: Fraction, algebra: Algebra) -> Sum:
+def _divided(
+    total: ProductSum, constants: Factors, number: Fraction, algebra: Algebra
+) -> ProductSum:
     if not constants:
         return total if number == 1 else total.scaled(1 / number)
     return algebra.distributed(
@@ -37,7 +37,7 @@ def _divided(total: Sum, constants: Factors, number: Fraction, algebra: Algebra)
     )
 
 
-def _plainness(total: Sum) -> tuple[float, ...]:
+def _plainness(total: ProductSum) -> tuple[float, ...]:
     """What is compared between scalings, the first difference deciding."""
     written = [
         (factors, number)

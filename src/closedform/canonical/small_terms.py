@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
+from closedform.canonical.product_sums import Factors, ProductSum, of_factors
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
-from closedform.canonical.sums import Factors, Sum, of_factors
+from closedform.canonical.sum_spelling import spell
 from closedform.expressions.evaluate import gradient
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
@@ -38,14 +38,9 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
     ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
-    return [form for _, form in ranked_variants(expression, points)]
-
-
-def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[float, Expression]]:
-    """The same with the share of the slope that each left-out term has."""
     array = as_points(points, len(expression.names))
     ordered, columns = in_name_order(expression)
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     try:
         total = algebra.normal(ordered.tree)
     except ArithmeticError:
@@ -56,23 +51,23 @@ def ranked_variants(expression: Expression, points: ArrayLike) -> list[tuple[flo
         if form.parts:
             found.setdefault(spell(form), share)
     ranked = sorted(found.items(), key=lambda entry: entry[1])
-    return [
-        (share, Expression(tree, ordered.names).rename(expression.names)) for tree, share in ranked
-    ]
+    return [Expression(tree, ordered.names).rename(expression.names) for tree, _ in ranked]
 
 
-def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[float, Sum]]:
+def _variants(
+    total: ProductSum, algebra: Algebra, points: FloatArray
+) -> list[tuple[float, ProductSum]]:
     if len(total.parts) > 1:
-        shares = _shares(total, points)
+        shares = slope_shares(total, points)
         return [
             (shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))
         ]
-    found: list[tuple[float, Sum]] = []
+    found: list[tuple[float, ProductSum]] = []
     for factors, _ in total.parts:
         for place, (atom, power) in enumerate(factors):
             if atom.is_group and atom.inside is not None and len(atom.inside.parts) > 1:
                 rest = of_factors(factors[:place] + factors[place + 1 :])
-                shares = _shares(atom.inside, points)
+                shares = slope_shares(atom.inside, points)
                 for left_out in range(len(shares)):
                     try:
                         shorter = algebra.power(_without(atom.inside, left_out), power)
@@ -82,11 +77,11 @@ def _variants(total: Sum, algebra: Algebra, points: FloatArray) -> list[tuple[fl
     return found
 
 
-def _without(total: Sum, place: int) -> Sum:
-    return Sum(total.parts[:place] + total.parts[place + 1 :])
+def _without(total: ProductSum, place: int) -> ProductSum:
+    return ProductSum(total.parts[:place] + total.parts[place + 1 :])
 
 
-def _shares(total: Sum, points: FloatArray) -> list[float]:
+def slope_shares(total: ProductSum, points: FloatArray) -> list[float]:
     """The mean share of each term in the sizes of all terms' gradients; a number has none and is
     never small.
     """
@@ -101,4 +96,4 @@ def _shares(total: Sum, points: FloatArray) -> list[float]:
 
 def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):
-        return np.linalg.norm(gradient(spell(Sum((part,))), points) * scale, axis=1)
+        return np.linalg.norm(gradient(spell(ProductSum((part,))), points) * scale, axis=1)

@@ -7,49 +7,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
 
+from closedform.alignment.tolerances import SAME
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.numbers import is_simple
-from closedform.canonical.order import in_name_order
+from closedform.canonical.name_order import in_name_order
 from closedform.canonical.scale import scaled
-from closedform.canonical.spelling import spell
+from closedform.canonical.sum_spelling import spell
+from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
 from closedform.errors import ExpressionError, ShapeError
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
+from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.expressions.tree import Constant, Tree, apply, constant, named_constant
 
-DENOMINATORS = (1, 2, 3, 4)
+DENOMINATORS = range(1, SIMPLE_DENOMINATOR + 1)
 """Denominators of the fractions to which constants are snapped."""
 
-COMPATIBLE = 3.0
-"""Standard errors within which a number can be the constant's true value."""
-
-CHANCE_HITS = 0.05
-"""Multiples of pi, e and the root of 2 are proposed only if fewer would be met by chance."""
-
-LARGEST_DISTANCE = 0.25
-"""Without standard errors, constants move by at most this, relative to their size or to 1."""
-
-NEAR = 1e-3
-"""Numbers this near to a simple one, relatively, are rounded to it if the caller accepts."""
-
-DIGITS = (5, 15)
-"""Digits of rounded decimals, tried in this order."""
-
-ROUNDED = 1e-9
-"""Fitted constants are never more accurate than this, relative to their size."""
-
-_FRACTIONS_PER_UNIT = 6  # 0, 1/4, 1/3, 1/2, 2/3, 3/4
-_INSIDE = (
-    Fraction(1),
-    Fraction(2),
-    Fraction(1, 2),
-    Fraction(3),
-    Fraction(1, 3),
-    Fraction(4),
-    Fraction(1, 4),
+_FRACTIONS_PER_UNIT = len({Fraction(p, q) for q in DENOMINATORS for p in range(q)})
+_INSIDE = tuple(
+    dict.fromkeys(factor for q in DENOMINATORS for factor in (Fraction(q), Fraction(1, q)))
 )
-_NEAR_INSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,54 +107,6 @@ def snapped_forms(
     return _forms(expression, sorted(choices, key=len, reverse=True))
 
 
-def simple_numbers(expression: Expression) -> list[Expression]:
-    """The formula with constants that are very near to simple fractions set to those: all at once,
-    then each alone.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in simple_numbers(cf.parse("x + 1.9999*y + 0.3*z"))]
-    ['x + 2*y + 0.3*z']
-    """
-    snaps: dict[int, Tree] = {}
-    for place in free_constants(expression):
-        snap = _fraction(place, None)
-        if snap is not None and snap.distance < NEAR:
-            snaps[place.position] = snap.tree
-    single = [{position: tree} for position, tree in snaps.items()]
-    return _forms(expression, [snaps, *single] if snaps else [])
-
-
-def short_decimals(expression: Expression) -> list[Expression]:
-    """The formula with its constants as decimals: of 5 digits, then of 15.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in short_decimals(cf.parse("v**2 + exp(x)/sin(0.184)"))]
-    ['v**2 + 5.4656*exp(x)', 'v**2 + 5.4655708385246*exp(x)']
-    """
-    named = [
-        place
-        for place in free_constants(expression)
-        if not isinstance(expression.tree.tokens[place.position], Constant)
-    ]
-    decimals = _tidied(
-        with_constants(expression, {place.position: constant(place.value) for place in named})
-    )
-    if decimals is None:
-        return []
-    forms: dict[Expression, None] = {}
-    long = [place for place in free_constants(decimals) if not is_simple(place.value)]
-    for digits in DIGITS:
-        rounded = {
-            place.position: constant(Fraction(f"{float(place.value):.{digits}g}")) for place in long
-        }
-        forms.setdefault(with_constants(decimals, rounded))
-    return [form for form in forms if form != expression]
-
-
 def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> list[Expression]:
     """The formulas with these replacements, tidied, each once."""
     forms: dict[Expression, None] = {}
@@ -190,7 +119,7 @@ def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> lis
 
 def _tidied(expression: Expression) -> Expression | None:
     ordered, _ = in_name_order(expression)
-    algebra = Algebra(lambda tree: 0)
+    algebra = Algebra()
     try:
         total = scaled(algebra.normal(ordered.tree), algebra)
     except (ArithmeticError, ExpressionError):
@@ -252,7 +181,7 @@ def _irrational(place: FreeConstant, error: float | None) -> _Snap | None:
     if error is None:
         return None
     # Of an exact field the error is rounding, of which the fit has more.
-    error = max(error, ROUNDED * abs(float(place.value)))
+    error = max(error, SAME * abs(float(place.value)))
     units = (
         (pi, named_constant("pi")),
         (pi**2, apply("pow", named_constant("pi"), constant(2))),
@@ -295,9 +224,9 @@ def _moved_inside(
                 key=lambda option: abs(option - shift),
             )
             reach = (
-                _NEAR_INSIDE
+                NEAR_INSIDE
                 if error is None
-                else max(_NEAR_INSIDE, COMPATIBLE * error / float(place.value))
+                else max(NEAR_INSIDE, COMPATIBLE * error / float(place.value))
             )
             if inner and abs(inner) <= 10 and abs(float(inner) - shift) <= reach:
                 tree = apply("mul", constant(factor), apply("exp", constant(inner)))

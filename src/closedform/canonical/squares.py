@@ -2,14 +2,13 @@
 
 from fractions import Fraction
 
-from closedform.canonical import numbers
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.sums import Atom, Factors, Sum, collect, of_factors
+from closedform.canonical.plain_numbers import plain
+from closedform.canonical.product_sums import Atom, Factors, ProductSum, collect, of_factors
+from closedform.canonical.tolerances import MOST_ROOT_TERMS
 
-_MOST_TERMS = 6
 
-
-def squared(total: Sum, algebra: Algebra) -> Sum | None:
+def squared(total: ProductSum, algebra: Algebra) -> ProductSum | None:
     """The sum as the square of another, if it is one up to an additive constant and its sign.
 
     The root is found term by term, from the highest on, as in the division of polynomials.
@@ -28,10 +27,10 @@ def squared(total: Sum, algebra: Algebra) -> Sum | None:
     if any(power % 2 for _, power in factors):
         return None
     target = total if coefficient > 0 else total.scaled(Fraction(-1))
-    number = numbers.plain(float(abs(coefficient)) ** 0.5)
+    number = plain(float(abs(coefficient)) ** 0.5)
     lead = of_factors(((atom, power / 2) for atom, power in factors), number)
     root = lead
-    for _ in range(_MOST_TERMS):
+    for _ in range(MOST_ROOT_TERMS):
         rest = target.plus(algebra.distributed(root, root).scaled(Fraction(-1)))
         if rest.number is not None:
             return algebra.power(root, Fraction(2)) if len(root.parts) > 1 else None
@@ -42,7 +41,7 @@ def squared(total: Sum, algebra: Algebra) -> Sum | None:
     return None
 
 
-def _quotient(part: tuple[Factors, Fraction], lead: Sum) -> Sum | None:
+def _quotient(part: tuple[Factors, Fraction], lead: ProductSum) -> ProductSum | None:
     """A term divided by twice the leading one, if the division leaves no negative power."""
     (divisor, number), *_ = lead.parts
     powers: dict[Atom, Fraction] = dict(part[0])

@@ -7,16 +7,16 @@ import typer
 
 from closedform._version import __version__
 from closedform.cli.added_commands import add_commands
-from closedform.cli.doctor import doctor
+from closedform.cli.doctor_command import doctor
 from closedform.cli.escaping_group import EscapingGroup
-from closedform.cli.extract import extract
-from closedform.cli.formula_command import FormulaCommand
-from closedform.cli.interpret import interpret
-from closedform.cli.layers import layers
-from closedform.cli.report import report
-from closedform.cli.same import same
-from closedform.cli.sweep import results, sweep
-from closedform.cli.verify import verify
+from closedform.cli.extract_command import extract
+from closedform.cli.formula_arguments import FormulaCommand
+from closedform.cli.interpret_command import interpret
+from closedform.cli.layers_command import layers
+from closedform.cli.report_command import report
+from closedform.cli.same_command import same
+from closedform.cli.sweep_command import results, sweep
+from closedform.cli.verify_command import verify
 from closedform.errors import ClosedformError
 
 # Panels with frames would make the help of `extract` twice as long as a screen.

@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 LONGEST_LIST = 40
+"""Entries of a file that are listed; networks have thousands."""
 
 
 def show_file(file: Path) -> int:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray, as_points
+from closedform.equivalence.tolerances import DEFAULT_BOX
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression
-
-DEFAULT_BOX = (-2.0, 2.0)
 
 Domain = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 """One interval for all inputs, one for each, or intervals by name (the default for the others)."""
@@ -87,7 +87,7 @@ def sample(
         raise DomainError(
             f"Only {found} points of the box satisfy the constraints with both formulas "
             f"finite; the surface may miss the box "
-            f"({_bounds(box)}). State a domain that it passes through."
+            f"({box.low.min():g} to {box.high.max():g}). State a domain that it passes through."
         )
     if found < 20:
         names = ", ".join(functions[0].names)
@@ -121,8 +121,6 @@ def given(points: ArrayLike, functions: Sequence[Expression]) -> FloatArray:
 
 def constraint_gradients(constraints: Sequence[Constraint], points: FloatArray) -> FloatArray:
     """Gradients of the constraints, shape (n_points, n_constraints, n_inputs)."""
-    if not constraints:
-        return np.zeros((len(points), 0, points.shape[1]))
     return np.stack([constraint.function.gradient(points) for constraint in constraints], axis=1)
 
 
@@ -135,11 +133,6 @@ def _finite(functions: Sequence[Expression], points: FloatArray) -> np.ndarray:
                 np.einsum("nd,nd->n", gradient, gradient)
             )
     return good
-
-
-def _bounds(box: Box) -> str:
-    low, high = float(box.low.min()), float(box.high.max())
-    return f"{low:g} to {high:g}"
 
 
 def _corners(box: Box, rng: np.random.Generator) -> FloatArray:
@@ -193,5 +186,5 @@ def _onto_surface(points: FloatArray, equations: Sequence[Expression], box: Box)
                 return points
             points = points - np.einsum("ndm,nm->nd", np.linalg.pinv(slopes), values)
         values = np.stack([equation(points) for equation in equations], axis=1)
-    inside = ((points >= box.low - 1e-9) & (points <= box.high + 1e-9)).all(1)
-    return points[inside & (np.abs(values) < 1e-9).all(1)]
+    inside = ((points >= box.low - SAME) & (points <= box.high + SAME)).all(1)
+    return points[inside & (np.abs(values) < SAME).all(1)]

@@ -10,13 +10,11 @@ from typing import Any
 import mpmath
 
 from closedform.arrays import FloatArray
+from closedform.equivalence.tolerances import DIGITS, MORE_DIGITS, PARALLEL_DIGITS
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.evaluate import Library, value_and_gradient
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import OPERATORS
-
-DIGITS, MORE_DIGITS = 60, 90
-"""Two working precisions: what shrinks from one to the other is rounding, not a gradient."""
 
 
 class _Arithmetic:
@@ -76,8 +74,10 @@ class _Arithmetic:
 
 _ROUGH, _FINE = _Arithmetic(DIGITS), _Arithmetic(MORE_DIGITS)
 
-ZERO = _FINE.context.mpf(10) ** -80
-"""A squared sine below this is zero: the gradients are parallel to 40 digits."""
+_SHRINKS = _FINE.context.mpf(10) ** -PARALLEL_DIGITS
+
+ZERO = _SHRINKS**2
+"""A squared sine below this is zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,6 @@ def compare_at(
     return Direction(
         value_a, value_b, False, False, _dot(rest, rest) / sizes[1], 1 if product > 0 else -1
     )
-
-
-_SHRINKS = _FINE.context.mpf(10) ** -40
 
 
 def _tangents(

@@ -9,17 +9,11 @@ from typing import Any
 import sympy
 
 from closedform.deadline import DeadlineExceeded, time_limit
+from closedform.equivalence.tolerances import LARGEST_NUMBER, MAX_WHOLE_EXPONENT
 from closedform.errors import ExpressionError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.sympy_bridge import symbols, to_sympy
-
-MAX_EXPONENT = 200
-"""Expressions with larger whole exponents are not expanded."""
-
-
-LARGEST_NUMBER = 10_000
-"""Forms with larger numerators or denominators are not simplified by all means."""
 
 
 def parallel_is_proved(
@@ -52,7 +46,7 @@ def _prove(a: Expression, b: Expression, constraints: Sequence[Constraint]) -> b
     inputs = symbols(a.names)
     everything = [*forms, *equations, *levels]
     if any(
-        power.exp.is_Integer and abs(power.exp) > MAX_EXPONENT
+        power.exp.is_Integer and abs(power.exp) > MAX_WHOLE_EXPONENT
         for form in everything
         for power in form.atoms(sympy.Pow)
     ):
@@ -125,8 +119,6 @@ def _vanishes(form: Any, ideal: Any | None) -> bool:
         return numerator == 0 or (
             numerator.is_polynomial(*ideal.gens) and ideal.reduce(numerator)[1] == 0
         )
-    # SymPy's last resort combines logarithms, and so writes out powers of the size of these
-    # numbers.
     if any(max(abs(number.p), number.q) > LARGEST_NUMBER for number in form.atoms(sympy.Rational)):
         return False
     return sympy.simplify(form) == 0

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.alignment.misalignment import point_misalignment
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.equivalence import domain as domains
 from closedform.equivalence.precision import ZERO, check_precision, compare_at
 from closedform.equivalence.proof import parallel_is_proved
+from closedform.equivalence.tolerances import PARALLEL_DIGITS, PRECISE_POINTS
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
@@ -27,9 +29,6 @@ from closedform.keywords import checked_keywords
 from closedform.randomness import as_generator
 
 Status = Literal["proved", "numerical", "different"]
-
-PRECISE_POINTS = 25
-"""How many points are compared in 90-digit arithmetic where no proof is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,31 +175,22 @@ class _Question:
         reversal = self._reversal()
         if reversal is not None:
             return reversal
-        how = (
-            "SymPy proves that the gradients are parallel"
-            if proved
-            else "The gradients are parallel to 40 digits"
-        )
-        return self._result(
-            "proved" if proved else "numerical",
-            True,
-            f"{how}, and they keep one orientation on the domain.",
-        )
+        status: Status = "proved" if proved else "numerical"
+        how = "SymPy proves that the gradients are parallel"
+        if not proved:
+            how = f"The gradients are parallel to {PARALLEL_DIGITS} digits"
+        reason = f"{how}, and they keep one orientation on the domain."
+        return Equivalence(status, True, self.misalignment, reason, None, self._seconds())
 
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""
         scale = self._scale()
-        gradient_a, gradient_b = (
-            self.a.gradient(self.points) * scale,
-            self.b.gradient(self.points) * scale,
-        )
-        normals = domains.constraint_gradients(self.constraints, self.points) * scale
-        if not self.constraints:
-            return gradient_a, gradient_b
-        tangent = _null_space(normals)
-        return np.einsum("ndr,nd->nr", tangent, gradient_a), np.einsum(
-            "ndr,nd->nr", tangent, gradient_b
-        )
+        gradients = [formula.gradient(self.points) * scale for formula in (self.a, self.b)]
+        if self.constraints:
+            normals = domains.constraint_gradients(self.constraints, self.points) * scale
+            tangent = _null_space(normals)
+            gradients = [np.einsum("ndr,nd->nr", tangent, gradient) for gradient in gradients]
+        return gradients[0], gradients[1]
 
     def _scale(self) -> FloatArray:
         """The spread of each input, relative to the largest: angles depend on units, and these do
@@ -230,12 +220,8 @@ class _Question:
             ]
             if all(direction.zero_a for direction in found if direction is not None) and any(found):
                 self.misalignment = 1.0
-                return self._result(
-                    "different",
-                    True,
-                    f"The {name} formula is constant on the domain.",
-                    self.points[0],
-                )
+                reason = f"The {name} formula is constant on the domain."
+                return self._different(reason, self.points[0])
         return None
 
     def _not_parallel(self, residuals: FloatArray) -> Equivalence | None:
@@ -243,33 +229,26 @@ class _Question:
         lengths = [np.linalg.norm(gradient, axis=1) for gradient in self._gradients()]
         comparable = np.where((lengths[0] > 0) & (lengths[1] > 0), residuals, 0.0)
         for index in np.argsort(comparable)[::-1][:5]:
-            if comparable[index] > 1e-9 and self._sine(self.points[index]) > ZERO:
+            if comparable[index] > SAME and self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
 
     def _not_parallel_precisely(self) -> Equivalence | None:
-        chosen = np.linspace(0, len(self.points) - 1, min(PRECISE_POINTS, len(self.points))).astype(
-            int
-        )
-        for index in chosen:
+        count = min(PRECISE_POINTS, len(self.points))
+        for index in np.linspace(0, len(self.points) - 1, count).astype(int):
             if self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
 
     def _sine(self, point: FloatArray) -> float:
         direction = compare_at(point, self.a, self.b, self.constraints, self._scale())
-        return (
-            0.0 if direction is None or direction.squared_sine is None else direction.squared_sine
-        )
+        squared = None if direction is None else direction.squared_sine
+        return 0.0 if squared is None else squared
 
     def _angle_result(self, index: int) -> Equivalence:
         degrees = np.degrees(np.arcsin(min(1.0, float(self._sine(self.points[index])) ** 0.5)))
-        return self._result(
-            "different",
-            False,
-            f"The gradients differ by {degrees:.3g} degrees.",
-            self.points[index],
-        )
+        reason = f"The gradients differ by {degrees:.3g} degrees."
+        return self._different(reason, self.points[index], dependent=False)
 
     def _reversal(self) -> Equivalence | None:
         """A point where the gradients turn from parallel to opposite, or a region where one of them
@@ -285,12 +264,8 @@ class _Question:
         for index in np.flatnonzero(signs == -main)[:5]:
             direction = compare_at(self.points[index], self.a, self.b, self.constraints)
             if direction is not None and direction.sign == -main:
-                return self._result(
-                    "different",
-                    True,
-                    "The gradients turn from parallel to opposite.",
-                    self.points[index],
-                )
+                reason = "The gradients turn from parallel to opposite."
+                return self._different(reason, self.points[index])
         flat = self._flat_region(np.flatnonzero(~np.isfinite(cosines))[:40])
         if flat is not None:
             return flat
@@ -310,12 +285,8 @@ class _Question:
             zero_a, zero_b = first.zero_a and second.zero_a, first.zero_b and second.zero_b
             same_a, same_b = first.value_a == second.value_a, first.value_b == second.value_b
             if (zero_b and same_b and not same_a) or (zero_a and same_a and not same_b):
-                return self._result(
-                    "different",
-                    True,
-                    "One formula is constant where the other is not.",
-                    self.points[index],
-                )
+                reason = "One formula is constant where the other is not."
+                return self._different(reason, self.points[index])
         return None
 
     def _not_monotone(self, main: float) -> Equivalence | None:
@@ -325,7 +296,7 @@ class _Question:
         values_a, values_b = self.a(self.points), main * self.b(self.points)
         order = np.argsort(values_a, kind="stable")
         highest = np.maximum.accumulate(values_b[order])
-        drops = np.flatnonzero(values_b[order] < highest - 1e-9 * np.abs(highest) - 1e-300)
+        drops = np.flatnonzero(values_b[order] < highest - SAME * np.abs(highest) - 1e-300)
         for position in drops[:20]:
             low = order[: position + 1][np.argmax(values_b[order[: position + 1]])]
             pair = [
@@ -336,20 +307,17 @@ class _Question:
                 continue
             if pair[0].value_a < pair[1].value_a and main * (pair[1].value_b - pair[0].value_b) < 0:
                 reason = "The values are not in one order across the pieces of the domain."
-                return self._result("different", True, reason, self.points[order[position]])
+                return self._different(reason, self.points[order[position]])
         return None
 
-    def _result(
-        self, status: Status, dependent: bool, reason: str, point: FloatArray | None = None
-    ) -> Equivalence:
-        witness = (
-            None
-            if point is None
-            else {name: float(x) for name, x in zip(self.names, point, strict=True)}
-        )
+    def _different(self, reason: str, point: FloatArray, *, dependent: bool = True) -> Equivalence:
+        witness = {name: float(x) for name, x in zip(self.names, point, strict=True)}
         return Equivalence(
-            status, dependent, self.misalignment, reason, witness, time.perf_counter() - self.start
+            "different", dependent, self.misalignment, reason, witness, self._seconds()
         )
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self.start
 
 
 def _all_names(parts: Sequence[str | Expression | Constraint]) -> list[str]:
@@ -370,5 +338,5 @@ def _null_space(normals: FloatArray) -> FloatArray:
     points.
     """
     _, sizes, rows = np.linalg.svd(normals, full_matrices=True)
-    rank = int(np.median((sizes > 1e-9 * sizes.max(axis=1, keepdims=True)).sum(axis=1)))
+    rank = int(np.median((sizes > SAME * sizes.max(axis=1, keepdims=True)).sum(axis=1)))
     return np.swapaxes(rows[:, rank:, :], 1, 2)

@@ -83,9 +83,8 @@ def _feed(digest: blake2b, value: Any) -> None:
         _feed(digest, {field.name: getattr(value, field.name) for field in fields(value)})
     else:
         raise KeyContentError(
-            f"{value!r} is a {type(value).__name__}, which has no content that every machine "
-            f"sees alike; describe it "
-            "by numbers and text."
+            f"{value!r} is a {type(value).__name__}, which has no content that every machine sees "
+            "alike; describe it by numbers and text."
         )
 
 

@@ -7,7 +7,8 @@ import threading
 import time
 from functools import cache
 
-LOOK_SECONDS = 0.5
+WATCH_SECONDS = 0.5
+"""How often a process asks whether its parent lives: it may outlive it by so much."""
 
 
 @cache
@@ -41,7 +42,7 @@ def _wait_and_end(sentinel: int) -> None:
 
 def _look_and_end(pid: int) -> None:
     while _is_running(pid):
-        time.sleep(LOOK_SECONDS)
+        time.sleep(WATCH_SECONDS)
     os._exit(1)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FOLDER = "parts"
 KEY, RECORD = "key", "record"
 ROWS_PER_GROUP = 2000
+"""Records that a reader of a few columns holds in memory at a time."""
 
 Entry = tuple[str, str]
 """A key and its record as JSON."""

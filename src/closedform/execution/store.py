@@ -20,8 +20,8 @@ RESULTS = "results"
 SHARDS = 256
 """Folders over which files are spread: no folder holds more than a few thousand."""
 
-ROWS_PER_PART = 20_000
-BYTES_PER_PART = 2**27
+ROWS_PER_PART, BYTES_PER_PART = 20_000, 2**27
+"""A part is closed at whichever comes first; it is made in memory."""
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 

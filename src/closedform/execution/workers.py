@@ -94,8 +94,7 @@ def open_workers(executor: Any = None) -> Workers:
         return DaskWorkers(executor)
     raise WorkersError(
         f"executor is a {type(executor).__name__}; pass a number of processes, a "
-        f"concurrent.futures.Executor, a Dask Client, "
-        "the address of a Dask scheduler, or None."
+        "concurrent.futures.Executor, a Dask Client, the address of a Dask scheduler, or None."
     )
 
 
@@ -244,7 +243,8 @@ def _unusable(error: BaseException) -> WorkersLostError:
 def _connect(address: str) -> Any:
     distributed = require("distributed", extra="cluster")
     try:
-        return distributed.Client(address, timeout=30)
+        # How long it tries, and waits for a scheduler that went away, is in Dask's configuration.
+        return distributed.Client(address)
     except (OSError, TimeoutError, ValueError) as error:
         raise WorkersLostError(
             f"No scheduler answers at {address!r} ({error}). Start one: dask scheduler"

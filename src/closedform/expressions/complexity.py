@@ -40,7 +40,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SubtreeCost:
     """The cost of a subtree, and what its parent must know to spell it otherwise."""
 
     cost: int
@@ -67,40 +67,40 @@ def complexity(tree: Tree, costs: Costs | None = None) -> int:
     """
     chosen = Costs() if costs is None else costs
 
-    def leaf(token: Token) -> _Part:
+    def leaf(token: Token) -> _SubtreeCost:
         if isinstance(token, Variable):
-            return _Part(chosen.variable, hash(token))
+            return _SubtreeCost(chosen.variable, hash(token))
         number = token.value if isinstance(token, Constant) else Fraction(NAMED_CONSTANTS[token])
-        return _Part(chosen.constant, hash(token), number, is_constant=True)
+        return _SubtreeCost(chosen.constant, hash(token), number, is_constant=True)
 
-    def node(name: str, *parts: _Part) -> _Part:
+    def node(name: str, *parts: _SubtreeCost) -> _SubtreeCost:
         key = hash((name, *(part.key for part in parts)))
         if all(part.is_constant for part in parts):
             cost = chosen.of(name) + sum(part.cost for part in parts)
-            return _Part(min(chosen.constant, cost), key, is_constant=True)
+            return _SubtreeCost(min(chosen.constant, cost), key, is_constant=True)
         return replace(_spell(name, parts, chosen), key=key)
 
     return tree.fold(leaf, node).cost
 
 
-def _spell(name: str, parts: tuple[_Part, ...], costs: Costs) -> _Part:
+def _spell(name: str, parts: tuple[_SubtreeCost, ...], costs: Costs) -> _SubtreeCost:
     """The cheapest spelling of one operator on its operands."""
     plain = costs.of(name) + sum(part.cost for part in parts)
     if name in POWERS:
-        return _Part(_power(parts[0].cost, POWERS[name], costs))
+        return _SubtreeCost(_power(parts[0].cost, POWERS[name], costs))
     if name == "pow" and parts[1].number is not None:
-        return _Part(_power(parts[0].cost, parts[1].number, costs))
+        return _SubtreeCost(_power(parts[0].cost, parts[1].number, costs))
     if name == "mul" and parts[0].key == parts[1].key:
-        return _Part(_power(parts[0].cost, Fraction(2), costs))
+        return _SubtreeCost(_power(parts[0].cost, Fraction(2), costs))
     if name == "div" and parts[0].number == 1:
-        return _Part(_power(parts[1].cost, Fraction(-1), costs))
+        return _SubtreeCost(_power(parts[1].cost, Fraction(-1), costs))
     if name == "neg" or (name == "mul" and any(part.number == -1 for part in parts)):
         inner = next(part.cost for part in parts if part.number != -1)
-        return _Part(min(plain, costs.of("neg") + inner), negated=inner)
+        return _SubtreeCost(min(plain, costs.of("neg") + inner), negated=inner)
     if name in ("add", "sub") and parts[1].negated is not None:
         opposite = "sub" if name == "add" else "add"
-        return _Part(min(plain, costs.of(opposite) + parts[0].cost + parts[1].negated))
-    return _Part(plain)
+        return _SubtreeCost(min(plain, costs.of(opposite) + parts[0].cost + parts[1].negated))
+    return _SubtreeCost(plain)
 
 
 def _power(base: int, exponent: Fraction, costs: Costs) -> int:

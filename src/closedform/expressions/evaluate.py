@@ -176,6 +176,12 @@ def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
     return _values(tree, inputs, library)[-1]
 
 
+def number_of(tree: Tree) -> float:
+    """The value of a tree in which no input occurs; nan or inf where it has none."""
+    with np.errstate(all="ignore"):
+        return float(value(tree, []))
+
+
 def value_and_gradient(
     tree: Tree, inputs: Sequence[Any], library: Library = NUMPY
 ) -> tuple[Any, dict[int, Any]]:

@@ -2,19 +2,12 @@
 
 from fractions import Fraction
 
-LARGEST_CONSTANT = Fraction(10) ** 300
-"""Constants lie within this bound, so that each has a finite floating-point value."""
-
-SMALLEST_CONSTANT = Fraction("5e-324")
-"""Constants other than 0 are at least this large, so that none has the floating-point value 0."""
-
-SHORT = 40
-"""Significant digits up to which a number is written as a decimal rather than as a quotient."""
-
-MAX_DIGITS = 380
-"""Most significant digits of a decimal that no quotient of two constants can stand for."""
-
-_LARGEST_INTEGER = 10**300
+from closedform.expressions.tolerances import (
+    LARGEST_CONSTANT,
+    MAX_DIGITS,
+    SHORT_DECIMAL,
+    SMALLEST_CONSTANT,
+)
 
 
 def number_fault(value: Fraction) -> str | None:
@@ -26,9 +19,9 @@ def number_fault(value: Fraction) -> str | None:
     (None, 'is smaller than 5e-324, where floating-point numbers end')
     """
     above, below = abs(value.numerator), value.denominator
-    if above <= _LARGEST_INTEGER and below <= _LARGEST_INTEGER:
+    if above <= LARGEST_CONSTANT and below <= LARGEST_CONSTANT:
         return None
-    if above > _LARGEST_INTEGER * below:
+    if above > LARGEST_CONSTANT * below:
         return "is larger than 1e300, where floating-point numbers end"
     if abs(value) < SMALLEST_CONSTANT:
         return "is smaller than 5e-324, where floating-point numbers end"
@@ -54,12 +47,12 @@ def number_text(value: Fraction) -> str:
         return short
     if value.denominator == 1:
         return str(value.numerator)
-    if max(abs(value.numerator), value.denominator) <= _LARGEST_INTEGER:
+    if max(abs(value.numerator), value.denominator) <= LARGEST_CONSTANT:
         return f"{value.numerator}/{value.denominator}"
     return decimal(value, MAX_DIGITS) or f"{value.numerator}/{value.denominator}"
 
 
-def decimal(value: Fraction, digits_at_most: int = SHORT) -> str | None:
+def decimal(value: Fraction, digits_at_most: int = SHORT_DECIMAL) -> str | None:
     """The exact decimal text of a number, or None if it has none of at most so many digits."""
     denominator = value.denominator
     twos = (denominator & -denominator).bit_length() - 1

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from closedform.expressions.tolerances import SIMPLE_DENOMINATOR, SMALL_INTEGER
 from closedform.expressions.tree import Constant, Token, Tree, constant
-
-SIMPLE_DENOMINATOR = 4
-SIMPLE_NUMERATOR = 12
 
 
 def belongs_to_form(value: Fraction) -> bool:
@@ -21,7 +19,7 @@ def belongs_to_form(value: Fraction) -> bool:
     >>> belongs_to_form(Fraction(3, 4)), belongs_to_form(Fraction(534, 1000))
     (True, False)
     """
-    return value.denominator <= SIMPLE_DENOMINATOR and abs(value.numerator) <= SIMPLE_NUMERATOR
+    return value.denominator <= SIMPLE_DENOMINATOR and abs(value.numerator) <= SMALL_INTEGER
 
 
 def fitted_positions(tree: Tree) -> tuple[int, ...]:

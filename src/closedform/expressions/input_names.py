@@ -7,13 +7,11 @@ from functools import lru_cache
 
 from closedform.errors import ExpressionError
 from closedform.expressions.operators import ALIASES, FUNCTIONS, NAMED_CONSTANTS
+from closedform.expressions.tolerances import LONGEST_NAME
 from closedform.shown import is_plain_text
 
 CONSTANT_ALIASES = {name: name for name in NAMED_CONSTANTS} | {"π": "pi"}
 """Every word that means a number."""
-
-LONGEST_NAME = 200
-"""Characters of the longest name."""
 
 WORD = r"[^\W\d]\w*"
 """What stands in text without backticks; see also `odd_character`."""

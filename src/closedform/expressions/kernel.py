@@ -1,26 +1,16 @@
-"""Values, input gradients and their change with the constants for whole batches of trees, compiled
-and block by block.
+"""Values and input gradients for whole batches of trees, compiled and block by block.
 
 A block holds few enough points that every node's values stay in the processor's cache, whatever the
 number of points.
 """
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
-from closedform.expressions.sweeps import (
-    BLOCK,
-    backward,
-    forward,
-    load_sweeps,
-    tangent_backward,
-    tangent_forward,
-)
-from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
+from closedform.expressions.sweeps import BLOCK, backward, forward, load_sweeps
+from closedform.expressions.tape import TapeBatch
 
 FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
 """What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly
@@ -64,32 +54,10 @@ def values_and_gradients(
     if n_points:
         load_sweeps("forward", "backward")
         _fill(
-            *_arrays(tapes), to_blocks(points), n_points, tapes.longest, values, gradients, status
-        )
+            tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts,
+            to_blocks(points), n_points, tapes.longest, values, gradients, status,
+        )  # fmt: skip
     return values, gradients, status
-
-
-def constant_tangents(tapes: TapeBatch, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
-    """How each tree's input gradient changes with each of its constants.
-
-    Returns
-    -------
-    nodes : ndarray of int64, shape (n_constants,)
-        The constants' positions in the batch.
-    tangents : ndarray, shape (n_constants, n_points, n_inputs)
-    """
-    nodes = np.flatnonzero(tapes.codes == CONSTANT_CODE)
-    tangents = np.empty((len(nodes), *points.shape))
-    if len(points):
-        load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
-        _fill_tangents(
-            *_arrays(tapes), to_blocks(points), len(points), tapes.longest, nodes, tangents
-        )
-    return nodes, tangents
-
-
-def _arrays(tapes: TapeBatch) -> tuple[Any, Any, Any, Any, Any, Any]:
-    return tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts
 
 
 @compiled_part
@@ -104,19 +72,9 @@ def point_status(value: float, norm: float) -> int:
 
 @compiled
 def _fill(
-    codes,
-    first,
-    second,
-    inputs,
-    numbers,
-    starts,
-    blocks,
-    n_points,
-    longest,
-    values,
-    gradients,
+    codes, first, second, inputs, numbers, starts, blocks, n_points, longest, values, gradients,
     status,
-):
+):  # fmt: skip
     n_blocks, n_inputs, width = blocks.shape
     node_values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
@@ -130,15 +88,9 @@ def _fill(
             length = starts[tree + 1] - start
             forward(*tape, start, length, blocks[block].ctypes, n, node_values.ctypes)
             backward(
-                *tape,
-                start,
-                length,
-                n,
-                n_inputs,
-                node_values.ctypes,
-                adjoints.ctypes,
+                *tape, start, length, n, n_inputs, node_values.ctypes, adjoints.ctypes,
                 gradient.ctypes,
-            )
+            )  # fmt: skip
             for k in range(n):
                 norm = 0.0
                 for column in range(n_inputs):
@@ -146,58 +98,3 @@ def _fill(
                     gradients[tree, offset + k, column] = gradient[column, k]
                 values[tree, offset + k] = node_values[length - 1, k]
                 status[tree, offset + k] = point_status(node_values[length - 1, k], norm)
-
-
-@compiled
-def _fill_tangents(
-    codes, first, second, inputs, numbers, starts, blocks, n_points, longest, nodes, tangents
-):
-    n_blocks, n_inputs, width = blocks.shape
-    values = np.empty((longest, width))
-    adjoints = np.empty((longest, width))
-    changes = np.empty((longest, width))
-    adjoint_changes = np.empty((longest, width))
-    gradient = np.empty((n_inputs, width))
-    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
-    for block in range(n_blocks):
-        offset = block * width
-        n = min(width, n_points - offset)
-        tree = -1
-        start = length = 0
-        for m in range(nodes.shape[0]):
-            while nodes[m] >= starts[tree + 1]:
-                tree += 1
-                start = starts[tree]
-                length = starts[tree + 1] - start
-                if nodes[m] < starts[tree + 1]:
-                    forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
-                    backward(
-                        *tape,
-                        start,
-                        length,
-                        n,
-                        n_inputs,
-                        values.ctypes,
-                        adjoints.ctypes,
-                        gradient.ctypes,
-                    )
-            which = nodes[m] - start
-            tangent_forward(
-                *tape, start, length, blocks[block].ctypes, n, which, values.ctypes, changes.ctypes
-            )
-            tangent_backward(
-                *tape,
-                start,
-                length,
-                n,
-                n_inputs,
-                which,
-                values.ctypes,
-                adjoints.ctypes,
-                changes.ctypes,
-                adjoint_changes.ctypes,
-                gradient.ctypes,
-            )
-            for k in range(n):
-                for column in range(n_inputs):
-                    tangents[m, offset + k, column] = gradient[column, k]

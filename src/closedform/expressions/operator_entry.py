@@ -23,9 +23,6 @@ Form = str | Callable[..., Any]
 SPECIAL_WORDS = ("absolute", "choose", "floor", "power", "sign", "pi")
 """Words that stand in formulas and are not operators; every library says what they mean there."""
 
-LIBRARIES = ("numpy", "compiled", "torch", "jax", "mpmath", "sympy")
-"""Where an operator may have a function of its own."""
-
 NAMED_CONSTANTS: Mapping[str, str] = MappingProxyType(
     {"pi": "3.1415926535897932384626433832795028841971693993751058209749445923"}
 )

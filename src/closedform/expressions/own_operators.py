@@ -14,12 +14,7 @@ from closedform.arrays import FloatArray
 from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.operator_entry import Operator
-
-STEP = 1e-6
-"""Of finite differences, in units of an operand around 1."""
-
-_N_POINTS = 64
-_TOLERANCE = 1e-4
+from closedform.expressions.tolerances import SLOPE_TOLERANCE, STEP
 
 
 def completed(operator: Operator) -> None:
@@ -93,7 +88,7 @@ def _try(operator: Operator) -> None:
     """Call the functions at points around 0, and compare the slopes with differences of the
     value.
     """
-    points = np.random.default_rng(0).uniform(-2, 2, (operator.arity, _N_POINTS))
+    points = np.random.default_rng(0).uniform(-2, 2, (operator.arity, 64))
     bound = NUMPY.bound(operator)
     with np.errstate(all="ignore"):
         value = _array(operator, "value", bound.value, *points)
@@ -105,7 +100,7 @@ def _try(operator: Operator) -> None:
             above, below = (bound.value(*_moved(points, place, sign * STEP)) for sign in (1, -1))
             expected = (above - below) / (2 * STEP)
             usable = np.isfinite(slope) & np.isfinite(expected)
-            wrong = usable & (np.abs(slope - expected) > _TOLERANCE * (1 + np.abs(expected)))
+            wrong = usable & (np.abs(slope - expected) > SLOPE_TOLERANCE * (1 + np.abs(expected)))
             # A kink or a pole may lie between the two points of a difference.
             if wrong.sum() > 0.1 * max(usable.sum(), 1):
                 _refuse(operator, place, points, slope, expected, int(np.flatnonzero(wrong)[0]))

@@ -22,17 +22,9 @@ from closedform.expressions.input_names import (
 )
 from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
 from closedform.expressions.printing import to_text
+from closedform.expressions.tolerances import LONGEST_NUMBER, MAX_LENGTH, MAX_NESTING
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
 from closedform.keywords import checked_keywords
-
-MAX_NESTING = 200
-"""Deepest nesting of parentheses, signs and powers that is read."""
-
-MAX_LENGTH = 100_000
-"""Longest text that is read, in characters."""
-
-LONGEST_NUMBER = 400
-"""Longest text of a number, in characters."""
 
 _PATTERN = re.compile(
     rf"""\s*(?:
@@ -98,7 +90,7 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     """
     lexemes = list(_tokenize(text))
     columns = _columns(text, lexemes, names)
-    tree = _Reader(text, columns).read(lexemes)
+    tree = _Parser(text, columns).read(lexemes)
     # Each level of printed parentheses has a sign of its own in the text, so a short text cannot
     # exceed the limit.
     if len(text) >= MAX_NESTING:
@@ -189,14 +181,14 @@ def _check_printed(tree: Tree, columns: dict[str, int]) -> None:
     """
     printed = to_text(tree, list(columns))
     try:
-        _Reader(printed, columns).read(list(_tokenize(printed)))
+        _Parser(printed, columns).read(list(_tokenize(printed)))
     except ExpressionError as error:
         raise ExpressionError(
             f"Written out, the expression could not be read back: {error} Write it flatter."
         ) from error
 
 
-class _Reader:
+class _Parser:
     """Dijkstra's shunting yard: operators wait on a stack until their operands are complete."""
 
     def __init__(self, text: str, columns: dict[str, int]) -> None:
@@ -215,9 +207,7 @@ class _Reader:
                 self._operand(lexeme, following) if expects_operand else self._operator(lexeme)
             )
             if len(self.pending) > 3 * MAX_NESTING:
-                raise _error(
-                    self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting"
-                )
+                raise self._fault(lexeme, f"More than {MAX_NESTING} levels of nesting")
         if expects_operand:
             raise _error(
                 self.text,
@@ -259,11 +249,7 @@ class _Reader:
             return True
         if lexeme.text == "+":
             return True
-        raise _error(
-            self.text,
-            lexeme.position,
-            f"{lexeme.text!r} stands where a number, a name or '(' should be",
-        )
+        raise self._fault(lexeme, f"{lexeme.text!r} stands where a number, a name or '(' should be")
 
     def _operator(self, lexeme: _Lexeme) -> bool:
         """Take a lexeme where an operand has just ended; return whether one must follow."""
@@ -276,7 +262,7 @@ class _Reader:
         if lexeme.text == ")":
             self._reduce(0)
             if not self.pending:
-                raise _error(self.text, lexeme.position, "This ')' closes nothing")
+                raise self._fault(lexeme, "This ')' closes nothing")
             bracket = self.pending.pop()
             self.depth -= 1
             if bracket.name != "(":
@@ -286,28 +272,24 @@ class _Reader:
         if lexeme.text == ",":
             self._reduce(0)
             if not self.pending or self.pending[-1].name == "(":
-                raise _error(
-                    self.text,
-                    lexeme.position,
-                    "A comma stands only between the arguments of a function",
-                )
+                raise self._fault(lexeme, "A comma stands only between the arguments of a function")
             self.pending[-1].arguments += 1
             self._check_count(self.pending[-1], lexeme)
             return True
-        raise _error(self.text, lexeme.position, f"An operator is missing before {lexeme.text!r}")
+        raise self._fault(lexeme, f"An operator is missing before {lexeme.text!r}")
 
     def _check_count(self, call: _Pending, lexeme: _Lexeme) -> None:
         """Refuse an argument too many at its comma, and one too few at the bracket."""
         arity = OPERATORS[call.name].arity
         count = "one argument" if arity == 1 else "two arguments"
         if call.arguments > arity:
-            raise _error(self.text, lexeme.position, f"{call.name} takes no more than {count}")
+            raise self._fault(lexeme, f"{call.name} takes no more than {count}")
         if lexeme.text == ")" and call.arguments < arity:
-            raise _error(self.text, lexeme.position, f"{call.name} takes {count}")
+            raise self._fault(lexeme, f"{call.name} takes {count}")
 
     def _open(self, name: str, lexeme: _Lexeme) -> None:
         if self.depth >= MAX_NESTING:
-            raise _error(self.text, lexeme.position, f"More than {MAX_NESTING} levels of nesting")
+            raise self._fault(lexeme, f"More than {MAX_NESTING} levels of nesting")
         self.pending.append(_Pending(name, 0, lexeme.position, arguments=0))
         self.depth += 1
 
@@ -333,16 +315,17 @@ class _Reader:
         )
         if is_long or len(lexeme.text) > LONGEST_NUMBER:
             message = "A number is out of range: constants lie between 5e-324 and 1e300, and"
-            raise _error(
-                self.text,
-                lexeme.position,
-                f"{message} are written with at most {LONGEST_NUMBER} characters",
+            raise self._fault(
+                lexeme, f"{message} are written with at most {LONGEST_NUMBER} characters"
             )
         value = Fraction(lexeme.text)
         fault = number_fault(value)
         if fault is not None:
-            raise _error(self.text, lexeme.position, f"A number is out of range: it {fault}")
+            raise self._fault(lexeme, f"A number is out of range: it {fault}")
         return constant(value)
+
+    def _fault(self, lexeme: _Lexeme, message: str) -> ExpressionError:
+        return _error(self.text, lexeme.position, message)
 
     def _function(self, lexeme: _Lexeme) -> str:
         name = ALIASES.get(lexeme.text, lexeme.text)
@@ -354,9 +337,7 @@ class _Reader:
             f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
         )
         raise UnknownFunctionError(
-            str(_error(self.text, lexeme.position, message)),
-            name=lexeme.text,
-            position=lexeme.position,
+            str(self._fault(lexeme, message)), name=lexeme.text, position=lexeme.position
         )
 
     def _name(self, lexeme: _Lexeme) -> Tree:
@@ -365,18 +346,12 @@ class _Reader:
         if lexeme.kind == "name" and lexeme.text in CONSTANT_ALIASES:
             return named_constant(CONSTANT_ALIASES[lexeme.text])
         if lexeme.text in FUNCTIONS:
-            raise _error(
-                self.text,
-                lexeme.position,
-                f"The function {lexeme.text!r} needs an argument in parentheses",
+            raise self._fault(
+                lexeme, f"The function {lexeme.text!r} needs an argument in parentheses"
             )
         hint = _suggest(lexeme.text, list(self.columns))
         known = ", ".join(self.columns) or "none"
-        raise _error(
-            self.text,
-            lexeme.position,
-            f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}",
-        )
+        raise self._fault(lexeme, f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}")
 
 
 def _suggest(word: str, known: list[str]) -> str:

@@ -8,7 +8,7 @@ from closedform.expressions.input_names import quote
 from closedform.expressions.operators import OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable
 
-_ATOM = 10
+_ATOM = OPERATORS["sin"].precedence  # nothing binds as a function call does
 _SIGN = OPERATORS["neg"].precedence
 _QUOTIENT = OPERATORS["div"].precedence
 

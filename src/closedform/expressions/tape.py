@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.operator_entry import FIRST_CODE
 from closedform.expressions.operators import CODES, NAMED_CONSTANTS, POWERS
 from closedform.expressions.tree import Constant, Tree, Variable
 
-CONSTANT_CODE = 0
-VARIABLE_CODE = 1
+CONSTANT_CODE, VARIABLE_CODE = range(FIRST_CODE)
 _FIXED_POWERS = {exponent: name for name, exponent in POWERS.items()}
 
 

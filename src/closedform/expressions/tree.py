@@ -13,11 +13,9 @@ from typing import TypeVar
 from closedform.errors import ExpressionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.tolerances import MAX_SIZE
 
 T = TypeVar("T")
-
-MAX_SIZE = 10_000
-"""Largest number of nodes in a tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +177,23 @@ def apply(name: str, *operands: Tree) -> Tree:
             f"The expression has more than {MAX_SIZE} nodes; write a shorter one."
         )
     return Tree(tokens)
+
+
+def subtrees(tree: Tree) -> list[Tree]:
+    """The tree below each node, in the order of the nodes.
+
+    Examples
+    --------
+    >>> [part.size for part in subtrees(apply("mul", variable(0), apply("sin", variable(1))))]
+    [1, 1, 2, 4]
+    """
+    starts: list[int] = []
+    for position, token in enumerate(tree.tokens):
+        start = position
+        for _ in range(arity(token)):
+            start = starts[start - 1]
+        starts.append(start)
+    return [Tree(tree.tokens[start : end + 1]) for end, start in enumerate(starts)]
 
 
 def _number(name: str, operands: tuple[Tree, ...]) -> Tree | None:

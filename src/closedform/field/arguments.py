@@ -9,7 +9,8 @@ from closedform.arrays import FloatArray, as_points, frozen
 from closedform.errors import ShapeError
 from closedform.expressions.input_names import check_names
 from closedform.field.errors import FieldError
-from closedform.field.numbers import LARGEST, check_range, real_array
+from closedform.field.real_numbers import check_range, real_array
+from closedform.field.tolerances import LARGEST
 
 
 def checked_arrays(points: ArrayLike, gradients: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -10,16 +10,10 @@ from closedform.expressions.expression import Expression
 from closedform.field.attention import warn
 from closedform.field.errors import FieldError
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import HOLDS, SINGLE_PRECISION
 
 StatedConstraint = str | Expression | Constraint | Callable[[FloatArray], FloatArray]
 """Text, an expression, or a function from points (n, d) to gradients (n, d)."""
-
-HOLDS = 0.05
-"""A constraint that varies by more than this share of what its gradient allows is not constant on
-the data.
-"""
-
-_DEPENDENT = 1e-6
 
 
 def constraint_tangent(
@@ -77,7 +71,7 @@ def constraint_tangent(
     )
     left, values, _ = np.linalg.svd(unit, full_matrices=True)
     spectrum = np.median(values[finite], axis=0) if finite.any() else np.zeros(values.shape[1])
-    n_independent = int((spectrum > _DEPENDENT).sum())
+    n_independent = int((spectrum > SINGLE_PRECISION).sum())
     if n_independent == 0:
         raise FieldError(
             "The constraints have no gradient at most points; state functions that vary "
@@ -88,7 +82,7 @@ def constraint_tangent(
             f"The constraints fix all {n_inputs} inputs, so that no direction is left; state "
             f"fewer of them."
         )
-    defined = finite & (values[:, n_independent - 1] > _DEPENDENT)
+    defined = finite & (values[:, n_independent - 1] > SINGLE_PRECISION)
     defined.flags.writeable = False
     basis = frozen(left[:, :, n_independent:])
     return TangentSpace(
@@ -123,10 +117,9 @@ def _gradient(
         typical = float(np.median(reach[usable]))
         if variation > HOLDS * typical:
             warn(
-                f"The constraint '{constraint}' is stated to hold, but it varies on the "
-                f"points: typically by "
-                f"{variation:.2g}, where one spread of the inputs would change it by "
-                f"{typical:.2g}. Its direction is projected "
-                "out all the same; check the constraint, or leave it out."
+                f"The constraint '{constraint}' is stated to hold, but it varies on the points: "
+                f"typically by {variation:.2g}, where one spread of the inputs would change it by "
+                f"{typical:.2g}. Its direction is projected out all the same; check the "
+                "constraint, or leave it out."
             )
     return gradient

@@ -6,21 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from closedform.field.tolerances import (
+    DEAD_SHARE,
+    DUPLICATE_SHARE,
+    FEWEST_POINTS,
+    IRRELEVANT_SHARE,
+    NOISE_DEGREES,
+    NOTABLE_SHARE,
+    POINTS_PER_INPUT,
+    SATURATED_ORDERS,
+    SCALE_RATIO,
+)
+
 if TYPE_CHECKING:
     from closedform.field.quality import Quality
 
 Severity = Literal["info", "warning", "error"]
-
-DEAD_SHARE = 0.98
-ZERO_SHARE = 0.05
-SATURATED_ORDERS = 6.0
-IRRELEVANT_SHARE = 1e-3  # of an equal share of the energy
-SCALE_RATIO = 1e3
-DUPLICATE_SHARE = 0.01
-NOISE_DEGREES = 5.0
-FEWEST_POINTS = 100
-POINTS_PER_INPUT = 10
-LOW_RANK_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _zero_gradients(quality: "Quality") -> Finding | None:
             message + "Choose another neuron, or inputs that reach it.",
             {"share": share},
         )
-    if share >= ZERO_SHARE:
+    if share >= NOTABLE_SHARE:
         message = (
             f"The gradient is zero at {_percent(share)} of the points, which do not count. If "
             f"the neuron is rectified, "
@@ -83,10 +84,9 @@ def _nonfinite_gradients(quality: "Quality") -> Finding | None:
     if quality.nonfinite_share == 0:
         return None
     message = (
-        f"The gradient is nan or infinite at {_percent(quality.nonfinite_share)} of the "
-        f"points, which do not count. "
-        "Look for square roots, norms or divisions at 0 in the network, or extract in double "
-        "precision."
+        f"The gradient is nan or infinite at {_percent(quality.nonfinite_share)} of the points, "
+        "which do not count. Look for square roots, norms or divisions at 0 in the network, or "
+        "extract in double precision."
     )
     return Finding("non-finite-gradients", "warning", message, {"share": quality.nonfinite_share})
 
@@ -95,10 +95,9 @@ def _saturated(quality: "Quality") -> Finding | None:
     if quality.norm_orders < SATURATED_ORDERS:
         return None
     message = (
-        f"The gradient's norm spans {quality.norm_orders:.1f} orders of magnitude between "
-        f"its 5% and 95% quantiles: the neuron "
-        "saturates, and small gradients lose their digits. Read the value before its sigmoid "
-        "or tanh, in double precision."
+        f"The gradient's norm spans {quality.norm_orders:.1f} orders of magnitude between its 5% "
+        "and 95% quantiles: the neuron saturates, and small gradients lose their digits. Read the "
+        "value before its sigmoid or tanh, in double precision."
     )
     return Finding("saturated", "warning", message, {"orders": quality.norm_orders})
 
@@ -107,11 +106,9 @@ def _rank(quality: "Quality") -> Finding | None:
     if quality.rank == quality.n_latents or quality.n_usable == 0:
         return None
     message = (
-        f"{quality.n_latents} latents have {quality.rank} independent direction(s): the "
-        f"singular spectrum is "
-        f"{_numbers(quality.spectrum)}. Expect {quality.rank} concept(s); if latents have "
-        f"different units, divide each by its "
-        "spread first."
+        f"{quality.n_latents} latents have {quality.rank} independent direction(s): the singular "
+        f"spectrum is {_numbers(quality.spectrum)}. Expect {quality.rank} concept(s); if latents "
+        "have different units, divide each by its spread first."
     )
     return Finding(
         "rank-below-latents",
@@ -126,9 +123,8 @@ def _ambiguous_rank(quality: "Quality") -> Finding | None:
         return None
     message = (
         f"The rank {quality.rank} is not clear: the largest gap of the singular spectrum "
-        f"{_numbers(quality.spectrum)} is "
-        f"{quality.rank_gap:.1f} times. Try fewer latents, or train longer, and compare the "
-        f"answers."
+        f"{_numbers(quality.spectrum)} is {quality.rank_gap:.1f} times. Try fewer latents, or "
+        "train longer, and compare the answers."
     )
     return Finding(
         "ambiguous-rank",
@@ -139,13 +135,12 @@ def _ambiguous_rank(quality: "Quality") -> Finding | None:
 
 
 def _low_rank_points(quality: "Quality") -> Finding | None:
-    if quality.low_rank_share < LOW_RANK_SHARE:
+    if quality.low_rank_share < NOTABLE_SHARE:
         return None
     message = (
         f"At {_percent(quality.low_rank_share)} of the points the latents have fewer than "
-        f"{quality.rank} independent "
-        "directions; these points do not count. If the latents are rectified, read the "
-        "values before their activation."
+        f"{quality.rank} independent directions; these points do not count. If the latents are "
+        "rectified, read the values before their activation."
     )
     return Finding("lower-rank-points", "warning", message, {"share": quality.low_rank_share})
 
@@ -154,10 +149,9 @@ def _every_function_fits(quality: "Quality") -> Finding | None:
     if quality.tangent_rank > quality.rank:
         return None
     message = (
-        f"The data varies in {quality.tangent_rank} direction(s) and the field has "
-        f"{quality.rank}: every function of the "
-        "inputs fits, so that no concept can be read. Use inputs that vary in more "
-        "directions, or fewer latents."
+        f"The data varies in {quality.tangent_rank} direction(s) and the field has {quality.rank}: "
+        "every function of the inputs fits, so that no concept can be read. Use inputs that vary "
+        "in more directions, or fewer latents."
     )
     return Finding(
         "every-function-fits",
@@ -173,9 +167,8 @@ def _tangent_rank(quality: "Quality") -> Finding | None:
         return None
     message = (
         f"The data varies in {quality.tangent_rank} of {n_inputs} directions (tangent: "
-        f"{quality.tangent_kind}). Concepts are "
-        "compared inside these; expressions that differ only by what is constant on the data "
-        "cannot be told apart."
+        f"{quality.tangent_kind}). Concepts are compared inside these; expressions that differ "
+        "only by what is constant on the data cannot be told apart."
     )
     return Finding(
         "tangent-rank", "info", message, {"rank": quality.tangent_rank, "n_inputs": n_inputs}
@@ -186,9 +179,8 @@ def _curved(quality: "Quality") -> Finding | None:
     if quality.local_rank is None:
         return None
     message = (
-        f"The points seem to lie on a curved surface of dimension {quality.local_rank}, "
-        f"across which the network's gradient is "
-        "arbitrary. Pass tangent='local', or state the constraint."
+        f"The points seem to lie on a curved surface of dimension {quality.local_rank}, across "
+        "which the network's gradient is arbitrary. Pass tangent='local', or state the constraint."
     )
     return Finding("curved-data", "warning", message, {"local_rank": quality.local_rank})
 
@@ -216,9 +208,8 @@ def _irrelevant_inputs(quality: "Quality") -> Finding | None:
         return None
     listed = ", ".join(f"{name} ({share:.1e})" for name, share in weak.items())
     message = (
-        f"The neuron hardly depends on these inputs (share of the direction's energy): "
-        f"{listed}. The concept should not need "
-        "them; leave them out to search faster."
+        f"The neuron hardly depends on these inputs (share of the direction's energy): {listed}. "
+        "The concept should not need them; leave them out to search faster."
     )
     return Finding("irrelevant-inputs", "info", message, {"shares": weak})
 
@@ -266,9 +257,8 @@ def _duplicated_points(quality: "Quality") -> Finding | None:
     if quality.duplicate_share < DUPLICATE_SHARE:
         return None
     message = (
-        f"{_percent(quality.duplicate_share)} of the points occur more than once. Copies on "
-        f"both sides of a split make errors "
-        "look small; remove them."
+        f"{_percent(quality.duplicate_share)} of the points occur more than once. Copies on both "
+        "sides of a split make errors look small; remove them."
     )
     return Finding("duplicated-points", "warning", message, {"share": quality.duplicate_share})
 
@@ -301,9 +291,8 @@ def _badly_scaled(quality: "Quality") -> Finding | None:
     small, large = min(scales, key=scales.__getitem__), max(scales, key=scales.__getitem__)
     message = (
         f"Spreads of inputs differ by {scales[large] / scales[small]:.1e}: {small} has "
-        f"{scales[small]:.2g}, {large} has "
-        f"{scales[large]:.2g}. Comparisons account for it, but constants of formulas become "
-        f"extreme; consider other units."
+        f"{scales[small]:.2g}, {large} has {scales[large]:.2g}. Comparisons account for it, but "
+        "constants of formulas become extreme; consider other units."
     )
     return Finding("badly-scaled-inputs", "info", message, {"scales": scales})
 
@@ -313,9 +302,8 @@ def _few_points(quality: "Quality") -> Finding | None:
     if quality.n_usable >= needed:
         return None
     message = (
-        f"{quality.n_usable} points are usable; {needed} or more are needed to tell a "
-        f"concept from chance with "
-        f"{len(quality.names)} inputs. Add points."
+        f"{quality.n_usable} points are usable; {needed} or more are needed to tell a concept from "
+        f"chance with {len(quality.names)} inputs. Add points."
     )
     return Finding(
         "too-few-points", "warning", message, {"n_usable": quality.n_usable, "needed": needed}

@@ -18,7 +18,7 @@ from closedform.field.arguments import (
     checked_names,
     checked_weights,
 )
-from closedform.field.checks import check_field
+from closedform.field.consistency import check_field
 from closedform.field.errors import FieldError
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
@@ -255,7 +255,7 @@ class GradientField:
 
     def save(self, path: str | Path) -> None:
         """Write the field as a versioned ``.npz``; `closedform.load_field` reads it."""
-        from closedform.field.storage import save_field
+        from closedform.field.field_file import save_field
 
         save_field(self, path)
 

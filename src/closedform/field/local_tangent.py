@@ -7,14 +7,12 @@ from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray, frozen
 from closedform.field.errors import FieldError
+from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import BENDING
 
-_BLOCK = 4_000_000  # numbers in one block of neighbourhoods, so that memory stays bounded
 _SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
-# how much a variance of the heights by curvature weighs against one by noise; from the figures
-# below
-_BENDING = 8.0
 
 
 def local_tangent(
@@ -62,9 +60,8 @@ def local_tangent(
     n_plane = _plane_neighbors(n_inputs)
     if len(unique) <= n_plane:
         raise FieldError(
-            f"There are {len(unique)} different points; local tangent planes in {n_inputs} "
-            f"inputs need more than {n_plane}. "
-            "Add points or state the constraints."
+            f"There are {len(unique)} different points; local tangent planes in {n_inputs} inputs "
+            f"need more than {n_plane}. Add points or state the constraints."
         )
     if rank is not None and not 1 <= rank <= n_inputs:
         raise FieldError(
@@ -100,7 +97,7 @@ def curved_rank(scaled: FloatArray) -> int | None:
     if n_inputs < 3 or n_points < 8 * small:
         return None
     tree = KDTree(unique)
-    sample = unique[np.linspace(0, n_points - 1, min(n_points, _SAMPLE)).astype(int)]
+    sample = unique[evenly_spaced(n_points, _SAMPLE)]
     near, far = (
         np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small)
     )
@@ -123,18 +120,13 @@ def _n_coefficients(rank: int) -> int:
     return 1 + rank + rank * (rank + 1) // 2
 
 
-def _blocks(n_points: int, size: int) -> list[slice]:
-    step = max(1, _BLOCK // size)
-    return [slice(start, start + step) for start in range(0, n_points, step)]
-
-
 def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArray, FloatArray]:
     """Principal axes (n, d, d) of neighbourhoods, by falling variance, and their relative lengths
     (n, d).
     """
     n_points, n_inputs = scaled.shape
     axes, lengths = np.empty((n_points, n_inputs, n_inputs)), np.empty((n_points, n_inputs))
-    for block in _blocks(n_points, (count + 1) * n_inputs):
+    for block in blocks(n_points, (count + 1) * n_inputs):
         neighbors = tree.data[tree.query(scaled[block], count + 1)[1]]
         centred = neighbors - neighbors.mean(axis=1, keepdims=True)
         values, vectors = np.linalg.eigh(np.swapaxes(centred, 1, 2) @ centred)
@@ -160,7 +152,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
     None if even a small one holds more than a fifth of the points: then it is not local, and the
     plain plane is better.
     """
-    sample = np.linspace(0, len(scaled) - 1, min(len(scaled), _SAMPLE)).astype(int)
+    sample = evenly_spaced(len(scaled), _SAMPLE)
     limit = tree.n // 5
     counts = [int(multiple * _n_coefficients(rank)) for multiple in (1.5, 2, 3, 5, 8, 13)]
     fits = [
@@ -170,7 +162,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
         return None
     noise = fits[0].variance
     errors = [
-        noise * fit.gain + _BENDING * max(fit.variance - noise, 0.0) / fit.reach**2
+        noise * fit.gain + BENDING * max(fit.variance - noise, 0.0) / fit.reach**2
         for fit in fits[1:]
     ]
     return counts[1 + int(np.argmin(errors))]
@@ -182,7 +174,7 @@ def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: i
     """
     first, second = np.triu_indices(rank)
     tilted, measured = np.empty_like(axes), np.empty((len(scaled), 3))
-    for block in _blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):
+    for block in blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):
         distances, indices = tree.query(scaled[block], count + 1)
         reach = 1.1 * np.maximum(distances[:, -1:], np.finfo(float).tiny)
         turned = ((tree.data[indices] - scaled[block, None, :]) / reach[:, :, None]) @ axes[block]

@@ -7,11 +7,11 @@ from scipy.spatial import KDTree
 from scipy.special import chdtri
 
 from closedform.arrays import FloatArray
+from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.tangent_space import TangentSpace
 
 _SAMPLE = 400  # most points whose neighbourhoods are looked at
 _NEIGHBORS = 10_000  # neighbours in all; larger neighbourhoods need fewer points to tell the same
-_BLOCK = 4_000_000  # numbers in one block of neighbourhoods
 _RICHEST = (
     36  # coefficients of the largest quadratic trend (7 coordinates); larger ones take seconds
 )
@@ -127,16 +127,11 @@ def _disagreement(
     squared extent.
     """
     n_points, n_inputs, rank = vectors.shape
-    sample = np.unique(
-        np.linspace(0, n_points - 1, min(n_points, _SAMPLE, max(_NEIGHBORS // count, 50))).astype(
-            int
-        )
-    )
+    sample = np.unique(evenly_spaced(n_points, min(_SAMPLE, max(_NEIGHBORS // count, 50))))
     n_coefficients = _n_coefficients(tangent.rank, degree)
     residuals, extents = np.empty(len(sample)), np.empty(len(sample))
-    step = max(1, _BLOCK // (count * (n_inputs * rank + n_coefficients)))
-    for start in range(0, len(sample), step):
-        chosen = sample[start : start + step]
+    for block in blocks(len(sample), count * (n_inputs * rank + n_coefficients)):
+        chosen = sample[block]
         neighbors = tree.query(scaled[chosen], count)[1]
         steps, turned = (
             scaled[neighbors] - scaled[chosen, None, :],
@@ -148,10 +143,8 @@ def _disagreement(
         turned = _aligned(turned).reshape(len(chosen), count, -1)
         trend = np.linalg.qr(_design(steps, degree))[0]
         left = turned - trend @ (np.swapaxes(trend, 1, 2) @ turned)
-        residuals[start : start + step] = (left**2).sum(axis=(1, 2)) / (
-            (count - n_coefficients) * rank
-        )
-        extents[start : start + step] = (steps**2).sum(axis=2).mean(axis=1)
+        residuals[block] = (left**2).sum(axis=(1, 2)) / ((count - n_coefficients) * rank)
+        extents[block] = (steps**2).sum(axis=2).mean(axis=1)
     # The median ignores the few places where a field turns on the spot; noise alone would put it
     # this far below the mean.
     freedom = (count - n_coefficients) * (tangent.rank - rank) * rank

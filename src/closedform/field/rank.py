@@ -6,18 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from closedform.arrays import FloatArray
-
-LEAST_GAP = 3.0
-"""A spectrum is cut at its largest gap, if that is at least this factor."""
-
-_AMBIGUOUS = (2.0, 6.0)
-# Networks compute in single precision: smaller singular values are rounding, and their ratios mean
-# nothing.
-_ROUNDING = 1e-6
-_UPPER = 0.9
-_LOW = 1e-2
-_ZERO = 1e-30
-_ROUNDED_AWAY = 1e-10
+from closedform.field.tolerances import (
+    AMBIGUOUS_GAP,
+    FLAT,
+    LEAST_GAP,
+    LOW_RANK,
+    POOLED_QUANTILE,
+    ROUNDED_AWAY,
+    SINGLE_PRECISION,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +50,13 @@ def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
     values = np.asarray(spectrum, dtype=np.float64)
     if len(values) < 2 or values[0] <= 0:
         return GapRank(len(values), 1.0, is_ambiguous=False)
-    relative = np.maximum(values / values[0], _ROUNDING)
+    relative = np.maximum(values / values[0], SINGLE_PRECISION)
     gaps = relative[:-1] / relative[1:]
     position = int(np.argmax(gaps))
     gap = float(gaps[position])
     others = np.delete(gaps, position)
     rival = len(others) > 0 and others.max() >= max(least, gap / 2)
-    ambiguous = bool(_AMBIGUOUS[0] <= gap <= _AMBIGUOUS[1] or rival)
+    ambiguous = bool(AMBIGUOUS_GAP[0] <= gap <= AMBIGUOUS_GAP[1] or rival)
     return GapRank(position + 1 if gap >= least else len(values), gap, ambiguous)
 
 
@@ -122,7 +119,7 @@ def row_spaces(
     norms = np.zeros(n_points)
     norms[is_finite] = np.linalg.norm(coordinates[is_finite], axis=(1, 2))
     largest = norms[usable].max(initial=0.0)
-    is_zero = is_finite & (norms <= np.maximum(_ZERO * largest, _ROUNDED_AWAY * ambient_norms))
+    is_zero = is_finite & (norms <= np.maximum(FLAT * largest, ROUNDED_AWAY * ambient_norms))
     alive = usable & is_finite & ~is_zero
     n_values = min(n_coordinates, n_latents)
     bases = np.tile(np.eye(n_coordinates, n_values), (n_points, 1, 1))
@@ -133,11 +130,13 @@ def row_spaces(
         )
         bases[alive] = left * _signs(right)[:, None, :]
         relative[alive] = values / values[:, :1]
-    spectrum = np.quantile(relative[alive], _UPPER, axis=0) if alive.any() else np.zeros(n_values)
+    spectrum = (
+        np.quantile(relative[alive], POOLED_QUANTILE, axis=0) if alive.any() else np.zeros(n_values)
+    )
     # A dead set of latents has no spectrum to cut; one direction is the least that a field can
     # hold.
     cut = gap_rank(spectrum) if alive.any() else GapRank(1, 1.0, is_ambiguous=False)
-    is_low = alive & (relative[:, cut.rank - 1] < _LOW * spectrum[cut.rank - 1])
+    is_low = alive & (relative[:, cut.rank - 1] < LOW_RANK * spectrum[cut.rank - 1])
     frames = bases[:, :, : cut.rank]
     frames[is_low | ~alive] = np.eye(n_coordinates, cut.rank)
     return RowSpaces(frames, spectrum, cut, is_finite, is_zero, is_low, norms, n_latents)

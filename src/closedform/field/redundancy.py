@@ -9,12 +9,11 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
-from closedform.field.tangent import EXACT, affine_spectrum
+from closedform.field.neighborhoods import evenly_spaced
+from closedform.field.tangent import affine_spectrum
+from closedform.field.tolerances import AFFINE, CONSTANT_INPUT, UNEXPLAINED
 
 _SAMPLE = 100  # points at which an input is predicted from the others
-_UNEXPLAINED = (
-    1e-3  # share of an input's variance that may be left if it is a function of the others
-)
 _MOST_INPUTS = 16  # with more, neighbours are too far to predict anything, and the look takes long
 
 
@@ -40,7 +39,8 @@ class Redundancy:
 def constant_inputs(points: FloatArray) -> list[int]:
     """Columns that do not vary beyond rounding."""
     largest = np.abs(points).max(axis=0)
-    return [int(column) for column in np.flatnonzero(np.ptp(points, axis=0) <= 1e-12 * largest)]
+    varies = np.ptp(points, axis=0) > CONSTANT_INPUT * largest
+    return [int(column) for column in np.flatnonzero(~varies)]
 
 
 def redundant_inputs(
@@ -76,7 +76,7 @@ def redundant_inputs(
 
 def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Redundancy]:
     spectrum, directions = affine_spectrum(points, scale)
-    normals = directions[:, spectrum <= EXACT]
+    normals = directions[:, spectrum <= AFFINE]
     if normals.shape[1] == 0:
         return []
     solved = _last_independent_rows(normals)
@@ -113,7 +113,7 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
     n_inputs, count = len(names), 3 * len(names)
     if not 2 <= n_inputs <= _MOST_INPUTS or len(unique) < max(50, 4 * count):
         return []
-    sample = np.linspace(0, len(unique) - 1, min(len(unique), _SAMPLE)).astype(int)
+    sample = evenly_spaced(len(unique), _SAMPLE)
     variances = unique.var(axis=0)
     found: list[Redundancy] = []
     others = list(range(n_inputs))
@@ -122,7 +122,7 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
         if (
             predictors
             and _unexplained(unique, sample, column, predictors, count)
-            < _UNEXPLAINED * variances[column]
+            < UNEXPLAINED * variances[column]
         ):
             found.append(
                 Redundancy(

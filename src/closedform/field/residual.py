@@ -14,8 +14,7 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.field.noise import directional_noise
 from closedform.field.tangent_space import TangentSpace
-
-_VANISHES = 1e-8
+from closedform.field.tolerances import RESIDUAL_VANISHES
 
 
 def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
@@ -119,7 +118,7 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
         found = field.project(gradients)
         lengths = np.linalg.norm(found, axis=1)
         whole = np.linalg.norm(np.asarray(gradients, dtype=np.float64) * field.scale, axis=1)
-        usable = np.isfinite(lengths) & (lengths > _VANISHES * whole)
+        usable = np.isfinite(lengths) & (lengths > RESIDUAL_VANISHES * whole)
         unit = np.where(
             usable[:, None],
             found / np.where(usable, lengths, 1.0)[:, None],
@@ -132,7 +131,7 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
         np.swapaxes(complement, 1, 2) @ field.frames, full_matrices=False
     )
     frames = inside[:, :, : field.rank - 1]
-    usable &= sizes[:, field.rank - 2] > _VANISHES
+    usable &= sizes[:, field.rank - 2] > RESIDUAL_VANISHES
     basis = complement if field.tangent.basis is None else field.tangent.basis @ complement
     tangent = TangentSpace(
         "constraints", field.tangent.rank - 1, frozen(basis), field.tangent.spectrum, None

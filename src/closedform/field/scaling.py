@@ -5,13 +5,12 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray
 from closedform.errors import ShapeError
+from closedform.field.tolerances import CONSTANT_INPUT
 
 NORMAL_IQR = 1.3489795003921634
 """Interquartile range of a normal distribution of spread 1, so that the two measures agree on
 it.
 """
-
-_ROUNDING = 1e-12
 
 
 def robust_spread(points: ArrayLike) -> FloatArray:
@@ -53,6 +52,6 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     relative = array / largest
     low, high = np.percentile(relative, [25, 75], axis=0)
     interquartile, deviation = (high - low) / NORMAL_IQR, relative.std(axis=0)
-    vanishes = interquartile <= _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    vanishes = interquartile <= CONSTANT_INPUT * np.maximum(np.abs(low), np.abs(high))
     spread = np.where(vanishes, deviation, interquartile) * largest
-    return np.where((deviation > _ROUNDING) & (spread > 0), spread, 1.0)
+    return np.where((deviation > CONSTANT_INPUT) & (spread > 0), spread, 1.0)

@@ -13,6 +13,7 @@ from closedform.field.constraint_tangent import StatedConstraint, constraint_tan
 from closedform.field.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import AFFINE, FAR_POINTS
 from closedform.keywords import suggestion
 
 __all__ = [
@@ -24,13 +25,6 @@ __all__ = [
     "linear_tangent",
     "local_tangent",
 ]
-
-EXACT = 1e-5
-"""Directions in which the data varies less than this, relative to its largest variation, are affine
-constraints.
-"""
-
-_FAR = 10.0
 
 
 def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -44,7 +38,7 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
     """
     scaled = points / scale
     distance = np.linalg.norm(scaled - np.median(scaled, axis=0), axis=1)
-    reach = _FAR * max(float(np.median(distance)), np.finfo(float).tiny)
+    reach = FAR_POINTS * max(float(np.median(distance)), np.finfo(float).tiny)
     weights = np.minimum(1.0, reach / np.maximum(distance, reach))
     centre = np.average(scaled, axis=0, weights=weights)
     values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[
@@ -54,7 +48,7 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
 
 
 def linear_tangent(
-    points: FloatArray, scale: FloatArray, *, tolerance: float = EXACT
+    points: FloatArray, scale: FloatArray, *, tolerance: float = AFFINE
 ) -> TangentSpace:
     """One tangent space for all points: the directions in which the data varies at all.
 
@@ -188,7 +182,7 @@ def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedCon
     if n_points <= n_inputs:
         return []
     spectrum, directions = affine_spectrum(points, scale)
-    normals = (directions / scale[:, None])[:, spectrum <= EXACT]
+    normals = (directions / scale[:, None])[:, spectrum <= AFFINE]
     return [lambda at, normal=normal: np.tile(normal, (len(at), 1)) for normal in normals.T]
 
 
@@ -205,10 +199,8 @@ def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
     if local_rank is None:
         return flat
     warn(
-        f"The points seem to lie on a curved surface of dimension {local_rank} in "
-        f"{linear.rank} dimensions; the network's "
-        "gradient is arbitrary across it. "
-        "Pass tangent='local', or better state the constraint, as in constraints=['x**2 + "
-        "y**2 = 1']."
+        f"The points seem to lie on a curved surface of dimension {local_rank} in {linear.rank} "
+        "dimensions; the network's gradient is arbitrary across it. Pass tangent='local', or "
+        "better state the constraint, as in constraints=['x**2 + y**2 = 1']."
     )
     return replace(flat, local_rank=local_rank)

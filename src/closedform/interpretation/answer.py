@@ -14,11 +14,11 @@ from closedform.interpretation.evidence import (
     Alignment,
     Directions,
     Faithfulness,
+    Fit,
     HypothesisResult,
     InputNeed,
     Phi,
     Rival,
-    Stability,
 )
 from closedform.interpretation.front_table import FrontTable
 from closedform.interpretation.several import (
@@ -103,6 +103,8 @@ class Provenance:
         What the search saw in the field before it began.
     versions : mapping of str to str
     command : str
+    tolerances : mapping of str to float
+        The numbers that decided, as ``field.LEAST_GAP``; empty in older files.
     """
 
     engine: str
@@ -116,6 +118,7 @@ class Provenance:
     structure: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,7 +150,9 @@ class Interpretation:
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-    stability : Stability or None
+        Other formulas that come near, those that the field cannot tell from the concept first.
+    fit : Fit or None
+        The misalignment in its parts: noise, and what neighbours share.
     inputs : tuple of InputNeed
     faithfulness : Faithfulness or None
     hypothesis : HypothesisResult or None
@@ -186,7 +191,7 @@ class Interpretation:
     alignment: Alignment | None = None
     phi: Phi | None = None
     rivals: tuple[Rival, ...] = ()
-    stability: Stability | None = None
+    fit: Fit | None = None
     inputs: tuple[InputNeed, ...] = ()
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None
@@ -236,6 +241,11 @@ class Interpretation:
         if self.units is None or self.concept is None:
             return ()
         return units_sentences(self.concept, self.units)
+
+    @property
+    def alternatives(self) -> tuple[Expression, ...]:
+        """The forms that the field cannot tell from the concept."""
+        return self.verdict.alternatives
 
     @property
     def entry(self) -> FrontEntry | None:
@@ -304,6 +314,8 @@ class Interpretation:
         if self.verdict.status == "none":
             return "\n".join(self._lines_of_none())
         lines = [*self._shown_formulas(), str(self.verdict)]
+        if self.verdict.status == "ambiguous":
+            lines += [f"  or {formula_text(formula)}" for formula in self.alternatives]
         lines += [] if self.seeds is None else [str(self.seeds)]
         lines += [self.agreement] if self.networks else []
         lines += self._hypothesis_lines()

@@ -7,8 +7,6 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 
-N_HALVES = 2
-
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -88,23 +86,30 @@ class Phi:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A formula that fits as well.
+    """Another formula that was found or made, fitted and compared with the concept.
 
     Attributes
     ----------
     expression : Expression
     complexity : int
     misalignment : float
-        On held-out points.
+        On points that it was not fitted to.
     difference : float
-        Lower end of the interval of its misalignment less the concept's.
+        Logarithm of its misalignment over the concept's, with what its description costs more:
+        below 0 it is preferred.
     where : tuple of (str, float)
         Inputs at which the two formulas point most differently, up to half the data's range beyond
         it.
     degrees : float
         The angle there.
     degrees_on_data : float
-        The largest angle on the held-out points.
+        The largest angle on the points that judge.
+    source : str
+        Where it comes from: 'search', 'another search', 'made', 'hypothesis' or 'given'.
+    z : float
+        By how many standard errors it is worse than the concept; better if negative.
+    is_alternative : bool
+        Whether the field cannot tell it from the concept, so that it may as well be the answer.
     """
 
     expression: Expression
@@ -114,30 +119,47 @@ class Rival:
     where: tuple[tuple[str, float], ...]
     degrees: float
     degrees_on_data: float
+    source: str = "search"
+    z: float = 0.0
+    is_alternative: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
-    """What the halves said.
+class Fit:
+    """The concept's misalignment in its parts, and what may have caused them.
 
     Attributes
     ----------
-    concepts : tuple of Expression
-        Chosen on each half; fewer if a search found nothing.
-    same_form : tuple of bool
-        Whether each has the form of the concept: equal but for the values of its constants.
-    distances : tuple of float
-        Misalignment of each to the concept.
+    total : float
+        On points that constants were not fitted to, without the worst 5%.
+    systematic : float
+        The part that neighbouring points share.
+    z : float
+        That part in its standard errors.
+    kind : {'exact', 'noise', 'network', 'lack'}
+        Exact to rounding; within the noise; within what a trained network's own error can be; or a
+        lack of fit.
     """
 
-    concepts: tuple[Expression, ...]
-    same_form: tuple[bool, ...]
-    distances: tuple[float, ...]
+    total: float
+    systematic: float
+    z: float
+    kind: str
 
     @property
-    def is_stable(self) -> bool:
-        """Whether both halves have led to a formula, and to the same form."""
-        return len(self.same_form) == N_HALVES and all(self.same_form)
+    def degrees(self) -> float:
+        """The angle whose squared sine the misalignment is."""
+        return float(np.degrees(np.arcsin(np.sqrt(min(max(self.total, 0.0), 1.0)))))
+
+    @property
+    def claim(self) -> str:
+        """How well the concept fits, in words."""
+        return {
+            "exact": "exact to rounding",
+            "noise": f"within the noise of about {self.degrees:.2g} degrees",
+            "network": f"within the network's own error of about {self.degrees:.2g} degrees",
+            "lack": f"off by about {self.degrees:.2g} degrees in a way that neighbours share",
+        }[self.kind]
 
 
 @dataclass(frozen=True, slots=True)

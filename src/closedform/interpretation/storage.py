@@ -10,9 +10,9 @@ from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords
 
-FORMAT = JsonFormat("closedform interpretation", schema=3, written_by="Interpretation.save")
+FORMAT = JsonFormat("closedform interpretation", schema=4, written_by="Interpretation.save")
 """Files of the first schema have no parts and no networks; those before the third do not say which
-checks are required.
+checks are required, and those before the fourth have no alternatives.
 """
 
 
@@ -54,5 +54,5 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     return replace(
         found, parts=parts, front=(), chosen=None, steepest_drop=None, choice_reason="", floor=1.0,
         alignment=None, phi=None,
-        rivals=(), stability=None, inputs=(), directions=None,
+        rivals=(), fit=None, inputs=(), directions=None,
     )  # fmt: skip

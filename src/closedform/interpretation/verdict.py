@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from closedform.expressions.expression import Expression
 from closedform.shown import shown
 
-Status = Literal["verified", "approximate", "none"]
+Status = Literal["verified", "ambiguous", "approximate", "none"]
 
-STATUSES: tuple[Status, ...] = ("verified", "approximate", "none")
+STATUSES: tuple[Status, ...] = ("verified", "ambiguous", "approximate", "none")
 """Best first."""
 
 
@@ -67,27 +68,35 @@ class Verdict:
 
     Attributes
     ----------
-    status : {'verified', 'approximate', 'none'}
+    status : {'verified', 'ambiguous', 'approximate', 'none'}
     sentence : str
         The verdict in one sentence.
     checks : tuple of CheckResult
         What it rests on.
     n_points : int or None
         How many different points of the field count; None if that is not known.
+    alternatives : tuple of Expression
+        The forms that the field cannot tell from the concept; none if it is verified.
     """
 
     status: Status
     sentence: str
     checks: tuple[CheckResult, ...] = ()
     n_points: int | None = None
+    alternatives: tuple[Expression, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The checks' sentences: first those that failed, then those not made, then those that
-        passed.
+        """The checks' sentences: first those that failed, then those that are missing, those that
+        passed, and last those that were not made and need not be.
         """
-        ordered = sorted(self.checks, key=lambda check: {False: 0, None: 1, True: 2}[check.passed])
-        return tuple(check.sentence for check in ordered)
+
+        def order(check: CheckResult) -> int:
+            if check.passed is None:
+                return 1 if check.is_required else 3
+            return 2 if check.passed else 0
+
+        return tuple(check.sentence for check in sorted(self.checks, key=order))
 
     def __str__(self) -> str:
         return f"{self.status}: {shown(self.sentence)}"

@@ -141,9 +141,8 @@ def _batches(data: Any) -> Iterator[Any]:
     if isinstance(data, Iterable):
         return iter(data)
     raise ExtractionError(
-        f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, "
-        f"n_inputs), a tuple or dictionary of "
-        "arrays, a data set, a loader, or an iterable of batches."
+        f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, n_inputs), "
+        "a tuple or dictionary of arrays, a data set, a loader, or an iterable of batches."
     )
 
 

@@ -16,7 +16,8 @@ from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import MAX_POINTS, open_source
+from closedform.networks.sources import open_source
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.networks.wrt import HELD_VARY
 from closedform.randomness import as_generator
 from closedform.units.units import Units, UnitsLike, as_units
@@ -171,11 +172,9 @@ def _telling(inputs: Any) -> Iterator[None]:
             else f"given as {type(inputs).__name__}"
         )
         raise NetworkError(
-            f"The network failed on the inputs {kind}: {said} Check the number of inputs and "
-            f"their order. A tuple holds "
-            "several positional inputs, a dictionary named ones; fixed= takes further "
-            "arguments, and a function of tensors "
-            "can stand around the network."
+            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
+            "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
+            "further arguments, and a function of tensors can stand around the network."
         ) from error
 
 

@@ -22,10 +22,8 @@ from closedform.networks.options import Options
 from closedform.networks.picking import entry_of, pick
 from closedform.networks.rows import Rows
 from closedform.networks.samples import Samples
+from closedform.networks.tolerances import ROUGH
 from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
-
-ROUGH = 1e-2
-"""Median error, as a share of the gradient, above which the function is called rough."""
 
 
 class FunctionSource:
@@ -211,9 +209,8 @@ class FunctionSource:
             return method
         if not callable(self._model):
             raise ExtractionError(
-                f"A {type(self._model).__name__} is neither a network, nor a function, nor "
-                f"an estimator with a method such as "
-                "predict. Pass one of these."
+                f"A {type(self._model).__name__} is neither a network, nor a function, nor an "
+                "estimator with a method such as predict. Pass one of these."
             )
         if neuron.layer not in ("", "output"):
             raise unknown_layer(neuron, ())

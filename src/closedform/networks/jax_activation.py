@@ -32,7 +32,7 @@ _WIDENING = frozenset(_KEEPING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Before:
+class JaxPreactivation:
     """What stands before a squashing function: its name, and how to get the value."""
 
     name: str
@@ -91,21 +91,21 @@ def log_odds(scores: Any, axis: int) -> Any:
 
 
 def _run(
-    jaxpr: Any, consts: Any, inputs: list[Any], before: list[Before | None]
-) -> tuple[list[Any], list[Before | None]]:
+    jaxpr: Any, consts: Any, inputs: list[Any], before: list[JaxPreactivation | None]
+) -> tuple[list[Any], list[JaxPreactivation | None]]:
     """Evaluate step by step, going into jitted parts, and remember what stands before squashing
     functions.
     """
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(
         zip(jaxpr.invars, inputs, strict=True)
     )
-    earlier: dict[Any, Before | None] = dict(zip(jaxpr.invars, before, strict=True))
+    earlier: dict[Any, JaxPreactivation | None] = dict(zip(jaxpr.invars, before, strict=True))
     made: dict[Any, Any] = {}
 
     def read(atom: Any) -> Any:
         return atom.val if hasattr(atom, "val") else values[atom]
 
-    def known(atom: Any) -> Before | None:
+    def known(atom: Any) -> JaxPreactivation | None:
         return None if hasattr(atom, "val") else earlier.get(atom)
 
     for equation in jaxpr.eqns:
@@ -140,25 +140,27 @@ def _bind(equation: Any, arguments: list[Any]) -> list[Any]:
 def _before(
     equation: Any,
     arguments: list[Any],
-    known: Callable[[Any], Before | None],
+    known: Callable[[Any], JaxPreactivation | None],
     made: dict[Any, Any],
     values: dict[Any, Any],
-) -> Before | None:
+) -> JaxPreactivation | None:
     name = equation.primitive.name
     if name in SQUASHING:
-        return Before(SQUASHING[name], lambda: arguments[0])
+        return JaxPreactivation(SQUASHING[name], lambda: arguments[0])
     if name in _RESHAPING and arguments:
         inner = known(equation.invars[0])
         if inner is None:
             return None
-        return Before(
+        return JaxPreactivation(
             inner.name,
             lambda: equation.primitive.bind(inner.value(), *arguments[1:], **equation.params),
         )
     return _softmax(equation, made, values)
 
 
-def _softmax(equation: Any, made: dict[Any, Any], values: dict[Any, Any]) -> Before | None:
+def _softmax(
+    equation: Any, made: dict[Any, Any], values: dict[Any, Any]
+) -> JaxPreactivation | None:
     """Recognise exp(z) / sum(exp(z)), and z - log(sum(exp(z)))."""
 
     def maker(atom: Any, primitive: str, through: frozenset[str] = frozenset()) -> Any | None:
@@ -186,6 +188,6 @@ def _softmax(equation: Any, made: dict[Any, Any], values: dict[Any, Any]) -> Bef
         return None
     if len(axes) != 1 or hasattr(scores, "val") or values[scores].shape[axes[0]] < 2:
         return None
-    return Before(
+    return JaxPreactivation(
         "softmax" if name == "div" else "log-softmax", lambda: log_odds(values[scores], axes[0])
     )

@@ -17,15 +17,11 @@ import numpy as np
 
 from closedform.expressions.input_names import check_names
 from closedform.networks.errors import ModelFileError
+from closedform.networks.untrusted.limits import MAX_EXPANSION, MAX_MEMORY
 from closedform.optional import require
 
 STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""
-
-MAX_EXPANSION = 200
-"""How many times its own size a data file may take in memory, beyond `FREE_EXPANSION` bytes."""
-
-FREE_EXPANSION = 2**28
 
 _WEIGHTS_ONLY_SINCE = (2, 10)
 """Before, a file could corrupt memory in torch.load even with weights_only (CVE-2026-24747)."""
@@ -98,10 +94,9 @@ def load_model(
         return _built(file, builder, lambda: _state_dict(file))
     if ending == ".onnx":
         raise ModelFileError(
-            f"{file.name}: ONNX files are not read, for the converters to torch cover only a "
-            f"part of ONNX. Export the network "
-            "with torch.export to a .pt2, or in Python pass a function that runs the file "
-            "(gradients by finite differences)."
+            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part "
+            "of ONNX. Export the network with torch.export to a .pt2, or in Python pass a function "
+            "that runs the file (gradients by finite differences)."
         )
     raise ModelFileError(
         f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; "
@@ -200,7 +195,7 @@ def check_expansion(file: Path) -> None:
         expanded = sum(entry.file_size for entry in archive.infolist())
     if len(set(names)) < len(names):
         raise ModelFileError(f"{file.name} holds an array twice. Write it with numpy.savez.")
-    if expanded > max(FREE_EXPANSION, MAX_EXPANSION * file.stat().st_size):
+    if expanded > max(MAX_MEMORY, MAX_EXPANSION * file.stat().st_size):
         raise ModelFileError(
             f"{file.name} has {file.stat().st_size:,} bytes and would take {expanded:,} in memory, "
             "which real data do not. If they are yours, write them with numpy.savez, which does "

@@ -20,7 +20,14 @@ from closedform.networks.siamese_network import (
     checked_triplets,
     mean_triplet_loss,
 )
-from closedform.networks.siamese_run import Epoch, Run, Status, denormals_flushed, one_thread, train
+from closedform.networks.siamese_run import (
+    Epoch,
+    Status,
+    TrainingRun,
+    denormals_flushed,
+    one_thread,
+    train,
+)
 from closedform.optional import require
 from closedform.progress import Progress, Silent
 from closedform.randomness import as_generator
@@ -164,7 +171,7 @@ def train_siamese(
     seed = int(as_generator(rng).integers(2**62))
     shift, spread = _standards(arrays[0], options)
     data = [torch.tensor((array - shift) / spread, dtype=torch.float32) for array in arrays]
-    run = Run(options, seed, data[0], data[1] if len(data) > 1 else None)
+    run = TrainingRun(options, seed, data[0], data[1] if len(data) > 1 else None)
     file = None if checkpoint is None else Path(checkpoint)
     if file is not None:
         check_output(file)  # an error now, not after the first epochs

@@ -30,6 +30,7 @@ Status = Literal["finished", "stopped", "interrupted"]
 _SAVE_EVERY = 5.0
 """Seconds between checkpoints, at the least."""
 _SHOW_EVERY = 0.2
+"""Seconds between two looks of the progress: faster than anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Epoch:
 
 
 @dataclass(slots=True)
-class Run:
+class TrainingRun:
     """The state of a training between two epochs."""
 
     options: SiameseOptions
@@ -183,9 +184,8 @@ class Run:
             ) from error
         if not fits:
             raise TrainingError(
-                f"The checkpoint {file} is of a training with other options, triplets or "
-                f"seed. Delete it, name another, or "
-                "pass resume=False to overwrite it."
+                f"The checkpoint {file} is of a training with other options, triplets or seed. "
+                "Delete it, name another, or pass resume=False to overwrite it."
             )
         self.module.load_state_dict(state["module"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -198,7 +198,7 @@ class Run:
         self.history = [Epoch(*record) for record in state["history"]]
 
 
-def train(run: Run, progress: Progress, file: Path | None) -> Status:
+def train(run: TrainingRun, progress: Progress, file: Path | None) -> Status:
     """Train to the end, or until someone interrupts; the checkpoint is written on the way."""
     options = run.options
     start, before, resumed = time.perf_counter(), run.seconds, len(run.history)
@@ -231,7 +231,7 @@ def train(run: Run, progress: Progress, file: Path | None) -> Status:
     return status
 
 
-def _store(run: Run, file: Path) -> None:
+def _store(run: TrainingRun, file: Path) -> None:
     """Write a checkpoint; a full disk must not cost the training."""
     try:
         run.store(file)
@@ -239,7 +239,7 @@ def _store(run: Run, file: Path) -> None:
         warnings.warn(f"{error} The training goes on without it.", ClosedformWarning, stacklevel=4)
 
 
-def _snapshot(run: Run, seconds_per_epoch: float) -> Snapshot:
+def _snapshot(run: TrainingRun, seconds_per_epoch: float) -> Snapshot:
     done, last = len(run.history), run.history[-1]
     text = f"epoch {done}, loss {last.loss:.4f}, best {run.history[run.best_epoch].loss:.4f}"
     left = seconds_per_epoch * (run.options.epochs - done)

@@ -12,10 +12,8 @@ from closedform.arrays import FloatArray
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
 from closedform.networks.samples import Samples, Source
+from closedform.networks.tolerances import MAX_RADIUS
 from closedform.randomness import as_generator
-
-MAX_RADIUS = 0.05
-"""Largest radius, as a share of the spread of each input."""
 
 
 def smooth_samples(

@@ -11,11 +11,9 @@ from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import Samples, Source
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.networks.wrt import arguments
 from closedform.randomness import as_generator
-
-MAX_POINTS = 5000
-"""Points that are taken by default: a few thousand directions decide a concept."""
 
 
 def extract_samples(
@@ -27,35 +25,8 @@ def extract_samples(
     rng: int | np.random.Generator | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Samples:
-    """Values and gradients of a neuron, or of several, at points of the data.
-
-    Parameters
-    ----------
-    model : object
-        A torch module, a loaded model file, a JAX function or Flax or Equinox module, a function of
-        an array, or an estimator in the style of scikit-learn.
-    inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        The data, points along the first axis. A tuple holds several positional inputs, a dictionary
-        named ones.
-    neuron : str, int, tuple, callable, or list of these
-        Where to look: see `closedform.networks.neuron.parse_neuron`. A list gives several latents.
-    max_points : int or None
-        How many points are taken, chosen by `rng`; None for all.
-    rng : int, numpy.random.Generator or None
-        Seed.
-    **options
-        See `closedform.networks.options.Options`.
-
-    Returns
-    -------
-    Samples
-
-    Raises
-    ------
-    NeuronError
-        If the neuron does not exist, or is not one number per point.
-    ExtractionError
-        If there is no gradient.
+    """Values and gradients of a neuron, or of several, at points of the data; takes what
+    `closedform.extract_field` takes, but for the tangent space.
 
     Examples
     --------

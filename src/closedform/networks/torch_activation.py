@@ -6,7 +6,7 @@ remembered too, so that they can be repeated on the input.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from closedform.optional import require
@@ -54,7 +54,7 @@ _TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)  # pyright: igno
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Before:
+class TorchPreactivation:
     """What stands before a squashing function.
 
     Attributes
@@ -103,9 +103,9 @@ class SquashingWatch(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self._memory: dict[int, tuple[Any, int, Before]] = {}
+        self._memory: dict[int, tuple[Any, int, TorchPreactivation]] = {}
 
-    def before(self, value: Any) -> Before | None:
+    def before(self, value: Any) -> TorchPreactivation | None:
         """What stands before a value, or None where it is no output of a squashing function."""
         entry = self._memory.get(id(value))
         if entry is None or entry[0] is not value or value._version != entry[1]:
@@ -138,7 +138,7 @@ class SquashingWatch(TorchFunctionMode):
             "softmax" not in name or (axis is not None and result.shape[axis] > 1)
         )
         if usable:
-            self._remember(result, Before(name, kept, axis, kept._version))
+            self._remember(result, TorchPreactivation(name, kept, axis, kept._version))
         return result
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -154,11 +154,9 @@ class SquashingWatch(TorchFunctionMode):
                 return repeated[place] if isinstance(repeated, tuple | list) else repeated
 
             steps = (*before.steps, step)
-            self._remember(
-                piece, Before(before.name, before.source, before.axis, before.version, steps)
-            )
+            self._remember(piece, replace(before, steps=steps))
 
-    def _remember(self, result: Any, before: Before) -> None:
+    def _remember(self, result: Any, before: TorchPreactivation) -> None:
         # The tensor itself is kept beside its id, so that the id cannot be given to another one.
         self._memory[id(result)] = (result, result._version, before)
 

@@ -76,9 +76,8 @@ def transform_for(transform: Any, dtype: Any, device: Any) -> Any:
         slope, shift = as_tensor(matrix, dtype, device), as_tensor(offset, dtype, device)
         return lambda inputs: inputs @ slope + shift
     raise ExtractionError(
-        f"transform={transform!r} is neither a function nor a fitted scaler. Pass a function "
-        f"of tensors, a torch module, or an "
-        "object with a transform method."
+        f"transform={transform!r} is neither a function nor a fitted scaler. Pass a function of "
+        "tensors, a torch module, or an object with a transform method."
     )
 
 

@@ -23,7 +23,7 @@ from closedform.networks.torch_jacobian import jacobians_of
 from closedform.networks.torch_layers import find_layer, plain
 from closedform.networks.torch_random import Draws
 from closedform.networks.torch_state import COPIED_NUMBERS, untouched
-from closedform.networks.torch_values import Run, values_of
+from closedform.networks.torch_values import RunnableNetwork, values_of
 from closedform.networks.wrt import column_names, fill, held_note, make_blocks, points_of
 from closedform.optional import require
 
@@ -121,7 +121,7 @@ class TorchSource:
         edges = np.linspace(0, count, -(-count // size) + 1).astype(int)
         return (slice(start, stop) for start, stop in pairwise(edges))
 
-    def _prepared(self) -> Run:
+    def _prepared(self) -> RunnableNetwork:
         """Find out on a few points in which type the network runs, and whether it treats points one
         by one.
         """
@@ -138,7 +138,7 @@ class TorchSource:
                 )
         return self._checked(last())
 
-    def _candidates(self) -> list[Callable[[], Run]]:
+    def _candidates(self) -> list[Callable[[], RunnableNetwork]]:
         tensors = (
             [*self._model.parameters(), *self._model.buffers()]
             if isinstance(self._model, torch.nn.Module)
@@ -153,13 +153,15 @@ class TorchSource:
         )
         transform, precision = self._options.transform, self._options.precision
 
-        def run_native() -> Run:
-            return Run(self._model, transform_for(transform, native, device), native, device)
+        def run_native() -> RunnableNetwork:
+            return RunnableNetwork(
+                self._model, transform_for(transform, native, device), native, device
+            )
 
-        def run_double() -> Run:
+        def run_double() -> RunnableNetwork:
             make = self._make_double or (lambda: copy.deepcopy(self._model).double())
             model = make() if real else self._model
-            return Run(
+            return RunnableNetwork(
                 model, transform_for(transform, torch.float64, device), torch.float64, device
             )
 
@@ -171,7 +173,7 @@ class TorchSource:
         # Apple's GPUs have no float64.
         return [run_native] if large or device.type == "mps" else [run_double, run_native]
 
-    def _checked(self, run: Run) -> Run:
+    def _checked(self, run: RunnableNetwork) -> RunnableNetwork:
         if self._options.batched is False:
             run = replace(run, one_by_one=True)
             self._differentiate(run, self._points, slice(0, 1))
@@ -181,9 +183,8 @@ class TorchSource:
         _, together = self._differentiate(run, self._points, slice(0, count))
         if draws.any():
             self._note(
-                "The network draws random numbers even in evaluation mode; each gradient is "
-                "that of one seeded draw. Choose a "
-                "neuron in front of the random step if you can."
+                "The network draws random numbers even in evaluation mode; each gradient is that "
+                "of one seeded draw. Choose a neuron in front of the random step if you can."
             )
             return run
         if count < 3:
@@ -199,7 +200,7 @@ class TorchSource:
         return run
 
     def _differentiate(
-        self, run: Run, points: FloatArray, chunk: slice
+        self, run: RunnableNetwork, points: FloatArray, chunk: slice
     ) -> tuple[FloatArray, FloatArray]:
         """Latents (n, k) and Jacobians (n, k, d) of one batch."""
         count = chunk.stop - chunk.start

@@ -22,7 +22,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class RunnableNetwork:
     """The network that is really run: the user's own, or a copy of it in float64.
 
     Attributes
@@ -43,7 +43,7 @@ class Run:
 
 
 def values_of(
-    run: Run,
+    run: RunnableNetwork,
     neurons: tuple[Neuron, ...],
     parts: dict[Key, Any],
     fixed: dict[Key, Any],
@@ -56,7 +56,7 @@ def values_of(
 
     Parameters
     ----------
-    run : Run
+    run : RunnableNetwork
     neurons : tuple of Neuron
     parts, fixed : dict
         Inputs, and arguments that stay the same.
@@ -139,10 +139,9 @@ def _points_first(
     axes = [axis for axis, length in enumerate(array.shape) if length == count]
     if len(axes) != 1:
         raise NeuronError(
-            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and no "
-            f"axis counts the points. Use a "
-            "function of the layer's output that returns one value per point, or "
-            "batched=False for a network of one point.",
+            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and no axis "
+            "counts the points. Use a function of the layer's output that returns one value per "
+            "point, or batched=False for a network of one point.",
             neuron=str(neuron),
         )
     note(
@@ -161,9 +160,8 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
         )
     if not value.requires_grad:
         raise ExtractionError(
-            f"{neuron} has no gradient with respect to the inputs: it does not depend on "
-            f"them, or the network runs under "
-            "torch.no_grad or detaches on the way. Choose another neuron, or another input "
-            "with wrt=."
+            f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or "
+            "the network runs under torch.no_grad or detaches on the way. Choose another neuron, "
+            "or another input with wrt=."
         )
     return value if value.ndim == 2 else value[:, None]

@@ -4,10 +4,12 @@ that costs.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
@@ -18,7 +20,7 @@ from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.networks.sources import MAX_POINTS
+from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
 from closedform.reading.seeds import check_seeds
@@ -123,8 +125,25 @@ def interpret(
         )
         for network, which in zip(networks, neurons, strict=True)
     ]
+    # With any of these the field's points are not what the network takes.
+    is_plain = not any(
+        options.get(name) is not None
+        for name in ("transform", "wrt", "fixed", "prepare", "batched")
+    )
+
+    def gradients(points: FloatArray) -> FloatArray:
+        asked = extract_field(
+            model, points, neuron, names=names, tangent="none", max_points=None,
+            smoothing=smoothing, rng=seed, **options,
+        )  # fmt: skip
+        return asked.directions[:, :, 0]
+
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
-    read = interpret_fields if isinstance(model, list | tuple) else _read_first
+    read = (
+        interpret_fields
+        if isinstance(model, list | tuple)
+        else partial(_read_first, query=gradients if is_plain and fields[0].rank == 1 else None)
+    )
     found = read(
         fields,
         engine=engine,
@@ -140,11 +159,7 @@ def interpret(
         command=command,
         seeds=seeds,
     )
-    # With any of these the field's points are not what the network takes.
-    if found.networks or any(
-        options.get(name) is not None
-        for name in ("transform", "wrt", "fixed", "prepare", "batched")
-    ):
+    if found.networks or not is_plain:
         return found
     return _with_faithfulness(found, model, neuron, fields[0])
 

@@ -32,6 +32,7 @@ from closedform.threads import single_threaded
 from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
 from closedform.verification.formula import as_formula
+from closedform.verification.queries import Query
 from closedform.verification.thresholds import Thresholds
 from closedform.verification.verify_stage import verify
 
@@ -52,6 +53,7 @@ def interpret_field(
     progress: ProgressLike = None,
     title: str = "",
     command: str = "",
+    query: Query | None = None,
     units: UnitsLike | None = None,
     seeds: int = 1,
 ) -> Interpretation:
@@ -76,13 +78,16 @@ def interpret_field(
     rule : optional
         How the concept is chosen; see `closedform.select`.
     hypothesis : str or Expression, optional
-        A formula to compare the concept with; search and choice do not see it.
+        A formula to compare the concept with; search and choice do not see it, and the verdict
+        lists it among the alternatives if it fits as well.
     checks, thresholds : optional
         Further checks, and where the verdict's lines are; see `closedform.verify`.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     title, command : str
         What was read, and the command that did it, for the report.
+    query : callable, optional
+        The network's gradients at points of the verdict's choice; see `closedform.verify`.
     units : mapping of str to str, or Units, optional
         The unit of each input, ``{"m": "kg", "v": "m/s"}``, unless the field has them already; see
         `closedform.Units`.
@@ -117,7 +122,7 @@ def interpret_field(
     )  # fmt: skip
 
     def read(one: int) -> Interpretation:
-        found = _read_once(field, settings, limits, guess, one)
+        found = _read_once(field, settings, limits, guess, one, query)
         told = replace(found.provenance, title=title, command=command)
         return replace(found, provenance=told, units=field.units, origin=origin)
 
@@ -133,14 +138,19 @@ def _compile(settings: Settings) -> None:
 
 
 def _read_once(
-    field: GradientField, settings: Settings, limits: Budget, guess: Expression | None, seed: int
+    field: GradientField,
+    settings: Settings,
+    limits: Budget,
+    guess: Expression | None,
+    seed: int,
+    query: Query | None,
 ) -> Interpretation:
     """One reading with one seed."""
     clock, generator = limits.start(), np.random.default_rng(seed)
     if 1 < field.rank < field.tangent.rank:
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
-        found = _read_one(field, settings, limits, clock, guess, generator)
+        found = _read_one(field, settings, limits, clock, guess, generator, query)
     told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits))
     return replace(found, provenance=told)
 
@@ -152,6 +162,7 @@ def _read_one(
     clock: Clock,
     guess: Expression | None,
     generator: np.random.Generator,
+    query: Query | None,
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
     first, second, third = generator.spawn(3)
@@ -175,6 +186,7 @@ def _read_one(
         space=settings.space,
         rule=settings.rule,
         hypothesis=guess,
+        query=query,
         progress=settings.progress,
     )
 

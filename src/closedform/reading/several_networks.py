@@ -14,14 +14,15 @@ import numpy as np
 
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray, frozen
-from closedform.canonical.coefficients import with_coefficients
 from closedform.canonical.constants import free_constants
+from closedform.canonical.term_coefficients import with_coefficients
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading
 from closedform.keywords import checked_keywords
@@ -35,10 +36,8 @@ from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
 from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
-from closedform.verification.thresholds import Thresholds
+from closedform.verification.thresholds import Thresholds, as_thresholds
 from closedform.verification.verify_stage import verify
-
-_ROUNDING = 1e-10
 
 
 @checked_keywords
@@ -223,7 +222,10 @@ def _judged(
         ]
         places = [positions, *(fitted_positions(rival.tree) for rival in rivals)]
         (fitted, *others), _ = refit([free, *rivals], left.subset(seen), positions=places)
-        answer = verify(fitted, held, rivals=others, thresholds=thresholds, rng=rng, progress=False)
+        # Here every term has a fitted coefficient; whether the form is worth its length was asked
+        # of what the networks have in common.
+        lines = replace(as_thresholds(thresholds), economy=0.0)
+        answer = verify(fitted, held, rivals=others, thresholds=lines, rng=rng, progress=False)
         assert answer.alignment is not None
         own.append(fitted)
         verdicts.append(answer.verdict)
@@ -253,7 +255,7 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     # typical.
     apart = np.clip(1 - values[:, ::-1][:, :rank].mean(axis=1), 0.0, 1.0)
     typical = float(np.median(apart[alive])) if alive.any() else 0.0
-    trust = (typical + _ROUNDING) / (typical + _ROUNDING + apart)
+    trust = (typical + ROUNDED_AWAY) / (typical + ROUNDED_AWAY + apart)
     jacobians = np.swapaxes(frames / first.scale[:, None], 1, 2)
     field = GradientField.from_arrays(
         first.points,

@@ -6,7 +6,7 @@ from typing import Any
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.optional import require
-from closedform.report import coefficients, figure_numbers, figures, svg
+from closedform.report import coefficient_intervals, figure_numbers, figures, svg
 from closedform.report.mathml import mathml_terms
 
 
@@ -36,7 +36,7 @@ def coefficient_chart(interpretation: Interpretation) -> dict[str, Any]:
 
     Places are percentages of the chart's width.
     """
-    rows = coefficients.coefficients(interpretation)
+    rows = coefficient_intervals.coefficients(interpretation)
     ends = [0.0, *(end for row in rows for end in (row.low, row.high, row.value))]
     low, high = min(ends), max(ends)
     pad = 0.05 * (high - low) or 1.0
@@ -55,8 +55,8 @@ _CALLED: tuple[Callable[..., Any], ...] = (
     minus,
     marks,
     coefficient_chart,
-    coefficients.network_terms,
-    coefficients.network_spreads,
+    coefficient_intervals.network_terms,
+    coefficient_intervals.network_spreads,
     figures.evidence_rows,
     figures.check_counts,
     figures.hypothesis_sentence,

@@ -13,7 +13,7 @@ from closedform.errors import ConceptError
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import FrontEntry, Interpretation
 from closedform.optional import require
-from closedform.report.coefficients import coefficients
+from closedform.report.coefficient_intervals import coefficients
 from closedform.report.errors import ReportError
 from closedform.report.figure_numbers import (
     SMALLEST,
@@ -39,9 +39,8 @@ BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = (
 COLUMN = (3.4, 2.5)
 """Inches: a column of a two-column paper."""
 
-_MOST_LABELS = 20
-_SMALL = 7.5
-_TINY = 6.5
+_MOST_LABELS = 20  # of a front; with more, they overlap
+_SMALL, _TINY = 7.5, 6.5  # points: axes, and legends
 
 
 @ability("plot_front")

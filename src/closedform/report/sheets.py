@@ -25,6 +25,7 @@ DOTS = 110
 """Per inch, of bitmaps."""
 
 MOST_POINTS = 1500
+"""More would hide each other in a panel of that size."""
 
 Panel = tuple[str, Callable[["Axes"], object]]
 """A title, and what draws below it."""

@@ -16,9 +16,9 @@ GREEK = _SMALL | {name.capitalize(): letter.upper() for name, letter in _SMALL.i
 """Greek letters by their names; a capitalised name is a capital letter."""
 
 _PARTS = re.compile(r"([^\W\d_]+)_?(\d*)|([^\W\d_]+)_(\w+)")
-_LONGEST_SUBSCRIPT = 12
-_LARGEST_DENOMINATOR = 12
-_LARGEST_DIGIT_COUNT = 4
+_LONGEST_SUBSCRIPT = 12  # letters; a longer one reads better as a word in the line
+_LARGEST_DENOMINATOR = 12  # of a fraction that is shown as one
+_DIGITS = 4  # of other numbers
 
 
 def name_mathml(name: str) -> str:
@@ -61,7 +61,7 @@ def _split(name: str) -> tuple[str, str] | None:
     return (match[3], match[4]) if is_letter and len(match[4]) <= _LONGEST_SUBSCRIPT else None
 
 
-def number_mathml(value: Fraction, digits: int = _LARGEST_DIGIT_COUNT) -> str:
+def number_mathml(value: Fraction, digits: int = _DIGITS) -> str:
     """A number without its sign: a small fraction, a short decimal, or few digits and a power of
     ten.
 
@@ -92,7 +92,7 @@ def is_small_fraction(value: Fraction) -> bool:
     value = abs(value)
     if value.denominator == 1 or value.numerator > 99:
         return False
-    no_decimal = float(f"{float(value):.{_LARGEST_DIGIT_COUNT}g}") != value
+    no_decimal = float(f"{float(value):.{_DIGITS}g}") != value
     return value.denominator <= 4 or (value.denominator <= _LARGEST_DENOMINATOR and no_decimal)
 
 

@@ -74,6 +74,11 @@ class Front:
         """The candidate of lowest misalignment."""
         return self.candidates[-1] if self.candidates else None
 
+    @property
+    def lowest(self) -> float:
+        """The lowest misalignment; 1 if there is no candidate."""
+        return self.candidates[-1].misalignment if self.candidates else 1.0
+
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
 

@@ -48,7 +48,7 @@ class View:
     @property
     def lowest(self) -> float:
         """The lowest misalignment."""
-        return self.front.best.misalignment if self.front.best else 1.0
+        return self.front.lowest
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -28,6 +28,7 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.structure import find_structure
 from closedform.searching.structure_search.engine import StructureSearch, why_not
 from closedform.searching.structure_search.exchange import exchange_parts
+from closedform.searching.structure_search.run import MUCH_BETTER
 from closedform.searching.terms.engine import TermSearch
 from closedform.threads import single_threaded
 
@@ -101,7 +102,7 @@ class Portfolio:
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
     structured: float = 0.75
-    exchanged: float = 0.05
+    exchanged: float = 0.15
 
     @property
     def name(self) -> str:
@@ -140,6 +141,19 @@ class Portfolio:
         whole = run.whole
         if self.structure is not None and self._search_by_structure(run, self.structure):
             return
+        known = whole.front if self._is_solved_up_to_bias(run) else None
+        self._search_by_others(run, can_evolve=can_evolve)
+        if known is not None and whole.lowest > MUCH_BETTER * known.lowest:
+            whole.front = known
+
+    def _is_solved_up_to_bias(self, run: JointRun) -> bool:
+        """Whether the search by structure ended with a formula as good as what seems a network's
+        bias: then only an exact one is still looked for.
+        """
+        return bool(run.steps and run.steps[-1].get("is_solved_up_to_bias"))
+
+    def _search_by_others(self, run: JointRun, *, can_evolve: bool) -> None:
+        whole = run.whole
         structure = find_structure(whole.field)
         run.sentences += structure.sentences
         # A template speaks of the user's inputs.
@@ -272,7 +286,9 @@ def _exchange(run: JointRun) -> None:
     """
     whole = run.whole
     if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
-        found = exchange_parts(whole.front, whole.field, whole.space, run.rng)
+        found = exchange_parts(
+            whole.front, whole.field, whole.space, run.rng, may_go_on=run.may_go_on
+        )
         run.clock.evaluations += len(found)
         whole.front = whole.front.merge(found)
 

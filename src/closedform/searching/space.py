@@ -27,6 +27,7 @@ DEFAULT_OPERATORS = (
     "cos",
     "exp",
     "log",
+    "tanh",
 )
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
 

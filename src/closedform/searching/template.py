@@ -11,6 +11,7 @@ from functools import cache
 from closedform.errors import ExpressionError, SpaceError
 from closedform.expressions.operators import ALIASES, FUNCTIONS
 from closedform.expressions.parse import names_in, parse
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
 
 _CALL = re.compile(r"(?P<name>[^\W\d]\w*)\s*\((?P<arguments>[^()]*)\)")
@@ -202,13 +203,14 @@ def _pieces(tree: Tree, opened: Callable[[Tree], list[Tree] | None]) -> Iterator
 def _summands(tree: Tree) -> Iterator[Tree]:
     """The terms of a sum, without signs and constant factors."""
 
-    def opened(part: Tree) -> list[Tree] | None:
-        scaled = part.root in ("mul", "div") and any(child.is_constant for child in part.children)
+    for _, term in signed_terms(tree):
+        scaled = term.root in ("mul", "div") and any(child.is_constant for child in term.children)
         # A number divided by something is no multiple of it.
-        is_multiple = scaled and not (part.root == "div" and part.children[0].is_constant)
-        return list(part.children) if part.root in ("add", "sub", "neg") or is_multiple else None
-
-    return _pieces(tree, opened)
+        if scaled and not (term.root == "div" and term.children[0].is_constant):
+            for child in term.children:
+                yield from _summands(child)
+        elif not term.is_constant:
+            yield term
 
 
 def _factors(tree: Tree) -> Iterator[Tree]:

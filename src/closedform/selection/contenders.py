@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from closedform.alignment.misalignment import TRIM
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
+from closedform.alignment.tolerances import TRIM
 from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
@@ -19,9 +19,11 @@ from closedform.canonical.snap import snapped_forms
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Front
+from closedform.searching.orientation import oriented
 from closedform.selection.regions import RegionalScores, divide, score_regions
 
 MOST, VARIANTS = 20, 3
@@ -142,7 +144,10 @@ def gather(
     found.sort(key=ranking.order)
     promising = ranking.prospects(found, [contender.misalignment for contender in found])
     forms = [
-        (canonical_form(c.expression, sample) if may_win else c.expression, c.engine)
+        (
+            canonical_form(oriented(c.expression, field), sample) if may_win else c.expression,
+            c.engine,
+        )
         for c, may_win in zip(found, promising, strict=True)
     ]
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)], ranking)
@@ -207,13 +212,7 @@ def count_parts(tree: Tree) -> int:
     ... )
     (4, 3)
     """
-    n_terms, pending = 0, [tree]
-    while pending:
-        part = pending.pop()
-        if part.root in ("add", "sub", "neg"):
-            pending += part.children
-        elif not part.is_constant:
-            n_terms += 1
+    n_terms = sum(not term.is_constant for _, term in signed_terms(tree))
     computed = tree.fold(
         lambda token: (not isinstance(token, Variable), 0),
         lambda name, *parts: (
@@ -295,13 +294,17 @@ def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contende
     fit much worse.
     """
     ordered = sorted(contenders, key=lambda c: (ranking.order(c), c.misalignment))
+    forms = [skeleton(contender.expression.tree) for contender in ordered]
+    lowest: dict[object, float] = {}
+    for contender, form in zip(ordered, forms, strict=True):
+        lowest[form] = min(lowest.get(form, np.inf), contender.misalignment)
     best, kept = np.inf, []
     variants: Counter[object] = Counter()
-    for contender in ordered:
-        form = skeleton(contender.expression.tree)
-        if (contender.misalignment <= NEAR * best or contender.misalignment < PERFECT) and variants[
-            form
-        ] < VARIANTS:
+    for contender, form in zip(ordered, forms, strict=True):
+        is_near = contender.misalignment <= max(NEAR * best, PERFECT)
+        # Plain numbers come first; the fitted ones that they have to stand against stay too.
+        is_lowest = contender.misalignment == lowest[form]
+        if is_near and (variants[form] < VARIANTS or is_lowest):
             kept.append(contender)
             variants[form] += 1
         best = min(best, contender.misalignment)
@@ -318,4 +321,5 @@ def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:
         (on_front if contender.misalignment < best else rest).append(contender)
         best = min(best, contender.misalignment)
     rest.sort(key=lambda c: (c.misalignment, c.order))
-    return [*on_front, *rest][:MOST]
+    # The simplest are the first to go: the best fit has to be among those that are compared.
+    return [*on_front[-MOST:], *rest][:MOST]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
+from scipy.spatial import KDTree
 
 from closedform.alignment.refit import Tapes
 from closedform.alignment.scores import comparison_of
@@ -127,6 +128,43 @@ def score_regions(
     weights = np.bincount(labels[labels >= 0], field.weights[labels >= 0], minlength=len(regions))
     errors = tuple(_jackknife(np.array(values)) for values in zip(*fits, strict=True))
     return RegionalScores(misalignments, weights / weights.sum(), errors)
+
+
+def systematic_shares(expressions: Sequence[Expression], field: GradientField) -> FloatArray:
+    """The share of each expression's misalignment that neighbouring points have in common.
+
+    What a formula leaves of a direction is noise, which is independent from point to point, or a
+    lack of fit or a network's bias, which neighbours share: the mean product of what is left at a
+    point and at its nearest neighbour, relative to the mean square.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (400, 2))
+    >>> field = GradientField.from_arrays(points, points[:, ::-1], names=["x", "y"])
+    >>> (systematic_shares([cf.parse("x + y")], field) > 0.8).tolist()
+    [True]
+    """
+    usable = np.flatnonzero(field.weights > 0)
+    points, frames = field.points[usable], field.frames[usable]
+    weights = field.weights[usable] / field.weights[usable].sum()
+    if len(usable) < 2 or field.tangent.kind != "none" or field.rank > 1:
+        return np.ones(len(expressions))
+    scaled = points / field.scale
+    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+    shares = np.ones(len(expressions))
+    for place, expression in enumerate(expressions):
+        with np.errstate(all="ignore"):
+            units = expression.gradient(points) * field.scale
+            units /= np.linalg.norm(units, axis=1, keepdims=True)
+        along = np.einsum("nd,nd->n", units, frames[:, :, 0])
+        # Signed like the direction, so that neighbours can be compared.
+        left = units * np.sign(along)[:, None] - np.abs(along)[:, None] * frames[:, :, 0]
+        left = np.where(np.isfinite(left), left, 0.0)
+        total = float(weights @ (left**2).sum(axis=1))
+        if total > 0:
+            shares[place] = float(weights @ (left * left[nearest]).sum(axis=1)) / total
+    return np.clip(shares, 0.0, 1.0)
 
 
 def _jackknife(values: FloatArray) -> FloatArray:

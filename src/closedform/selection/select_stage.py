@@ -12,6 +12,7 @@ from closedform.keywords import checked_keywords, required_kind
 from closedform.randomness import Randomness, as_generator
 from closedform.searching.result import SearchResult
 from closedform.selection.contenders import Contender, gather
+from closedform.selection.regions import systematic_shares
 from closedform.selection.rules import Choice, RuleLike, Scene, as_rule, choose
 from closedform.selection.unit_charge import charged
 from closedform.threads import single_threaded
@@ -117,7 +118,8 @@ def select(
     contenders, scores = gather(result.front, few, chosen_rule, generator, result.costs)
     if not contenders:
         return Selection(result, (), None, chosen_rule.name)
-    scene = Scene(contenders, scores, field.quality.noise_misalignment, generator)
+    shares = systematic_shares([contender.expression for contender in contenders], few)
+    scene = Scene(contenders, scores, field.quality.noise_misalignment, generator, shares)
     return Selection(result, contenders, choose(chosen_rule, scene), chosen_rule.name)
 
 

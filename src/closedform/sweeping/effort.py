@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from closedform.errors import BudgetError
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.verdict import STATUSES
 from closedform.keywords import checked_constructor
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
@@ -71,5 +72,5 @@ def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpre
 
 def _rank(found: Interpretation) -> tuple[int, float]:
     """Smaller is better: the verdict, then the misalignment."""
-    order = {"verified": 0, "approximate": 1}.get(found.verdict.status, 2)
+    order = STATUSES.index(found.verdict.status)
     return order, found.alignment.misalignment if found.alignment is not None else 1.0

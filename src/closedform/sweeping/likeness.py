@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.findings import DEAD_SHARE
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import DEAD_SHARE, FLAT, SINGLE_PRECISION
 
 PROJECTIONS, ORDER_PROJECTIONS = 4, 2
-SAME_ANGLE = 1e-6
-"""Directions of two neurons that differ by less, in radians, are the same: networks compute with
-seven digits.
-"""
+"""Random projections of directions, and of the order of values, by which neurons are compared."""
 
 SAME_ORDER = 1e-3
 """Shares of the points by which the order of two neurons' values may differ, for values that are
@@ -23,8 +20,9 @@ nearly equal.
 """
 
 DIGITS = 10
+"""Of what is stored: far below what is compared, which makes files smaller."""
+
 _SEED = 20260101
-_TINY = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Likeness:
         gap = max(abs(a - b) for a, b in zip(self.directions, other.directions, strict=True))
         swaps = max(abs(a - b) for a, b in zip(self.order, other.order, strict=True))
         return (
-            gap <= SAME_ANGLE
+            gap <= SINGLE_PRECISION
             and swaps <= SAME_ORDER
             and abs(self.zero_share - other.zero_share) < 1e-9
         )
@@ -83,7 +81,7 @@ def describe(
         with np.errstate(all="ignore"):
             coordinates = tangent.coordinates(gradients, scale)
             norms = np.linalg.norm(coordinates, axis=1)
-        usable = np.isfinite(norms) & (norms > _TINY)
+        usable = np.isfinite(norms) & (norms > FLAT)
         units = np.where(usable[:, None], coordinates / np.where(usable, norms, 1.0)[:, None], 0.0)
         directions = for_directions @ units.ravel()
         # A decreasing function turns every direction round: the largest projection is taken as
@@ -136,7 +134,7 @@ class Likenesses:
         )
 
     def _cell(self, likeness: Likeness) -> int:
-        return math.floor(likeness.directions[0] / SAME_ANGLE)
+        return math.floor(likeness.directions[0] / SINGLE_PRECISION)
 
 
 def _from_numbers(row: FloatArray) -> Likeness:
@@ -145,5 +143,5 @@ def _from_numbers(row: FloatArray) -> Likeness:
 
 
 def _plain(values: FloatArray) -> tuple[float, ...]:
-    """Rounded far below what is compared, which makes files smaller."""
+    """Rounded, as they are stored."""
     return tuple(round(float(value), DIGITS) for value in values)

@@ -14,9 +14,9 @@ from closedform.execution.store import ResultStore
 from closedform.execution.tally import Tally
 from closedform.execution.task import Outcome, Task
 from closedform.sweeping.effort import Effort
-from closedform.sweeping.extraction import BLOCK, FieldReference, LayerExtraction
+from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses
-from closedform.sweeping.reading import FUNCTION, finished
+from closedform.sweeping.neuron_task import FUNCTION, finished
 
 SCHEMA = 1
 """Counted up when the same field and options would give another record."""

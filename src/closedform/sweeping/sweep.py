@@ -12,14 +12,15 @@ from closedform.execution.tally import Tally, Watcher
 from closedform.execution.task import Limits
 from closedform.execution.workers import WorkersLostError, open_workers
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.interpretation.verdict import STATUSES
 from closedform.keywords import checked_keywords
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.randomness import Randomness, as_seed
 from closedform.sweeping.effort import Effort
-from closedform.sweeping.extraction import LayerExtraction
+from closedform.sweeping.layer_extraction import LayerExtraction
+from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
 from closedform.sweeping.planning import Planner, Request
-from closedform.sweeping.result import Sweep
-from closedform.sweeping.selection import Choice, choose_neurons, few_points
+from closedform.sweeping.sweep_result import Sweep
 
 MAX_POINTS = 2000
 """Points that are taken by default: fewer than for one neuron, for there are many."""
@@ -182,5 +183,5 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
 
 
 def _counts(tally: Tally) -> dict[str, int]:
-    named = {label: tally.labels[label] for label in ("verified", "approximate", "none")}
+    named = {label: tally.labels[label] for label in STATUSES}
     return {"neurons": tally.total, "before": tally.before, **named, "failed": tally.failed}

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.misalignment import TRIM, chance_level, paper_loss, weighted_mean
+from closedform.alignment.misalignment import chance_level, paper_loss, weighted_mean
 from closedform.alignment.scores import field_misalignment
+from closedform.alignment.tolerances import TRIM
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField

@@ -10,18 +10,20 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from closedform.alignment.scores import field_misalignment
+from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.answer import FrontEntry
-from closedform.interpretation.evidence import N_HALVES
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
-from closedform.selection.contenders import PERFECT, count_parts
+from closedform.selection.contenders import PERFECT
 from closedform.selection.regions import divide
-from closedform.selection.rules import FACTOR, ByFactor, explainable
-from closedform.verification.alignment import interval, measure_alignment
+from closedform.verification.alignment import measure_alignment
+from closedform.verification.description import description_length
 from closedform.verification.evidence import Evidence
-from closedform.verification.stability import have_same_form
+from closedform.verification.residuals import curved_share
+from closedform.verification.structure import disagreements
+
+IN_NOISE = 2 / 3
+"""Share of the economy that is asked for where noise ends the gain, whatever the formula."""
 
 
 @runtime_checkable
@@ -122,31 +124,23 @@ class Monotone:
         return CheckResult.made(abs(phi.rank_correlation) >= least, text)
 
 
-class HalvesAgree:
-    """Search again on halves of the data."""
+class Explained:
+    """What a formula leaves over must be noise, or what a trained network gets wrong."""
 
-    name = "halves"
-    asks = "Do both halves of the data, searched again with other seeds, lead to the same form?"
-    failure = "the halves of the data do not lead to one form"
+    name = "fit"
+    asks = "Is what it leaves over rounding, noise, or a trained network's own error?"
+    failure = "it leaves over more than noise"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """Count the halves that agree."""
-        stability = evidence.stability
-        if isinstance(stability, CheckResult):
-            return stability
-        count = sum(stability.same_form)
-        others = [
-            str(c)
-            for c, same in zip(stability.concepts, stability.same_form, strict=True)
-            if not same
-        ]
-        text = (
-            f"{count} of {N_HALVES} halves of the data, searched again with other seeds, lead to "
-            f"the same form."
-        )
-        if others:
-            text += f" Otherwise: {'; '.join(others)}."
-        return CheckResult.made(stability.is_stable, text)
+        """Look at the part of the misalignment that neighbours share."""
+        fit = evidence.outcome.fit
+        text = f"The formula is {fit.claim}"
+        if fit.kind != "exact":
+            text += (
+                f": of the misalignment {fit.total:.2g} neighbouring points share "
+                f"{fit.systematic:.2g} ({fit.z:.2g} standard errors)"
+            )
+        return CheckResult.made(fit.kind != "lack", f"{text}.")
 
 
 class Advantage:
@@ -158,9 +152,10 @@ class Advantage:
 
     def measure(self, evidence: Evidence) -> CheckResult:
         """Compare with the best simple one."""
-        others = () if isinstance(evidence.others, CheckResult) else evidence.others
         simple = [
-            entry.misalignment for entry in others if entry.complexity <= evidence.complexity / 2
+            entry.misalignment
+            for entry in evidence.others
+            if entry.complexity <= evidence.complexity / 2
         ]
         rival, needed = (
             min(simple, default=evidence.alignment.chance),
@@ -172,89 +167,123 @@ class Advantage:
         return CheckResult.made(rival >= needed * own, text)
 
 
-class Gain:
-    """The last part of a true concept gains much; a further part of a stand-in gains a little."""
+class Earned:
+    """A sum of enough terms follows any smooth function; the truth needs fewer."""
 
-    name = "gain"
-    asks = "Is it clearly better than the next simpler formula?"
-    failure = "a simpler formula is nearly as good"
+    name = "economy"
+    asks = "Does it explain more than a stand-in of its length would?"
+    failure = "a formula of this length follows any smooth function so well"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """Compare with the best simpler one of another form."""
-        if isinstance(evidence.others, CheckResult):
-            return evidence.others
-        simpler, lines = next_simpler(evidence, evidence.others), evidence.thresholds
-        if simpler is None:
-            return CheckResult.made(
-                True, "There is no simpler formula of another form to compare with."
-            )
-        pair = np.array([simpler.misalignment, evidence.alignment.misalignment])
-        theirs, own = explainable(pair, evidence.noise).tolist()
+        """Compare what it explains, for each unit of its description, with what stand-ins do."""
+        fit, lines = evidence.outcome.fit, evidence.thresholds
+        if fit.kind == "exact":
+            return CheckResult.made(True, "It is exact, which no stand-in is.")
+        needed = lines.economy * (IN_NOISE if fit.kind == "noise" else 1)
+        gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
+        rate = gain / description_length(evidence.concept.tree)
         text = (
-            f"It is {theirs / own:.3g} times better than the next simpler formula, "
-            f"{simpler.expression}"
+            f"Each unit of its description explains {rate:.2g} nats of the directions; "
+            f"{needed:g} are needed, for sums that follow any smooth function explain as much."
         )
-        if evidence.alignment.trimmed_bound <= lines.excellent:
-            return CheckResult.made(
-                True, f"{text}; any gain counts, because the bound is at most {lines.excellent:g}."
-            )
-        return CheckResult.made(
-            theirs >= lines.gain * own, f"{text}; {lines.gain:g} times are needed."
-        )
+        return CheckResult.made(rate >= needed, text)
 
 
-class NoRivals:
-    """Nothing as simple may fit as well."""
+class NotOnlyLinear:
+    """Every smooth function looks linear from near by."""
 
-    name = "rivals"
-    asks = "Does no other formula that is as simple fit as well?"
-    failure = "another formula that is no more complex fits as well"
+    name = "curvature"
+    asks = "If it is linear, is the network linear, and not merely nearly so?"
+    failure = "it is the linear part of something curved"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """Look among the rivals for simple ones."""
-        if isinstance(evidence.others, CheckResult):
-            return evidence.others
-        simple = [rival for rival in evidence.rivals if rival.complexity <= evidence.complexity]
-        if not simple:
-            compared = (
-                f"{len(evidence.others)} other formula{'' if len(evidence.others) == 1 else 's'}"
+        """See whether squares and products explain what a linear formula leaves over."""
+        fit, lines = evidence.outcome.fit, evidence.thresholds
+        if fit.kind != "network" or not is_linear(evidence.concept.tree):
+            return CheckResult.not_made(
+                "It is asked of linear formulas and trained networks only.", is_required=False
             )
-            return CheckResult.made(True, f"Of {compared}, none that is as simple fits as well.")
-        listed = "; ".join(str(rival.expression) for rival in simple[:3])
-        return CheckResult.made(
-            False, f"As simple, and not told apart by the held-out points: {listed}."
+        share = curved_share(evidence.concept, evidence.field)
+        text = (
+            f"Squares and products of the inputs explain {100 * max(share, 0):.0f}% of what this "
+            f"linear formula leaves over; up to {100 * lines.curved:g}% may be a network's error."
         )
+        return CheckResult.made(share <= lines.curved, text)
 
 
 class Preferred:
-    """No other formula may be better by more than its complexity costs."""
+    """No other formula may be better by more than its description costs."""
 
     name = "choice"
-    asks = "Is no other formula better by more than its further terms and constants cost?"
+    asks = "Is no other formula better by more than its description costs?"
     failure = "another formula fits clearly better"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """A concept that a rule has chosen passed already; for a stated one the usual rule is
-        applied here.
-        """
-        if evidence.choice:
-            return CheckResult.made(True, evidence.choice)
-        if isinstance(evidence.others, CheckResult):
-            return evidence.others
-        rule, own = ByFactor(), field_misalignment(evidence.concept, evidence.field)
-        mine = explainable(np.array([evidence.alignment.misalignment]), evidence.noise)[0]
-        for entry in evidence.others:
-            added = rule.penalty(entry.expression) - rule.penalty(evidence.concept)
-            ratio = mine / explainable(np.array([entry.misalignment]), evidence.noise)[0]
-            if np.log(ratio) < max(added, np.log(FACTOR)):
-                continue
-            theirs = field_misalignment(entry.expression, evidence.field)
-            low, _ = interval(own - theirs, evidence.field.weights, evidence.labels, evidence.rng)
-            if low > 0:
-                return CheckResult.made(False, f"{entry.expression} is {ratio:.3g} times better.")
-        return CheckResult.made(
-            True, "No other formula is better by as much as its further terms and constants cost."
-        )
+        """Compare with the best of the rivals that were found or made."""
+        if evidence.not_looked is not None:
+            return evidence.not_looked
+        outcome, lines = evidence.outcome, evidence.thresholds
+        better = [r for r in outcome.rivals if r.difference < -np.log(lines.alike)]
+        if better:
+            best = better[0]
+            ratio = outcome.fit.total / max(best.misalignment, lines.rounding)
+            return CheckResult.made(
+                False, f"{best.expression} is {ratio:.3g} times better ({best.source})."
+            )
+        said = f"None of {outcome.n_compared} other formulas is better by what it costs to write."
+        return CheckResult.made(True, f"{said} {evidence.choice}".strip())
+
+
+class OneOfAKind:
+    """The set of what the field cannot tell apart must hold one formula."""
+
+    name = "alternatives"
+    asks = "Is it the only formula that the field supports?"
+    failure = "the field cannot tell it from other formulas"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """List those that were found or made and fit as well."""
+        if evidence.not_looked is not None:
+            return evidence.not_looked
+        outcome = evidence.outcome
+        others = outcome.alternatives
+        if not others:
+            return CheckResult.made(
+                True, f"All of {outcome.n_compared} other formulas are told from it."
+            )
+        listed = "; ".join(str(rival.expression) for rival in others[:3])
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        nearest = min(others, key=lambda rival: rival.degrees_on_data)
+        place = ", ".join(f"{name} = {value:g}" for name, value in nearest.where)
+        text = f"Not told apart: {listed}{more}."
+        if place:
+            text += (
+                f" On the data they differ by at most "
+                f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place} "
+                f"{nearest.expression} would differ by {nearest.degrees:.2g}, and data there "
+                f"would decide."
+            )
+        return CheckResult.made(False, text)
+
+
+class StructureAgrees:
+    """Inputs that enter the network through one combination must do so in the formula."""
+
+    name = "structure"
+    asks = "Do inputs that enter the field together enter the formula together?"
+    failure = "inputs enter it otherwise than the field"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare partial gradients with those of the combinations that the search saw."""
+        found = [] if evidence.structure is None else disagreements(evidence)
+        if evidence.structure is None or found is None:
+            return CheckResult.not_made(
+                "The search saw no combinations of inputs that could be compared.",
+                is_required=False,
+            )
+        if not found:
+            return CheckResult.made(True, "Inputs enter it through the field's combinations.")
+        return CheckResult.made(False, " ".join(found))
 
 
 @dataclass(frozen=True)
@@ -290,10 +319,31 @@ class FollowsLatents:
 
 
 CHECKS: tuple[Check, ...] = (
-    Aligned(), EnoughPoints(), Monotone(), HalvesAgree(), Advantage(), Gain(), NoRivals(),
-    Preferred(),
+    Aligned(), EnoughPoints(), Explained(), Monotone(), Advantage(), Earned(),
+    NotOnlyLinear(), Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
-"""What every verdict rests on."""
+"""What every verdict rests on, as questions in their order."""
+
+
+def is_linear(tree: Tree) -> bool:
+    """Whether a formula is a sum of inputs times numbers.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> [is_linear(parse(text).tree) for text in ("x - 2*(y + 3)/5", "x*y", "exp(x)")]
+    [True, False, False]
+    """
+
+    def node(name: str, *degrees: float) -> float:
+        if name in ("add", "sub", "neg"):
+            return max(degrees)
+        if name == "mul":
+            return sum(degrees)
+        is_scaled = name == "div" and degrees[1] == 0
+        return degrees[0] if is_scaled else (0 if max(degrees) == 0 else np.inf)
+
+    return tree.fold(lambda token: float(isinstance(token, Variable)), node) <= 1
 
 
 def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:
@@ -311,17 +361,3 @@ def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:
                 f"measure(evidence)."
             )
     return (*CHECKS, *(further or ()))
-
-
-def next_simpler(evidence: Evidence, others: Sequence[FrontEntry]) -> FrontEntry | None:
-    """The best candidate that is simpler, has no more terms and free constants, and is not the
-    concept with other numbers.
-    """
-    parts = count_parts(evidence.concept.tree)
-    for entry in sorted(others, key=lambda entry: (entry.misalignment, entry.complexity)):
-        is_simpler = (
-            entry.complexity < evidence.complexity and count_parts(entry.expression.tree) <= parts
-        )
-        if is_simpler and not have_same_form(evidence.concept, entry.expression, evidence.field):
-            return entry
-    return None

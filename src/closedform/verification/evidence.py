@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import FrontEntry
-from closedform.interpretation.evidence import Alignment, Phi, Rival, Stability
+from closedform.interpretation.evidence import Alignment, Phi
 from closedform.interpretation.verdict import CheckResult
+from closedform.searching.decomposition import Decomposition
+from closedform.verification.alternatives import Outcome
 from closedform.verification.thresholds import Thresholds
 
 
@@ -33,15 +35,14 @@ class Evidence:
     thresholds : Thresholds
     alignment : Alignment
     phi : Phi or None
-    stability : Stability or CheckResult
-        What halves of the data said, or why they were not asked.
-    others : tuple of FrontEntry or CheckResult
-        Other formulas that were looked for or given, measured on the same points, or why there are
-        none.
-    rivals : tuple of Rival
-        Those of them that the points cannot tell from the concept.
-    noise : float
-        Misalignment that independent noise of the directions causes.
+    outcome : Outcome
+        How the concept compares with its rivals.
+    not_looked : CheckResult or None
+        Why no rivals were looked for.
+    others : tuple of FrontEntry
+        Other formulas of the front, measured on the same points.
+    structure : Decomposition or None
+        Which inputs enter together, as the search saw it.
     choice : str
         Why a rule chose the concept; empty for a formula that was stated.
     """
@@ -56,8 +57,8 @@ class Evidence:
     thresholds: Thresholds
     alignment: Alignment
     phi: Phi | None
-    stability: Stability | CheckResult
-    others: tuple[FrontEntry, ...] | CheckResult = ()
-    rivals: tuple[Rival, ...] = ()
-    noise: float = 0.0
+    outcome: Outcome
+    not_looked: CheckResult | None = None
+    others: tuple[FrontEntry, ...] = ()
+    structure: Decomposition | None = None
     choice: str = ""

@@ -5,28 +5,42 @@ from dataclasses import replace
 
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult, Verdict
-from closedform.verification.checks import Check
+from closedform.verification.checks import Check, OneOfAKind
 from closedform.verification.evidence import Evidence
 
 
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
-    """Make all checks and weigh them: `verified` needs every required one made, and none failed."""
+    """Make all checks and weigh them: `verified` needs every required one made, and none failed;
+    `ambiguous` that nothing failed but that other formulas fit as well.
+    """
     results = tuple(replace(check.measure(evidence), name=check.name) for check in checks)
-    failed = [
-        check.failure
+    failed = {
+        check.name: check.failure
         for check, result in zip(checks, results, strict=True)
         if result.passed is False
-    ]
+    }
     missing = [result.name for result in results if result.passed is None and result.is_required]
+    count, claim = evidence.n_points, evidence.outcome.fit.claim
     if not failed and not missing:
-        return Verdict("verified", _claim(evidence), results, evidence.n_points)
+        return Verdict("verified", _claim(evidence), results, count)
+    others = tuple(rival.expression for rival in evidence.outcome.alternatives)
+    if set(failed) == {OneOfAKind.name} and not missing:
+        said = (
+            f"The network computes an invertible function of one of {len(others) + 1} formulas, "
+            f"and the field cannot tell which; this one is {claim}."
+        )
+        return Verdict("ambiguous", said, results, count, others)
     if evidence.alignment.bound > evidence.thresholds.approximate:
         found = "No closed form was found that the network follows here."
         said = found if evidence.choice else "The network does not follow this formula here."
-        return Verdict("none", said, results, evidence.n_points)
-    why = failed or [f"these checks could not be made: {', '.join(missing)}"]
-    said = f"The network follows this formula approximately: {' and '.join(why)}."
-    return Verdict("approximate", said, results, evidence.n_points)
+        return Verdict("none", said, results, count, others)
+    why = list(failed.values()) or [f"these checks could not be made: {', '.join(missing)}"]
+    degrees = evidence.outcome.fit.degrees
+    said = (
+        f"The network follows this formula within about {degrees:.2g} degrees, but "
+        f"{' and '.join(why)}."
+    )
+    return Verdict("approximate", said, results, count, others)
 
 
 def undecided(field: GradientField) -> Verdict | None:
@@ -54,10 +68,7 @@ def nothing_found(sentence: str) -> Verdict:
 
 
 def _claim(evidence: Evidence) -> str:
-    """What `verified` says: less where no other formula was looked for."""
+    """What `verified` says: how well it fits, and less where no other formula was looked for."""
     claim = "What the network computes here is an invertible function of this formula"
-    return (
-        f"{claim}; no other was looked for."
-        if isinstance(evidence.others, CheckResult)
-        else f"{claim}."
-    )
+    looked = "" if evidence.not_looked is None else "; no other was looked for"
+    return f"{claim}, {evidence.outcome.fit.claim}{looked}."

@@ -94,6 +94,15 @@ def judge_together(
             f"({joint.sentence})."
         )
         return Verdict("verified", text, checks, count)
+    others = tuple(formula for part in parts for formula in part.alternatives)
+    if [check.name for check in checks if check.passed is False] == ["parts"] and all(
+        part.status in ("verified", "ambiguous") for part in parts
+    ):
+        text = (
+            f"Together the latents are an invertible function of {joint.read} formulas "
+            f"({joint.sentence}), and for some of them the field cannot tell which."
+        )
+        return Verdict("ambiguous", text, checks, count, others)
     said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."
     return Verdict("approximate", said, checks, count)
 

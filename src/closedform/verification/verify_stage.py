@@ -27,11 +27,14 @@ from closedform.selection.select_stage import Selection, check_field
 from closedform.threads import single_threaded
 from closedform.verification.case import chosen_case, stated_case
 from closedform.verification.checks import Check, all_checks
+from closedform.verification.deciding import Circumstances, decide
 from closedform.verification.formula import as_formula
-from closedform.verification.halves import SecondSearch
+from closedform.verification.further_searches import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure
+from closedform.verification.queries import Query
 from closedform.verification.thresholds import Thresholds, as_thresholds
+from closedform.verification.tolerances_in_force import tolerances_in_force
 from closedform.verification.units_check import units_checks
 from closedform.versions import versions
 
@@ -53,6 +56,7 @@ def verify(
     space: SearchSpace | None = None,
     rule: RuleLike | None = None,
     hypothesis: str | Expression | None = None,
+    query: Query | None = None,
     progress: ProgressLike = None,
 ) -> Interpretation:
     """Judge a formula: is what the network computes an invertible function of it?
@@ -64,9 +68,10 @@ def verify(
         judged on all points, with its constants as they are.
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
-        What the formula is compared with. 'auto' searches: for a selection halves of the data, for
-        a formula the whole. None searches nothing; checks that need other formulas are then not
-        made, and the verdict says so. Formulas are compared as they are.
+        What the formula is compared with. 'auto' searches (for a selection halves of the data,
+        for a formula the whole), and makes rivals of the formula itself. None looks for nothing;
+        checks that need other formulas are then not made, and the verdict says so. A list of
+        formulas is compared as it is, and no others are made.
     checks : sequence of Check, optional
         Further checks beside the built-in ones; see `closedform.verification.checks.Check`.
     thresholds : Thresholds, optional
@@ -80,7 +85,10 @@ def verify(
     rule : optional
         As in `closedform.select`; the selection's own by default.
     hypothesis : str or Expression, optional
-        A formula to compare the concept with, for the answer only.
+        A formula to compare the concept with. If it fits as well, it is among the alternatives.
+    query : callable, optional
+        From points (n_points, n_inputs) to the network's gradients there. It is asked where the
+        concept and other formulas that fit as well point most differently.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
 
@@ -133,19 +141,16 @@ def verify(
     if hopeless is not None:
         return Interpretation(field.names, hopeless, field.quality, provenance)
     generator = np.random.default_rng(seed)
+    about = Circumstances(field, selection, how.space, lines, query, guess)
     if selection is not None:
-        case = chosen_case(selection, field, given, how, generator)
+        case = chosen_case(selection, field, given, how, lines.rounding, generator)
     else:
         assert stated is not None
         case = stated_case(stated, field, given, how, generator)
-    found = measure(case, field, tests, lines, guess, provenance, generator)
-    structure = None if selection is None else selection.result.structure
-    return replace(
-        found,
-        structure=structure,
-        provenance=replace(provenance, seconds=clock.seconds),
-        units=field.units,
-    )
+    case, outcome = decide(case, about, generator)
+    found = measure(case, outcome, about, tests, provenance, generator)
+    told = replace(provenance, seconds=clock.seconds)
+    return replace(found, provenance=told, units=field.units)
 
 
 def _given_rivals(
@@ -189,4 +194,5 @@ def _provenance(selection: Selection | None, how: SecondSearch, seed: int) -> Pr
         rule=how.rule.name,
         structure=() if result is None else result.sentences,
         versions=versions(),
+        tolerances=tolerances_in_force(),
     )

@@ -25,7 +25,7 @@ def bench(
         typer.Argument(metavar="[...]", help="Further names or numbers after these."),
     ] = None,
     suite: Annotated[
-        Literal["paper", "invariants", "controls", "speed", "feynman", "random"],
+        Literal["paper", "invariants", "controls", "speed", "feynman", "random", "verdict"],
         typer.Option(help="What is read; in controls nothing is to be found."),
     ] = "invariants",
     track: Annotated[
@@ -40,10 +40,15 @@ def bench(
     ] = None,
     seeds: Annotated[
         list[str] | None,
-        typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (not feynman, random)."),
+        typer.Option(metavar="SEEDS", help="Numbers, or 0:3 (invariants, controls, paper)."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of feynman and random.")] = 0,
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="Formulas of random.")] = 60,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Of feynman, random and verdict.")
+    ] = 0,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="Cases.")] = 60,
+    start: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of the first case (verdict).")
+    ] = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
         Literal["closedform", "direct regression", "implicit regression"],
@@ -77,16 +82,17 @@ def bench(
     Example:
       closedform bench --systems kepler,sir --noise 1 --json
       closedform bench --suite random --seed 4711 --count 20 --processor
+      closedform bench --suite verdict --systems networks --seed 4711 --store runs --processor
     """
     from closedform.reading.one_field import compile_all
     from closedform.searching.budget import processor_seconds
     from closedform_bench.commands.formula_table import FormulaTable
     from closedform_bench.formulas.suite import BUDGET, FormulaPlan
+    from closedform_bench.invariants.bench_task import run_tasks
     from closedform_bench.invariants.suites import Plan
-    from closedform_bench.invariants.task import run_tasks
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
-    table: Table = InvariantTable(suite)
+    table: SuiteTable = InvariantTable(suite)
     if suite in ("feynman", "random"):
         plan = FormulaPlan(
             suite=suite,
@@ -98,6 +104,19 @@ def bench(
             budget=BUDGET if budget is None else budget,
         )
         table = FormulaTable(plan)
+    elif suite == "verdict":
+        from closedform_bench.commands.verdict_table import VerdictTable
+        from closedform_bench.verdicts.case import PARTS
+        from closedform_bench.verdicts.suite import VerdictPlan
+
+        plan = VerdictPlan(
+            parts=read_names(names) or PARTS,  # type: ignore[arg-type]  # the plan checks them
+            seed=seed,
+            start=start,
+            count=count,
+            budget=10.0 if budget is None else budget,
+        )
+        table = VerdictTable(plan)
     else:
         plan = Plan(
             suite=suite,
@@ -132,7 +151,7 @@ def bench(
     raise typer.Exit(0 if result.get("false_laws", 0) == 0 else 1)
 
 
-class Table(Protocol):
+class SuiteTable(Protocol):
     """How the rows of a suite are shown."""
 
     def header(self) -> str:

@@ -16,7 +16,7 @@ from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
-from closedform_bench.invariants.task import BenchTask, Content
+from closedform_bench.invariants.bench_task import BenchTask, Content
 
 FormulaTrack = Literal["exact", "network"]
 

@@ -29,7 +29,7 @@ def leaderboard(records: Iterable[Record]) -> str:
     Parameters
     ----------
     records : iterable of mapping
-        As `closedform_bench.invariants.task.run_tasks` keeps them.
+        As `closedform_bench.invariants.bench_task.run_tasks` keeps them.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from closedform_bench.invariants.baselines import read_directly, read_implicitly
+from closedform_bench.invariants.bench_task import BenchTask
 from closedform_bench.invariants.control import FIELD_CONTROLS, FieldControl
 from closedform_bench.invariants.control_systems import CONTROL_SYSTEMS
 from closedform_bench.invariants.control_track import ControlTask
@@ -21,16 +22,12 @@ from closedform_bench.invariants.other_suites import (
 from closedform_bench.invariants.outcome import Row
 from closedform_bench.invariants.system import System
 from closedform_bench.invariants.system_catalogue import SYSTEMS, choose
-from closedform_bench.invariants.task import BenchTask
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.network_reading import BUDGET
 
 Suite = Literal["paper", "invariants", "controls", "speed"]
 Track = Literal["field", "network"]
 Tool = Literal["closedform", "direct regression", "implicit regression"]
-
-QUICK = ("sir", "rock-paper-scissors", "quadratic-form", "magnetic")
-"""Systems that are read in seconds; the subset that the tests run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import sympy
 from closedform.errors import ExpressionError
 from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
-from closedform.expressions.sympy_bridge import MAX_DENOMINATOR, symbols, to_sympy
+from closedform.expressions.sympy_bridge import symbols, to_sympy
+from closedform.expressions.tolerances import LARGEST_DENOMINATOR
 
 # SymPy would set two underscores as a power, and one at the end as an empty index.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
@@ -51,7 +52,7 @@ def to_latex(expression: Expression) -> str:
 
 
 def _is_long(number: Any) -> bool:
-    return number.is_Float or number.q > MAX_DENOMINATOR or len(str(abs(number.p))) > 12
+    return number.is_Float or number.q > LARGEST_DENOMINATOR or len(str(abs(number.p))) > 12
 
 
 def _rounded(number: Any) -> sympy.Float:

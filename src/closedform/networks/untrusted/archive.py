@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from closedform.networks.errors import ModelFileError
-
-MAX_ENTRIES = 100_000
+from closedform.networks.untrusted.limits import MAX_ENTRIES
 
 TRUSTED = "With allow_pickle=True (--allow-pickle) it is opened unchecked, and its code runs."
 """What refusals end with."""

@@ -17,10 +17,10 @@ import numpy as np
 from closedform.errors import ClosedformError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import STATE_DICTS, check_expansion
+from closedform.networks.untrusted.limits import MAX_MEMORY
 from closedform.networks.untrusted.pickles import Call, Name, Pickle, Reference, read_pickles
 from closedform.optional import require
 
-MAX_JSON = 2**28
 _PICKLED = "pickled objects"
 _PICKLE_ENDINGS = (".pkl", ".pickle")
 _BROKEN_ARCHIVE = (
@@ -34,7 +34,7 @@ _BROKEN_ARCHIVE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """A named part of a file: an entry of an archive, or a tensor.
 
     Attributes
@@ -58,9 +58,9 @@ class FileContent:
         What the file is.
     size : int
         In bytes.
-    entries : tuple of Part
+    entries : tuple of FilePart
         The entries of an archive, or the fields of a JSON file.
-    tensors : tuple of Part
+    tensors : tuple of FilePart
         Arrays and tensors, as far as the file names them.
     imports : tuple of str
         What unpickling it would import; to import is to be able to run.
@@ -70,8 +70,8 @@ class FileContent:
 
     kind: str
     size: int
-    entries: tuple[Part, ...] = ()
-    tensors: tuple[Part, ...] = ()
+    entries: tuple[FilePart, ...] = ()
+    tensors: tuple[FilePart, ...] = ()
     imports: tuple[str, ...] = ()
     refusal: str = ""
 
@@ -164,15 +164,15 @@ def _imports(pickles: list[Pickle]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _archive_entries(file: Path) -> tuple[tuple[Part, ...], list[Pickle]]:
+def _archive_entries(file: Path) -> tuple[tuple[FilePart, ...], list[Pickle]]:
     """The entries of an archive, and the pickles in it."""
     try:
         with zipfile.ZipFile(file) as archive:
             listed = archive.infolist()
-            entries = [Part(entry.orig_filename, _described_entry(entry)) for entry in listed]
+            entries = [FilePart(entry.orig_filename, _described_entry(entry)) for entry in listed]
             return tuple(entries), list(_pickles_of(archive, _size(file), depth=0))
     except _BROKEN_ARCHIVE as error:
-        return (Part("(the archive)", f"cannot be read: {error}"),), []
+        return (FilePart("(the archive)", f"cannot be read: {error}"),), []
 
 
 def _described_entry(entry: zipfile.ZipInfo) -> str:
@@ -200,19 +200,19 @@ def _looks_pickled(name: str, payload: bytes) -> bool:
     return is_framed or name.lower().endswith(_PICKLE_ENDINGS)
 
 
-def _configured_tensors(file: Path) -> Iterator[Part]:
+def _configured_tensors(file: Path) -> Iterator[FilePart]:
     """The tensors that an exported network lists in its own configuration."""
     from closedform.networks.untrusted.archive import read_archive
     from closedform.networks.untrusted.exported_archive import described_tensors
 
     try:
         for name, description in described_tensors(read_archive(file, name=file.name)):
-            yield Part(name, description)
+            yield FilePart(name, description)
     except ModelFileError:
         return
 
 
-def _pickled_tensors(value: Any, prefix: str = "", depth: int = 0) -> Iterator[Part]:
+def _pickled_tensors(value: Any, prefix: str = "", depth: int = 0) -> Iterator[FilePart]:
     """Tensors in the dictionaries of a pickle, under dotted names."""
     if depth > 8:
         return
@@ -223,7 +223,7 @@ def _pickled_tensors(value: Any, prefix: str = "", depth: int = 0) -> Iterator[P
             value = {item[0]: item[1] for item in value.items if _is_named(item)}
     if isinstance(value, Call):
         if str(value.function).startswith("torch._utils._rebuild_tensor"):
-            yield Part(prefix or "(unnamed)", _described_tensor(value.arguments))
+            yield FilePart(prefix or "(unnamed)", _described_tensor(value.arguments))
     elif isinstance(value, dict):
         for key, part in value.items():
             yield from _pickled_tensors(part, f"{prefix}.{key}" if prefix else str(key), depth + 1)
@@ -249,12 +249,12 @@ def _safetensors(file: Path) -> FileContent:
                 raise ValueError(f"its header claims {length:,} bytes")
             header = json.loads(opened.read(length))
         tensors = [
-            Part(name, f"{'x'.join(map(str, value['shape'])) or 'one number'} {value['dtype']}")
+            FilePart(name, f"{'x'.join(map(str, value['shape'])) or 'one number'} {value['dtype']}")
             for name, value in header.items()
             if name != "__metadata__"
         ]
         metadata = header.get("__metadata__") or {}
-        entries = [Part(str(key), f"{str(value)[:60]!r}") for key, value in metadata.items()]
+        entries = [FilePart(str(key), f"{str(value)[:60]!r}") for key, value in metadata.items()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         refusal = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
         return FileContent("unknown", _size(file), refusal=refusal)
@@ -280,7 +280,9 @@ def _arrays(file: Path) -> FileContent:
             arrays = []
             for entry in archive.infolist():
                 with archive.open(entry) as opened:
-                    arrays.append(Part(entry.filename.removesuffix(".npy"), _array_header(opened)))
+                    arrays.append(
+                        FilePart(entry.filename.removesuffix(".npy"), _array_header(opened))
+                    )
     except ModelFileError as error:
         return FileContent("data", _size(file), refusal=str(error))
     except Exception as error:  # NumPy, zipfile and zlib each have their own kinds
@@ -306,7 +308,7 @@ def _array_header(opened: Any) -> str:
 
 
 def _json(file: Path) -> FileContent:
-    if _size(file) > MAX_JSON:
+    if _size(file) > MAX_MEMORY:
         refusal = f"It has {_size(file):,} bytes; results are far smaller."
         return FileContent("JSON", _size(file), refusal=refusal)
     try:
@@ -314,7 +316,7 @@ def _json(file: Path) -> FileContent:
     except (ValueError, RecursionError) as error:
         return FileContent("unknown", _size(file), refusal=f"It is not JSON ({error}).")
     fields = content.items() if isinstance(content, dict) else ()
-    entries = tuple(Part(str(key), type(value).__name__) for key, value in fields)
+    entries = tuple(FilePart(str(key), type(value).__name__) for key, value in fields)
     stated = content.get("format") if isinstance(content, dict) else None
     if stated == "closedform interpretation":
         kind = f"closedform interpretation, schema {content.get('schema')!r:.20}"

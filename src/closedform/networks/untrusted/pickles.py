@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from closedform.networks.errors import ModelFileError
-
-MAX_OPERATIONS = 20_000_000
+from closedform.networks.untrusted.limits import MAX_OPERATIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
 from closedform.networks.untrusted.archive import TRUSTED
-from closedform.networks.untrusted.operators import clean_operator
+from closedform.networks.untrusted.graph_operators import clean_operator
 from closedform.networks.untrusted.shapes import clean_expression
 from closedform.optional import require
 

@@ -5,6 +5,7 @@ import re
 
 from closedform.networks.errors import ModelFileError
 from closedform.networks.untrusted.archive import TRUSTED
+from closedform.networks.untrusted.limits import LARGEST_SIZE, MAX_SHAPE_TEXT
 
 FUNCTIONS = frozenset(
     {
@@ -26,10 +27,8 @@ ASSUMPTIONS = frozenset(
     }
 )  # fmt: skip
 
-MAX_LENGTH = 10_000
 _SYMBOL = re.compile(r"(s|u|zf|zuf)[0-9]{1,6}")
 _CONSTANTS = ("true", "false", "oo", "int_oo")
-_LARGEST = 2**63
 _GROWING = ("Pow", "PowByNatural", "FloatPow", "LShift", "**", "<<")
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -50,7 +49,7 @@ def clean_expression(text: object) -> str:
     >>> clean_expression("Add(Symbol('s77', positive=True, integer=True), Integer(1))")
     "Add(Symbol('s77', positive=True, integer=True), Integer(1))"
     """
-    if not isinstance(text, str) or len(text) > MAX_LENGTH or not text.isascii():
+    if not isinstance(text, str) or len(text) > MAX_SHAPE_TEXT or not text.isascii():
         raise _refused(text)
     try:
         return _written(ast.parse(text.strip(), mode="eval").body)
@@ -62,7 +61,7 @@ def _written(node: ast.expr) -> str:
     match node:
         case ast.Constant(value=bool(value)):
             return str(value)
-        case ast.Constant(value=int() | float() as value) if abs(value) < _LARGEST:
+        case ast.Constant(value=int() | float() as value) if abs(value) < LARGEST_SIZE:
             return repr(value)
         case ast.Name(id=name) if _SYMBOL.fullmatch(name) or name in _CONSTANTS:
             return name

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
 from closedform.networks.untrusted.archive import TRUSTED, read_archive
+from closedform.networks.untrusted.limits import MAX_REPEATED
 from closedform.networks.untrusted.pickles import Call, Name, Pickle, Reference, read_pickle
 from closedform.optional import require
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     import torch
 else:
     torch = require("torch", extra="torch")
-
-MAX_EXPANDED = 2**27
-"""Elements of a tensor that repeats its storage; one that does not is as large as its bytes."""
 
 _STORAGES = {
     "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16",
@@ -94,7 +92,7 @@ def read_tensors(source: Any, *, name: str) -> Any:
     if entries.get(f"{folder}/byteorder", b"little") != b"little":
         raise ModelFileError(f"{name} is big-endian; save it again on a usual machine.")
     try:
-        return _Reader(entries, folder).value(pickle.value)
+        return _TensorReader(entries, folder).value(pickle.value)
     except (
         TypeError,
         ValueError,
@@ -121,7 +119,7 @@ def check_extent(sizes: Sequence[int], strides: Sequence[int], offset: int, avai
         raise ValueError(f"{shape} with strides {tuple(strides)!r:.100}")
     count = math.prod(sizes)
     last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
-    if count and (last >= available or count > max(available, MAX_EXPANDED)):
+    if count and (last >= available or count > max(available, MAX_REPEATED)):
         raise ValueError(f"{shape} in a storage of {available} numbers")
 
 
@@ -139,7 +137,7 @@ def _dtype(name: str) -> Any:
     return found if isinstance(found, torch.dtype) else None
 
 
-class _Reader:
+class _TensorReader:
     def __init__(self, entries: Mapping[str, bytes], folder: str) -> None:
         self._entries = entries
         self._folder = folder

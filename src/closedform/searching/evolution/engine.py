@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from closedform.alignment.comparison import Comparison, prepare
-from closedform.alignment.constants import fit_constants
+from closedform.alignment.constant_fit import fit_constants
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.alignment.comparison import Comparison
-from closedform.alignment.constants import LARGEST, fit_constants
+from closedform.alignment.constant_fit import fit_constants
+from closedform.alignment.tolerances import LARGEST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 from closedform.expressions.tree import Tree
@@ -206,7 +207,9 @@ class Island:
         changed = np.repeat(better, np.diff(part.starts)) & (part.codes == CONSTANT_CODE)
         all_numbers[nodes[changed]] = numbers[changed]
         coefficients = reading.coefficients.copy()
-        coefficients[leaves[nodes[changed]]] = np.clip(numbers[changed], -LARGEST, LARGEST)
+        coefficients[leaves[nodes[changed]]] = np.clip(
+            numbers[changed], -LARGEST_FITTED, LARGEST_FITTED
+        )
         for index in chosen[better].tolist():
             low, high = reading.leaf_starts[index], reading.leaf_starts[index + 1]
             self._breeder.write(individuals[index], coefficients[low:high])

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.constants import LARGEST
 from closedform.alignment.eigen import fit_coefficients
+from closedform.alignment.tolerances import LARGEST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
+from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.expressions.tree import Tree, apply, constant
 
 MAX_TERMS = 8
 """Sums of more terms are left alone: few of them are answers, and small problems give the same bits
@@ -72,7 +73,7 @@ class SumSolver:
         total = terms[kept[0]]
         for index in kept[1:]:
             ratio = float(found.coefficients[index] / found.coefficients[kept[0]])
-            if not abs(ratio) <= LARGEST:
+            if not abs(ratio) <= LARGEST_FITTED:
                 return None
             total = _add(total, ratio, terms[index])
         return total
@@ -100,19 +101,7 @@ def summands(tree: Tree) -> list[Tree]:
     >>> [term.size for term in summands(parse("x - (3*sin(y) + 2 - x)", names=["x", "y"]).tree)]
     [1, 2]
     """
-    terms: dict[Tree, None] = {}
-    pending = [tree]
-    while pending:
-        part = pending.pop()
-        if part.root in ("add", "sub"):
-            pending += reversed(part.children)
-        elif part.root == "mul" and any(
-            isinstance(child.root, Constant) for child in part.children
-        ):
-            pending += [child for child in part.children if not isinstance(child.root, Constant)]
-        elif not part.is_constant:
-            terms.setdefault(part)
-    return list(terms)
+    return list(dict.fromkeys(term for _, term in scaled_terms(tree)))
 
 
 def _add(total: Tree, coefficient: float, term: Tree) -> Tree:

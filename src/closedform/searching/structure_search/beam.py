@@ -45,6 +45,9 @@ WIDTH = 6
 NARROW = 2
 """The same while every step explains the field up to its noise."""
 
+WIDER_PAIRS = 2
+"""Pairs of a noisy state for which forms with constants inside compete with those without."""
+
 CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
 
@@ -88,6 +91,12 @@ class Beam:
         self._merges: dict[object, list[Merge]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()
 
+    def set_level(self, level: float) -> None:
+        """Begin anew with another level; states that were found stay."""
+        if level != self.level:
+            self.level = level
+            self._divided.clear()
+
     def add(self, state: State) -> None:
         """Keep a state, if it is new."""
         self.states.setdefault(state.size, {}).setdefault(state.key, state)
@@ -95,9 +104,10 @@ class Beam:
     def best(self, size: int, count: int) -> list[State]:
         """The shortest descriptions by so many quantities."""
         states = self.states.get(size, {}).values()
-        return sorted(states, key=lambda state: float(description(state.loss, state.complexity)))[
-            :count
-        ]
+        return sorted(
+            states,
+            key=lambda state: float(description(state.loss, state.complexity, self.data.effective)),
+        )[:count]
 
     def is_good(self, state: State, start: State) -> bool:
         """Whether a state explains the field up to rounding or noise."""
@@ -153,10 +163,23 @@ class Beam:
         """
         if self.level > EXACT and state.size == 2:
             return self._last_children(state)
+        if self.level > EXACT and (good := self._noisy_merges(state)):
+            return self._merged(state, good)
         for find in self._kinds(state):
             if children := find():
                 return children
         return []
+
+    def _noisy_merges(self, state: State) -> list[Merge]:
+        """Merges without constants inside, and for the pairs for which most speaks those with
+        constants too: noise makes such forms alike, so they have to compete.
+        """
+        merges = [merge for merge in self._all(state, wider=False) if merge.loss < self.level]
+        pairs = list(dict.fromkeys(merge.places for merge in self._ranked(state, merges)))
+        for pair in pairs[:WIDER_PAIRS]:
+            assert len(pair) == 2
+            merges += [m for m in self._of_pair(state, pair, True) if m.loss < self.level]
+        return merges
 
     def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
         """Ways to find children, cheap and likely ones first."""
@@ -241,13 +264,18 @@ class Beam:
         """
         of_pair: dict[tuple[int, ...], list[Merge]] = {}
         for merge in sorted(
-            merges, key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree)))
+            merges,
+            key=lambda m: float(
+                description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
+            ),
         ):
             of_pair.setdefault(merge.places, []).append(merge)
         if state.size == 2 or self.level <= EXACT:
             return sorted(
                 merges,
-                key=lambda m: float(description(m.loss + self.level / 10, complexity(m.tree))),
+                key=lambda m: float(
+                    description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
+                ),
             )
         pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
@@ -263,7 +291,11 @@ class Beam:
             ]
         finally:
             self.level = level
-        merges.sort(key=lambda merge: float(description(state.loss + merge.loss, merge.tree.size)))
+        merges.sort(
+            key=lambda merge: float(
+                description(state.loss + merge.loss, merge.tree.size, self.data.effective)
+            )
+        )
         chosen: list[Merge] = []
         for merge in merges:
             if (
@@ -296,7 +328,7 @@ class Beam:
 
     def _of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:
         one, other = (state.quantities[place] for place in places)
-        sums = [float(state.slopes[:, place].sum()) for place in places]
+        sums = [f"{state.slopes[:, place].sum():.9g}" for place in places]
         key = (one.tree, other.tree, wider, self.level, *sums)
         if key not in self._merges:
             self._count(2 if wider else 1)

@@ -13,6 +13,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.merges import Merge
 from closedform.searching.structure_search.quantities import (
     Data,
@@ -21,7 +22,7 @@ from closedform.searching.structure_search.quantities import (
     make_state,
     substitute,
 )
-from closedform.searching.structure_search.writing import plain_numbers, product_of_powers, tidied
+from closedform.searching.structure_search.writing import plain_numbers, without_ones
 
 LARGEST_POWER = 4
 
@@ -111,7 +112,7 @@ def _written(
     for left, right in ((powers, []), (above, below)):
         one = product_of_powers([(variable(pair[0]), up), *left])
         other = product_of_powers([(variable(pair[1]), down), *right])
-        trees.append(tidied(apply("add", other, apply("mul", constant(factor), one))))
+        trees.append(without_ones(apply("add", other, apply("mul", constant(factor), one))))
     return list(dict.fromkeys(trees))
 
 
@@ -120,9 +121,9 @@ def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iter
         data, [substitute(tree, [quantity.tree for quantity in state.quantities])]
     )
     if new is not None:
-        energy = float(data.weights @ (state.slopes[:, list(pair)] ** 2).sum(axis=1))
+        shares = data.weights @ state.slopes[:, list(pair)] ** 2
         loss = max(state.with_quantity(data, new, pair).loss - state.loss, 0.0)
-        yield Merge(pair, tree, loss, energy, energy)
+        yield Merge(pair, tree, loss, float(shares.sum()), float(shares.min()))
 
 
 def recoordinated(data: Data, state: State, shapes: Sequence[Tree]) -> Iterator[State]:

@@ -5,7 +5,7 @@ A search often ends with a stand-in, such as x - 0.15*x**3 for sin(x). Its slope
 so every family of functions is fitted to them, and the best are fitted again as parts of the whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,20 +15,27 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.sums_and_products import product_of, signed_terms
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, wider_forms
-from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.writing import Draft, tidied
+from closedform.searching.structure_search.quantities import Data, first_state, make_quantity
+from closedform.searching.structure_search.writing import Draft, description, tidied
 
 FAMILIES = 6
 """Functions of each part that are fitted as parts of the whole."""
 
-STEPS = 40
-N_POINTS = 400
+ROUGH_STEPS, STEPS = 10, 40
+"""Steps of the first fits, on few points, and of the last ones, on the whole field."""
+
+CANDIDATES, FINISHED = 3, 8
+"""Formulas whose parts are exchanged, and new ones of each that are fitted on the whole field."""
+
+N_POINTS = 300
+"""Points of the first fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,12 @@ class Part:
 
 
 def exchange_parts(
-    front: Front, field: GradientField, space: SearchSpace, rng: np.random.Generator, most: int = 3
+    front: Front,
+    field: GradientField,
+    space: SearchSpace,
+    rng: np.random.Generator,
+    *,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Front:
     """Candidates in which one part of one of the best is exchanged for a function of each family,
     constants fitted.
@@ -50,40 +62,76 @@ def exchange_parts(
     Parameters
     ----------
     front : Front
-        Its best candidates lend their parts.
+        The shortest descriptions on it lend their parts.
     field : GradientField
     space : SearchSpace
         Limits what is made.
     rng : Generator
         Draws the points at which slopes are compared.
-    most : int
-        How many of the best are looked at.
+    may_go_on : callable
+        Asked before each candidate.
     """
-    data = Data.of(field, N_POINTS, rng)
+    usable = np.flatnonzero(field.weights > 0)
+    few = field.subset(np.sort(rng.choice(usable, min(N_POINTS, len(usable)), replace=False)))
+    data = Data.of(few, N_POINTS, rng)
     inputs = first_state(data)
     if inputs.size < len(field.names):
         return Front()
-    drafts: dict[Tree, tuple[int, ...]] = {}
     known: dict[int, Forms] = {}
-    for candidate in front.candidates[-most:]:
-        for part in parts(candidate.expression.tree):
-            column = part.column
-            if column not in known:
-                known[column] = wider_forms(inputs.quantities[column], space)
-            slopes = (
-                Expression(part.stands, field.names).gradient(data.points)[:, column]
-                * data.scale[column]
-            )
-            for tree, free in _exchanged(part, known[column], slopes):
-                drafts.setdefault(tree, free)
-    return _fitted(drafts, field, space)
+    found = Front()
+    for candidate in sorted(front, key=_length)[:CANDIDATES]:
+        if not may_go_on():
+            break
+        drafts = exchanged_parts(candidate.expression.tree, data, space, known)
+        rough = _fitted(list(drafts.items()), few, space, ROUGH_STEPS)
+        best = sorted(rough, key=lambda fit: _length(fit[0]))[:FINISHED]
+        finished = _fitted([fit[1] for fit in best], field, space, STEPS)
+        found = found.merge(Front.of(fit[0] for fit in finished))
+    return found
+
+
+def _length(candidate: Candidate) -> float:
+    return float(description(candidate.misalignment, candidate.complexity))
+
+
+def exchanged_parts(
+    tree: Tree, data: Data, space: SearchSpace, known: dict[int, Forms] | None = None
+) -> dict[Tree, tuple[int, ...]]:
+    """A formula with one part exchanged for the functions most like it, and the positions of the
+    new constants; none where an input has no slope. The verdict makes its rivals with it.
+
+    Parameters
+    ----------
+    tree : Tree
+    data : Data
+        Points at which slopes are compared.
+    space : SearchSpace
+    known : dict, optional
+        Forms of inputs, kept from call to call.
+    """
+    known = {} if known is None else known
+    drafts: dict[Tree, tuple[int, ...]] = {}
+    for part in parts(tree):
+        column = part.column
+        if column not in known:
+            quantity = make_quantity(data, variable(column))
+            if quantity is None:
+                continue
+            known[column] = wider_forms(quantity, space)
+        slopes = (
+            Expression(part.stands, data.names).gradient(data.points)[:, column]
+            * data.scale[column]
+        )
+        for made, free in _exchanged(part, known[column], slopes):
+            drafts.setdefault(made, free)
+    return drafts
 
 
 def parts(tree: Tree) -> Iterator[Part]:
     """Every group of summands that depend on one input beside the same cofactor, where it is more
     than the input itself.
     """
-    summands = list(_summands(tree, 1))
+    summands = [(sign, list(factors_of(term, 1))) for sign, term in signed_terms(tree)]
     for column in sorted(tree.variables):
         groups: dict[tuple[object, ...], list[int]] = {}
         for number, (_, factors) in enumerate(summands):
@@ -97,7 +145,7 @@ def parts(tree: Tree) -> Iterator[Part]:
                 groups.setdefault(tuple(others), []).append(number)
         for numbers in groups.values():
             own = [
-                _product(
+                quotient_of(
                     [f for f in summands[n][1] if not _is_cofactor(f[0], column)], summands[n][0]
                 )
                 for n in numbers
@@ -109,14 +157,14 @@ def parts(tree: Tree) -> Iterator[Part]:
                 factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)
             ]
             rest = [
-                _product(factors, sign)
+                quotient_of(factors, sign)
                 for n, (sign, factors) in enumerate(summands)
                 if n not in numbers
             ]
             yield Part(
                 column,
                 _sum(own),
-                _product(cofactor, 1) if cofactor else None,
+                quotient_of(cofactor, 1) if cofactor else None,
                 _sum(rest) if rest else None,
             )
 
@@ -130,22 +178,9 @@ def _exchanged(
     part: Part, forms: Forms, slopes: FloatArray
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """The whole with the part exchanged for the functions whose slopes are most like its own."""
-    if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
-        return
-    along = forms.slopes @ slopes
-    sizes = np.maximum((forms.slopes**2).sum(axis=1), 1e-300)
-    left = 1 - along**2 / sizes / (slopes @ slopes)
-    families: set[str] = set()
-    for number in np.argsort(left, kind="stable"):
-        form = forms.forms[number]
-        if form.family in families or (form.is_log and forms.signs[number] == 0):
-            continue
-        families.add(form.family)
-        factor = float(along[number] / sizes[number] / forms.sizes[number])
+    for form, sign, factor in forms.nearest(slopes, FAMILIES):
         for with_offset in (False, True) if part.cofactor is not None else (False,):
-            yield _written(part, form, int(forms.signs[number]), factor, with_offset=with_offset)
-        if len(families) == FAMILIES:
-            return
+            yield _written(part, form, sign, factor, with_offset=with_offset)
 
 
 def _written(
@@ -165,20 +200,28 @@ def _written(
     return draft.done(tree)
 
 
-def _fitted(drafts: dict[Tree, tuple[int, ...]], field: GradientField, space: SearchSpace) -> Front:
+def _fitted(
+    drafts: Sequence[tuple[Tree, tuple[int, ...]]],
+    field: GradientField,
+    space: SearchSpace,
+    steps: int,
+) -> list[tuple[Candidate, tuple[Tree, tuple[int, ...]]]]:
+    """Candidates, and the drafts that they were made of with their constants fitted."""
     names = field.names
-    allowed = {tree: free for tree, free in drafts.items() if space.allows(tree, names)}
-    places = [_movable(tree, free) for tree, free in allowed.items()]
+    allowed = [(tree, free) for tree, free in drafts if space.allows(tree, names)]
     fitted, values = refit(
-        [Expression(tree, names) for tree in allowed], field, iterations=STEPS, positions=places
+        [Expression(tree, names) for tree, _ in allowed],
+        field,
+        iterations=steps,
+        positions=[_movable(tree, free) for tree, free in allowed],
     )
     found = []
-    for expression, value in zip(fitted, values.tolist(), strict=True):
-        plain = Expression(tidied(expression.tree), names)
+    for expression, value, (_, free) in zip(fitted, values.tolist(), allowed, strict=True):
+        plain = Expression(tidied(expression.tree, field.points), names)
         size = complexity(plain.tree, space.costs)
         if value < 1 and size <= space.max_complexity:
-            found.append(Candidate(plain, value, size, "exchange"))
-    return Front.of(found)
+            found.append((Candidate(plain, value, size, "exchange"), (expression.tree, free)))
+    return found
 
 
 def _movable(tree: Tree, free: Sequence[int]) -> list[int]:
@@ -187,35 +230,23 @@ def _movable(tree: Tree, free: Sequence[int]) -> list[int]:
     return [place for place in dict.fromkeys([*free, *fitted_positions(tree)]) if place in nodes]
 
 
-def _summands(tree: Tree, sign: int) -> Iterator[tuple[int, list[tuple[Tree, int]]]]:
-    """Signs and factors, with powers 1 and -1, of the terms of a sum."""
-    if tree.root in ("add", "sub"):
-        left, right = tree.children
-        yield from _summands(left, sign)
-        yield from _summands(right, sign if tree.root == "add" else -sign)
-    elif tree.root == "neg":
-        yield from _summands(tree.children[0], -sign)
-    else:
-        yield sign, list(_factors(tree, 1))
-
-
-def _factors(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+def factors_of(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+    """The factors of a product or quotient, with powers 1 and -1."""
     if tree.root == "mul":
         for child in tree.children:
-            yield from _factors(child, power)
+            yield from factors_of(child, power)
     elif tree.root == "div":
-        yield from _factors(tree.children[0], power)
-        yield from _factors(tree.children[1], -power)
+        yield from factors_of(tree.children[0], power)
+        yield from factors_of(tree.children[1], -power)
     else:
         yield tree, power
 
 
-def _product(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+def quotient_of(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
+    """The product, or quotient, of factors with powers 1 and -1, times a sign."""
     above = [base for base, power in factors if power > 0]
     below = [base for base, power in factors if power < 0]
-    tree = above[0] if above else constant(1)
-    for base in above[1:]:
-        tree = apply("mul", tree, base)
+    tree = product_of(above) if above else constant(1)
     for base in below:
         tree = apply("div", tree, base)
     if sign > 0:

@@ -12,8 +12,8 @@ import numpy as np
 from closedform.alignment.eigen import fit_coefficients
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.quantities import Data
-from closedform.searching.structure_search.writing import product_of_powers
 
 SIMPLE = 4
 """Exponents are also tried as fractions with this denominator."""

@@ -4,7 +4,7 @@ A quantity is known up to an invertible map, its offset and factor included. So 
 constants inside: a few values of each are tried, and the ones that look right are fitted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -15,7 +15,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.kernel import BAD_VALUE, values_and_gradients
 from closedform.expressions.parse import parse
-from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.expressions.tree import Constant, Tree, constant, variable
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
@@ -24,7 +24,8 @@ BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
     "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1",
     "log: x**2 - 1",
-    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)",
+    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)", "tanh(x)",
+    "log: tanh(x)",
 )  # fmt: skip
 """Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what
 follows.
@@ -33,15 +34,14 @@ follows.
 WIDER = (
     ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
     ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
-    ("1/(x**2 + c)", "squares"),
-    ("(x + c)**2", "poles"), ("exp(b*x**2)", "bells"), ("tanh(b*x)", "rises"),
+    ("(x + c)**2", "poles"), ("tanh(b*x)", "rises"),
     ("atan(b*x)", "rises"),
     ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
-    ("log: x + c", "poles"), ("log: x**2 + c", "squares"), ("log: sin(b*x)", "waves"),
+    ("log: x + c", "poles"), ("log: sin(b*x)", "waves"),
     ("log: cos(b*x)", "waves"),
     ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"),
     ("log: exp(b*x) + exp(c*x)", "opposite"),
-    ("log: (exp(b*x) - 1)/(exp(b*x) + 1)", "rises"), ("log: cos(b*x) + c", "ripples"),
+    ("log: tanh(b*x)", "rises"), ("log: cos(b*x) + c", "ripples"), ("1/(exp(b*x) + c)", "offsets"),
     ("log: sqrt(x) + c", "roots"),
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
     ("log: log(x + c)", "shifts"),
@@ -49,14 +49,27 @@ WIDER = (
 """Forms with constants inside, each with the list of values to start from."""
 
 
+COMPOSED = (
+    ("exp(b*u)", "rates"), ("sin(b*u)", "some waves"), ("cos(b*u)", "some waves"),
+    ("1/(u + c)", "poles"),
+    ("tanh(b*u)", "rises"),
+    ("log: u + c", "poles"), ("log: exp(b*u) + c", "offsets"), ("log: log(u + c)", "shifts"),
+    ("log: sin(b*u)", "some waves"), ("log: cos(b*u)", "some waves"), ("log: tanh(b*u)", "rises"),
+)  # fmt: skip
+"""Functions of a power of the quantity, which may enter by any of them: u stands for one of
+`POWERS`.
+"""
+
 INVERSE = (
-    ("exp(b/x)", "rates"), ("sin(b/x)", "waves"), ("cos(b/x)", "waves"), ("exp(b/x**2)", "bells"),
-    ("log: c + 1/x", "poles"), ("log: c + 1/x**2", "squares"), ("log: exp(b/x) + c", "offsets"),
-    ("log: sin(b/x)", "waves"), ("log: exp(b/x) + exp(c/x)", "opposite"),
-    ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
-    ("log: (exp(b/x) - 1)/(exp(b/x) + 1)", "rises"), ("log: log(c + 1/x)", "shifts"),
+    ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
+    ("log: c + 1/x**2", "squares"),
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
+
+POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("x**3", 3.0))
+
+N_SCREENED = 200
+"""Points on which sums are screened and fitted, or nearly twice as many."""
 
 WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
 """Angles that sines and cosines run through over the range of a quantity."""
@@ -105,7 +118,10 @@ class Forms:
     Attributes
     ----------
     forms : tuple of Form
-    slopes : ndarray, shape (n_forms, n_points)
+        With holes for their constants.
+    constants : tuple of (float, float)
+        What b and c of each are.
+    slopes : ndarray, shape (n_forms, n_screened)
         Their derivatives times the length of the quantity's gradient, each divided by its typical
         size.
     sizes : ndarray, shape (n_forms,)
@@ -116,6 +132,7 @@ class Forms:
     """
 
     forms: tuple[Form, ...]
+    constants: tuple[tuple[float, float], ...]
     slopes: FloatArray
     sizes: FloatArray
     signs: np.ndarray
@@ -135,6 +152,7 @@ class Forms:
         kept = [place for place, form in enumerate(self.forms) if form.family in families]
         return Forms(
             tuple(self.forms[place] for place in kept),
+            tuple(self.constants[place] for place in kept),
             self.slopes[kept],
             self.sizes[kept],
             self.signs[kept],
@@ -142,32 +160,62 @@ class Forms:
 
     def term(self, number: int, place: int, coefficient: float) -> Term:
         """A form times a coefficient, of the quantity in a place."""
-        return Term(self.forms[number], place, coefficient, int(self.signs[number]))
+        return Term(self.form(number), place, coefficient, int(self.signs[number]))
+
+    def form(self, number: int) -> Form:
+        """A form with its constants."""
+        return _form(self.forms[number].family, *self.constants[number])
+
+    def nearest(self, slopes: FloatArray, most: int) -> Iterator[tuple[Form, int, float]]:
+        """The forms whose slopes are most like given ones, one of each family, with the sign of
+        their values and the factor that fits.
+        """
+        if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
+            return
+        along = self.slopes @ slopes
+        sizes = np.maximum((self.slopes**2).sum(axis=1), np.finfo(float).tiny)
+        left = 1 - along**2 / sizes / (slopes @ slopes)
+        seen: set[str] = set()
+        for number in np.argsort(left, kind="stable").tolist():
+            form, sign = self.form(number), int(self.signs[number])
+            if form.family in seen or (form.is_log and sign == 0):
+                continue
+            seen.add(form.family)
+            yield form, sign, float(along[number] / sizes[number] / self.sizes[number])
+            if len(seen) == most:
+                return
 
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms of a quantity that the space allows."""
-    return _evaluated(
-        [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)],
-        quantity,
-    )
+    return _evaluated([(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)], quantity)
 
 
 def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms, and those with constants inside."""
-    forms = [form for text in BASIC if (form := _form(text, 0.0, 0.0)) and _allowed(form, space)]
-    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, quantity.values)]
-    if quantity.values.min() > 0 or quantity.values.max() < 0:
-        families.append((INVERSE, 1 / quantity.values))
-    for family, values in families:
+    chosen = [(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)]
+    values = quantity.values
+    families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
+    if values.min() > 0 or values.max() < 0:
+        families.append((INVERSE, 1 / values))
+    for power_text, power in POWERS:
+        if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
+            inner = [(_composed(text, power_text), grid) for text, grid in COMPOSED]
+            families.append((inner, values**power))
+    for family, inner_values in families:
         with np.errstate(all="ignore"):
-            grids = _grids(values)
+            grids = _grids(inner_values)
         for text, grid in family:
-            if _allowed(_form(text, 0.37, 0.73), space):
-                forms += [
-                    _form(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST
-                ]
-    return _evaluated(forms, quantity)
+            if _allowed(text, space):
+                chosen += [(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
+    return _evaluated(chosen, quantity)
+
+
+def _composed(text: str, power: str) -> str:
+    """A family with a power in the place of u; b/x rather than b*(1/x)."""
+    if power.startswith("1/"):
+        text = text.replace("b*u", "b" + power.removeprefix("1"))
+    return text.replace("u", f"({power})")
 
 
 def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
@@ -176,6 +224,9 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     spread = max((high - low) / 2, 1e-300)
     low, high = values.min(), values.max()
     rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
+    # Arguments without units mostly have the factor 1.
+    plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
+    rates += plain
     waves = [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
@@ -192,12 +243,12 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "none": [(0.0, 0.0)],
         "rates": rates,
         "waves": waves,
+        "some waves": waves[::2],
         "phases": [(b, c) for b, _ in waves[:6] for c in (0.8, 2.3)],
         "poles": [*inside, *beyond, *above],
         "beyond": beyond,
         "squares": squares,
-        "bells": [(-size / max(typical, 1e-300), 0.0) for size in (0.15, 0.5, 1.5)],
-        "rises": [(size / spread, 0.0) for size in (0.3, 0.8, 2.0)],
+        "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
         "powered": [
             (power, float(np.power(c, power)))
@@ -206,7 +257,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         ],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
-        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0, 3.0)],
+        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
@@ -240,19 +291,40 @@ _SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
 """The constants b, c and p; p stands for a power and takes the place of b."""
 
 
-def _allowed(form: Form, space: SearchSpace) -> bool:
-    return space.allows_inside(form.tree, ["x"]) or (form.tree.size == 1)
+@cache
+def _batch(families: tuple[str, ...]) -> tuple[TapeBatch, np.ndarray, np.ndarray, np.ndarray]:
+    """Tapes of many families, and for every hole its node, its family's number and its constant."""
+    trees = [_form(text, 0.37, 0.73).tree for text in families]
+    batch = compile_tapes(trees)
+    holes = [
+        (int(batch.starts[number]) + node_positions(tree)[place], number, which)
+        for number, (text, tree) in enumerate(zip(families, trees, strict=True))
+        for place, which in zip(_shape(text)[0].free, _shape(text)[1], strict=True)
+    ]
+    nodes, numbers, constants = np.array(holes, dtype=np.int64).reshape(-1, 3).T
+    return batch, nodes, numbers, constants
 
 
-def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
-    """Slopes at the quantity's values, without forms that are not finite there."""
+def _allowed(text: str, space: SearchSpace) -> bool:
+    tree = _form(text, 0.37, 0.73).tree
+    return space.allows_inside(tree, ["x"]) or tree.size == 1
+
+
+def _evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) -> Forms:
+    """Slopes at some of the quantity's values, without forms that are not finite there."""
+    few = screened(len(quantity.values))
+    batch, nodes, owners, which = _batch(tuple(text for text, _, _ in chosen))
+    constants = np.array([(b, c) for _, b, c in chosen])
+    numbers = batch.numbers.copy()
+    numbers[nodes] = constants[owners, which]
     values, gradients, status = values_and_gradients(
-        compile_tapes([form.tree for form in forms]), np.ascontiguousarray(quantity.values[:, None])
+        batch.with_numbers(numbers), np.ascontiguousarray(quantity.values[few, None])
     )
+    forms = [_shape(text)[0] for text, _, _ in chosen]
     slopes = gradients[:, :, 0]
     with np.errstate(all="ignore"):
         is_log = np.array([form.is_log for form in forms])
-        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths
+        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths[few]
         slopes = np.where(np.isfinite(slopes) & (status != BAD_VALUE), slopes, np.inf)
         bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
         sizes = np.median(np.abs(slopes), axis=1)
@@ -261,4 +333,15 @@ def _evaluated(forms: Sequence[Form], quantity: Quantity) -> Forms:
     with np.errstate(over="ignore"):
         scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
     signs = np.where(values[kept].min(axis=1) > 0, 1, np.where(values[kept].max(axis=1) < 0, -1, 0))
-    return Forms(tuple(forms[place] for place in kept), scaled, sizes[kept], signs)
+    return Forms(
+        tuple(forms[place] for place in kept),
+        tuple((chosen[place][1], chosen[place][2]) for place in kept),
+        scaled,
+        sizes[kept],
+        signs,
+    )
+
+
+def screened(n_points: int) -> slice:
+    """The points on which sums are screened and fitted; what they lose is judged on all."""
+    return slice(None, None, max(n_points // N_SCREENED, 1))

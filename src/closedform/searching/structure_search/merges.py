@@ -11,15 +11,12 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import Forms, Term, basic_forms
+from closedform.searching.structure_search.forms import Forms, Term, basic_forms, screened
 from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
 from closedform.searching.structure_search.screening import screen
 from closedform.searching.structure_search.writing import description, fit_plain, written
 
-N_SCREENED = 200
-"""Points on which sums are screened and fitted; what they lose is judged on all."""
-
-REFINED, KEPT = 10, 4
+REFINED, KEPT = 30, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
 
 ROUGH, FACTOR_ONLY, ROUNDED = 0.05, 2.0, 1e-9
@@ -48,7 +45,7 @@ class Merge:
     energy : float
         How much of the field lies in these quantities.
     typical : float
-        What a sum of two functions taken at random leaves over.
+        What a sum of two functions taken at random leaves over, or the other quantity alone.
     """
 
     places: tuple[int, ...]
@@ -89,23 +86,27 @@ class Pair:
         return float(self.data.weights @ (self.along**2 + self.across**2))
 
     @property
-    def step(self) -> int:
-        """Every such point is screened."""
-        return max(len(self.data.weights) // N_SCREENED, 1)
+    def weaker(self) -> float:
+        """How much of the field lies in the one that has less: a merge that ignores it loses no
+        more.
+        """
+        return float(min(self.data.weights @ self.along**2, self.data.weights @ self.across**2))
+
+    @property
+    def few(self) -> slice:
+        """The points that are screened."""
+        return screened(len(self.data.weights))
 
     def comparison(self) -> Comparison:
         """The field of two inputs, ready for fits."""
         both = [self.state.quantities[self.first], self.state.quantities[self.second]]
-        slopes = np.column_stack([self.along, self.across])[:: self.step]
+        slopes = np.column_stack([self.along, self.across])[self.few]
         sizes = np.sqrt((slopes**2).sum(axis=1))
         frames = slopes / np.maximum(sizes, 1e-300)[:, None]
         metric = np.zeros((len(slopes), 2, 2))
-        metric[:, 0, 0], metric[:, 1, 1] = (
-            both[0].lengths[:: self.step],
-            both[1].lengths[:: self.step],
-        )
-        points = np.column_stack([quantity.values[:: self.step] for quantity in both])
-        weights = self.data.weights[:: self.step] * sizes**2
+        metric[:, 0, 0], metric[:, 1, 1] = (both[0].lengths[self.few], both[1].lengths[self.few])
+        points = np.column_stack([quantity.values[self.few] for quantity in both])
+        weights = self.data.weights[self.few] * sizes**2
         return prepare(points, frames[:, :, None], tangent=metric, weights=weights)
 
     def merges(self, sums: Sequence[Sequence[Term]], typical: float, level: float) -> list[Merge]:
@@ -120,6 +121,7 @@ class Pair:
             self.comparison(),
             KEPT,
             level / energy,
+            self.data.effective,
         )
         over = [variable(self.first), variable(self.second)]
         places = self.first, self.second
@@ -128,7 +130,10 @@ class Pair:
             for tree, value in fitted
         ]
         return sorted(
-            found, key=lambda merge: float(description(merge.loss, complexity(merge.tree)))
+            found,
+            key=lambda merge: float(
+                description(merge.loss, complexity(merge.tree), self.data.effective)
+            ),
         )
 
 
@@ -137,14 +142,13 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
     energy = pair.energy
     if not energy > 0 or not forms[0].forms or not forms[1].forms:
         return []
-    step, weights = pair.step, pair.data.weights[:: pair.step]
+    few, weights = pair.few, pair.data.weights[pair.few]
     losses, factors = screen(
-        forms[0].slopes[:, ::step], forms[1].slopes[:, ::step], pair.along[::step],
-        pair.across[::step],
+        forms[0].slopes, forms[1].slopes, pair.along[few], pair.across[few],
         weights / weights.sum(),
     )  # fmt: skip
     losses = np.where(np.isfinite(losses), losses, energy)
-    lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs))
+    lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs), pair.data.effective)
     # Constants inside are known roughly, the factor is known well: what can be judged already need
     # not be fitted.
     is_rough = np.logical_or.outer(forms[0].have_constants, forms[1].have_constants)
@@ -157,7 +161,7 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
     for i, j in _one_of_each(ranked, forms):
         factor = float(factors[i, j] * forms[0].sizes[i] / forms[1].sizes[j])
         sums.append((forms[0].term(i, 0, 1.0), forms[1].term(j, 1, factor)))
-    return pair.merges(sums, float(np.median(losses)), level)
+    return pair.merges(sums, min(float(np.median(losses)), pair.weaker), level)
 
 
 def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[int, int]]:
@@ -177,23 +181,20 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
     Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an
     ordinary regression, weighted such that what it leaves over is the loss.
     """
-    step = pair.step
-    along, across = pair.along[::step], pair.across[::step]
-    weights = pair.data.weights[::step] / pair.data.weights[::step].sum()
+    along, across = pair.along[pair.few], pair.across[pair.few]
+    weights = pair.data.weights[pair.few] / pair.data.weights[pair.few].sum()
     lengths = np.sqrt(along**2 + across**2)
     if not (lengths > 0).all() or len(forms.forms) < 2:
         return []
     target = along * np.abs(across) / lengths * np.sqrt(weights)
     ranked: list[tuple[float, int, int, int, tuple[float, float]]] = []
     other = other.only(OTHERS)
-    for number, slope in enumerate(other.slopes[:, ::step]):
+    for number, slope in enumerate(other.slopes):
         with np.errstate(all="ignore"):
             factor = across * np.abs(across) / (slope * lengths) * np.sqrt(weights)
         if not np.isfinite(factor).all():
             continue
-        ranked += _best_two(
-            forms, forms.slopes[:, ::step] * factor, target, int(other.costs[number]), number
-        )
+        ranked += _best_two(forms, forms.slopes * factor, target, int(other.costs[number]), number)
     ranked.sort()
     sums, families = [], set()
     for _, i, j, number, (first, second) in ranked:
@@ -206,7 +207,7 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
                 forms.term(j, 0, second * size / forms.sizes[j]),
             )
             sums.append((other.term(number, 1, 1.0), *terms))
-    return pair.merges(sums, pair.energy, level)
+    return pair.merges(sums, pair.weaker, level)
 
 
 def _best_two(

@@ -40,6 +40,8 @@ class Data:
     weights : ndarray, shape (n_points,)
         They sum to 1.
     names : tuple of str
+    effective : int
+        As how many independent points they count.
     """
 
     points: FloatArray
@@ -47,6 +49,7 @@ class Data:
     scale: FloatArray
     weights: FloatArray
     names: tuple[str, ...]
+    effective: int = 200
 
     @classmethod
     def of(cls, field: GradientField, most: int, rng: np.random.Generator) -> "Data":

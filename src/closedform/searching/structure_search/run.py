@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.alignment.refit import refit
-from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
-from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree, apply, constant
+from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
+from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.beam import EXACT, Beam, OutOfTimeError
 from closedform.searching.structure_search.decomposition import Decomposition, decompose
@@ -30,6 +29,7 @@ from closedform.searching.structure_search.reading import (
     promising_sets,
     reduced_field,
 )
+from closedform.searching.structure_search.writing import BIASED
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.engine import StructureSearch
@@ -55,19 +55,24 @@ COMPLETE, PARTS = 12, 2
 do.
 """
 
-NEAR_ZERO = 0.02
-"""Of many values of both signs some are smaller than this share of the median, unless the sign
-changes through a pole.
-"""
-
 GAP = 20.0
 """A smallest input that has so many times less of the field than the next one is tried as one that
 does not matter.
 """
 
-WEAK, BRIEF = 2.5, 0.25
+WEAK, BRIEF = 2.5, 0.15
 """Evidence below which two inputs at random look much like the best two, and the share for merging
 then.
+"""
+
+STRONG, CARRIED = 4.0, 1e-3
+"""Evidence with which the best merge's loss is believed to be the network's bias, and what that may
+be at most.
+"""
+
+MUCH_BETTER = 0.1
+"""What is found after a formula as good as the bias has to be this much better: a richer one fits
+some of the bias.
 """
 
 ALONE = 1 / 3
@@ -93,7 +98,8 @@ class Run:
         self.unused: tuple[str, ...] = ()
         self.limit = _Part(clock, options.apart)
         self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
-        self.is_structured = True
+        self.is_structured = self.is_known = True
+        self.is_biased, self.bias = False, EXACT
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -101,22 +107,51 @@ class Run:
         self._show()
         self._keep(first_shots(self.data))
         try:
-            self.beam.level = self._level()
+            levels = self._levels()
         except OutOfTimeError:
             return
+        for level, share in levels:
+            if level > EXACT and self.is_biased:
+                self.beam.data = replace(self.data, effective=BIASED)
+            self._merge_at(level, share)
+            if not self.is_biased and not self._may_go_on():
+                return
+        if not (self.is_biased and self._is_solved()):
+            if self.is_biased and not self.is_structured:
+                self.beam.set_level(EXACT)
+            self._read_what_is_left()
+        elif self.lowest > PERFECT:
+            self._read_exactly()
+
+    def _read_exactly(self) -> None:
+        """Look for an exact answer where one was found up to what seems a network's bias: only one
+        that is much better takes its place.
+        """
+        known, self.is_known = self.front, False
+        self.beam.set_level(EXACT)
+        lowest = self.lowest
+        self._read_what_is_left()
+        self.is_known = True
+        if self.lowest > MUCH_BETTER * lowest:
+            self.front = known
+            self.beam.set_level(self.bias)
+
+    def _merge_at(self, level: float, share: float) -> None:
+        """Merge what loses no more than a level, until a share of the budget is used."""
+        self.beam.set_level(level)
+        self.limit.share = share
         used = self._used()
         if len(used) < self.start.size:
             self._divide_without(used)
         if not self.unused:
             self._divide(self.start)
-        if not self._may_go_on():
-            return
+
+    def _read_what_is_left(self) -> None:
+        """Let the other engines read states of few quantities."""
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
-            if state.size == self.start.size and (
-                self.clock.used > ALONE or not self.is_structured
-            ):
+            if state.size == self.start.size and self.clock.used > ALONE:
                 return
             self._read_whole(state)
             if state.size > 2 and self._may_go_on():
@@ -169,29 +204,37 @@ class Run:
         gaps = (shares[order[1:]] + EXACT) / (shares[order[:-1]] + EXACT)
         widest = int(gaps.argmax())
         is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
-        dropped = set(order[: widest + 1].tolist()) if is_wide else set()
+        # What an input that does not matter has of the field is noise, so it loses no more than a
+        # merge.
+        is_noise = shares[order[: widest + 1]].sum() < self.beam.level * (widest + 1)
+        dropped = set(order[: widest + 1].tolist()) if is_wide and is_noise else set()
         return [column for column in range(len(order)) if column not in dropped]
 
-    def _level(self) -> float:
-        """What a true merge may lose: rounding, or the noise of one direction, by the field's
-        estimate or by the best merge.
+    def _levels(self) -> list[tuple[float, float]]:
+        """What a true merge may lose, and the share of the budget after which merging ends: first
+        rounding, then the noise of one direction, by the field's estimate or by the best merge.
+
+        A network is biased and has no noise that its neighbouring points could show. So where
+        nothing merges exactly, the merge for which most speaks says what a true one loses.
         """
         found, evidence = self.beam.find_level(self.start)
         quality = self.field.quality
         resolution = quality.noise_resolution_degrees
+        apart = self.options.apart
         if found == 0:
-            return EXACT
-        if resolution is None or resolution > RESOLVED:
-            if evidence > WEAK:
-                return max(EXACT, TOLERANCE * found)
-            # Hardly any structure, or an exact one that is hidden: a look is enough.
-            self.limit.share = min(self.limit.share, BRIEF)
-            self.is_structured = False
-            return EXACT
-        if quality.noise_misalignment < UNSEEN:
-            return EXACT
-        noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
-        return TOLERANCE * max(noise, min(found, 4 * noise))
+            return [(EXACT, apart)]
+        is_resolved = resolution is not None and resolution <= RESOLVED
+        if is_resolved and quality.noise_misalignment > UNSEEN:
+            noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
+            return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
+        # A level that was taken from a merge ends a search only if much speaks for that merge.
+        self.is_known = evidence > STRONG and found < CARRIED
+        self.is_biased = True
+        self.is_structured = evidence > WEAK
+        # Hardly any structure, or an exact one that is hidden: a look is enough.
+        apart = apart if self.is_structured else 2 * BRIEF
+        self.bias = max(EXACT, TOLERANCE * found)
+        return [(EXACT, BRIEF), (self.bias, apart)]
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs
@@ -279,10 +322,9 @@ class Run:
     def _keep(self, trees: list[Tree]) -> None:
         """Fit formulas on the whole field and put them on the front."""
         names, costs = self.field.names, self.space.costs
-        upright = [_upright(tree, self.data.points) for tree in trees]
         new = [
             tree
-            for tree in dict.fromkeys(upright)
+            for tree in dict.fromkeys(trees)
             if tree not in self._judged and self.space.allows(tree, names)
         ]
         self._judged.update(new)
@@ -290,22 +332,24 @@ class Run:
         fitted, values = refit([Expression(tree, names) for tree in small], self.field)
         self.clock.evaluations += len(small)
         found = [
-            Candidate(expression, value, complexity(expression.tree, costs), self.options.name)
+            Candidate(turned, value, complexity(turned.tree, costs), self.options.name)
             for expression, value in zip(fitted, values.tolist(), strict=True)
-            if value < 1
+            if value < 1 and (turned := oriented(expression, self.field))
         ]
         self.front = self.front.merge(Front.of(found))
 
     @property
     def lowest(self) -> float:
         """The lowest misalignment."""
-        return self.front.best.misalignment if self.front.best else 1.0
+        return self.front.lowest
 
     def _is_solved(self) -> bool:
         """Whether some formula is as good as the field is."""
         complete = self.beam.best(1, 1)
         return self.lowest <= PERFECT or any(
-            self.beam.is_good(state, self.start) for state in complete if self.beam.level > EXACT
+            self.is_known and self.beam.is_good(state, self.start)
+            for state in complete
+            if self.beam.level > EXACT
         )
 
     def _may_go_on(self) -> bool:
@@ -329,7 +373,8 @@ class Run:
             "engine": self.options.name,
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
-            "is_solved": self._is_solved(),
+            "is_solved": self._is_solved() and (self.lowest <= PERFECT or not self.is_biased),
+            "is_solved_up_to_bias": self._is_solved() and self.is_biased,
         }
         structure = self.structure()
         if structure is not None:
@@ -376,22 +421,6 @@ class _Passing:
 
     def close(self) -> None:
         """One engine is done; the search is not."""
-
-
-def _upright(tree: Tree, points: FloatArray) -> Tree:
-    """A formula, or its inverse where it changes sign through a pole inside the data: there it is
-    no map of the inverse.
-    """
-    with np.errstate(all="ignore"):
-        sizes = np.abs(values := evaluate(tree, points))
-    if not np.isfinite(values).all() or (values > 0).all() or (values < 0).all():
-        return tree
-    if sizes.min() < NEAR_ZERO * np.median(sizes):
-        return tree
-    if tree.root != "div":
-        return apply("div", constant(1), tree)
-    above, below = tree.children
-    return below if above.is_constant else apply("div", below, above)
 
 
 def _smaller(first: Budget, second: Budget) -> Budget:

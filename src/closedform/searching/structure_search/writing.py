@@ -12,22 +12,27 @@ from closedform.alignment.comparison import Comparison
 from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, with_numbers
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
+from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, Term
 
 FLOOR = 1e-13
 """Losses below this differ by rounding."""
 
-EFFECTIVE = 200
-"""Points count as at most so many independent ones: errors of a network are alike at neighbouring
-points.
+EFFECTIVE, BIASED = 200, 40
+"""Points count as at most so many independent ones: with noise, and where a network's bias is alike
+at neighbouring points.
 """
 
 NATS = 0.7
 """What a unit of complexity costs, as a natural logarithm of likelihood."""
+
+FIRST_STEPS, MOST_FITTED = 6, 10
+"""Constants are known roughly at first: a few steps for all forms show which are worth more."""
 
 STEPS, FEW_STEPS = 25, 4
 DENOMINATORS = (1, 2, 3, 4)
@@ -98,8 +103,11 @@ def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
 def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[float]]:
     """Exponents of a product; if a base changes its sign, whole ones that are near."""
     exponents = [term.coefficient / unit for term in logs]
-    if all(term.sign for term in logs):
+    turning = [term for term in logs if not term.sign]
+    if not turning:
         return [exponents]
+    if len(turning) == 1:
+        return [[term.coefficient / turning[0].coefficient for term in logs]]
     found: list[list[Fraction] | list[float]] = []
     for denominator in (1, 2, 3):
         simple = [Fraction(round(exponent * denominator), denominator) for exponent in exponents]
@@ -149,30 +157,13 @@ def _powers(draft: Draft, logs: Sequence[Term], exponents: Sequence[Fraction | f
     return tree
 
 
-def product_of_powers(factors: Sequence[tuple[Tree, Fraction]]) -> Tree:
-    """A quotient of products of powers, without powers of 1."""
-    above, below = [], []
-    for base, exponent in factors:
-        if exponent:
-            power = base if abs(exponent) == 1 else apply("pow", base, constant(abs(exponent)))
-            (above if exponent > 0 else below).append(power)
-    tree = _multiplied(above) if above else constant(1)
-    return apply("div", tree, _multiplied(below)) if below else tree
-
-
-def _multiplied(parts: Sequence[Tree]) -> Tree:
-    tree = parts[0]
-    for part in parts[1:]:
-        tree = apply("mul", tree, part)
-    return tree
-
-
 def fit_plain(
     trees: Sequence[Tree],
     free: Sequence[tuple[int, ...]],
     comparison: Comparison,
     most: int,
     good: float,
+    effective: int = EFFECTIVE,
 ) -> list[tuple[Tree, float]]:
     """Fit constants, and make those of the shortest descriptions plain where that costs nothing and
     they are good.
@@ -181,24 +172,29 @@ def fit_plain(
     """
     if not trees:
         return []
-    judged = [
-        one for one in _fitted(trees, free, comparison, STEPS) if np.isfinite(one[2]) and one[2] < 1
-    ]
-    judged.sort(key=lambda one: float(description(one[2], complexity(one[0]))))
+    judged = _fitted(trees, free, comparison, FIRST_STEPS)
+    if len(judged) > MOST_FITTED:
+        judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
+    near = judged[:MOST_FITTED]
+    judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
+    judged = [one for one in judged if np.isfinite(one[2]) and one[2] < 1]
+    judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
         plain, loss = (
-            made_plain(tree, positions, value, comparison)
+            made_plain(tree, positions, value, comparison, effective)
             if value < good
-            else (tidied(tree), value)
+            else (tidied(tree, comparison_points(comparison)), value)
         )
         found.setdefault(plain, loss)
     return list(found.items())
 
 
-def description(loss: FloatArray | float, cost: FloatArray | float) -> FloatArray:
+def description(
+    loss: FloatArray | float, cost: FloatArray | float, effective: int = EFFECTIVE
+) -> FloatArray:
     """How many nats it takes to describe a field by a form and what it leaves over."""
-    return EFFECTIVE / 2 * np.log(np.asarray(loss) + FLOOR) + NATS * np.asarray(cost)
+    return effective / 2 * np.log(np.asarray(loss) + FLOOR) + NATS * np.asarray(cost)
 
 
 def _fitted(
@@ -222,12 +218,16 @@ def _fitted(
 
 
 def made_plain(
-    tree: Tree, positions: Sequence[int], value: float, comparison: Comparison
+    tree: Tree,
+    positions: Sequence[int],
+    value: float,
+    comparison: Comparison,
+    effective: int = EFFECTIVE,
 ) -> tuple[Tree, float]:
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
     uncertainty.
     """
-    allowed = value * (1 + 4 / min(comparison.n_points, EFFECTIVE)) + FLOOR
+    allowed = value * (1 + 4 / min(comparison.n_points, effective)) + FLOOR
     left = list(positions)
     while left:
         trials = [
@@ -245,7 +245,13 @@ def made_plain(
             break
         tree, _, value = judged[best]
         left.remove(trials[best][0])
-    return tidied(tree), value
+    return tidied(tree, comparison_points(comparison)), value
+
+
+def comparison_points(comparison: Comparison) -> FloatArray:
+    """The points of a comparison, shape (n_points, n_inputs)."""
+    points = comparison.blocks.transpose(0, 2, 1).reshape(-1, comparison.blocks.shape[1])
+    return points[: comparison.n_points]
 
 
 def plain_numbers(value: float) -> list[float]:
@@ -263,12 +269,16 @@ def plain_numbers(value: float) -> list[float]:
 _ZERO, _ONE, _MINUS_ONE = (Constant(Fraction(number)) for number in (0, 1, -1))
 
 
-def tidied(tree: Tree) -> Tree:
+def tidied(tree: Tree, points: FloatArray) -> Tree:
     """Without factors and powers of 1, and with quotients and whole powers in the place of negative
     and broken ones.
     """
-    done = tree.fold(lambda token: Tree((token,)), _tidy)
-    return _with_whole_powers(done)
+    return _with_whole_powers(without_ones(tree), points)
+
+
+def without_ones(tree: Tree) -> Tree:
+    """Without factors and powers of 1, and with quotients in the place of negative powers."""
+    return tree.fold(lambda token: Tree((token,)), _tidy)
 
 
 def _tidy(name: str, *parts: Tree) -> Tree:
@@ -319,8 +329,8 @@ def _inverted(tree: Tree) -> Tree | None:
     return _tidy("pow", base, constant(-exponent.root.value))
 
 
-def _with_whole_powers(tree: Tree) -> Tree:
-    """A*B**(p/q) as A**q*B**p."""
+def _with_whole_powers(tree: Tree, points: FloatArray) -> Tree:
+    """A*B**(p/q) as A**q*B**p, unless A changes its sign and an even power would lose it."""
     if tree.root not in ("mul", "div"):
         return tree
     left, right = tree.children
@@ -329,6 +339,11 @@ def _with_whole_powers(tree: Tree) -> Tree:
     exponent = right.children[1].root.value
     if exponent.denominator not in (2, 3, 4):
         return tree
+    if exponent.denominator % 2 == 0:
+        with np.errstate(all="ignore"):
+            values = evaluate(left, points)
+        if values.min() < 0 < values.max():
+            return tree
     sign = 1 if tree.root == "mul" else -1
     return product_of_powers(
         [

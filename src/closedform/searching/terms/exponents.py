@@ -8,7 +8,7 @@ from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import POWERS
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant
+from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, subtrees
 from closedform.searching.space import SearchSpace
 
 MOST_SUMS = 4
@@ -53,7 +53,7 @@ def _set_free(tree: Tree, column: int) -> Iterator[Tree]:
     """The tree with each kind of power of an input (1 is one) replaced by one with an exponent near
     it.
     """
-    powers = {power for part in _subtrees(tree) if (power := _power_of(part, column)) is not None}
+    powers = {power for part in subtrees(tree) if (power := _power_of(part, column)) is not None}
     for power in sorted(powers):
 
         def leaf(token: Token) -> Tree:
@@ -88,11 +88,3 @@ def _power_of(tree: Tree, column: int) -> Fraction | None:
     ):
         return tree.children[1].root.value
     return None
-
-
-def _subtrees(tree: Tree) -> Iterator[Tree]:
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += part.children

@@ -14,6 +14,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.operators import FUNCTIONS
+from closedform.expressions.sums_and_products import opposite, power_of, product_of, times
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.library import (
@@ -164,16 +165,16 @@ def _functions(family: str, points: FloatArray, scale: FloatArray) -> Iterator[T
         for x in inputs:
             if _keeps_sign(x, points):
                 yield from (
-                    apply("div", constant(1), _power(x, exponent)) for exponent in (1, 2, 3)
+                    apply("div", constant(1), power_of(x, exponent)) for exponent in (1, 2, 3)
                 )
         for d in differences:
             if _keeps_sign(d, points):
-                yield from (apply("div", constant(1), _power(d, exponent)) for exponent in (1, 2))
+                yield from (apply("div", constant(1), power_of(d, exponent)) for exponent in (1, 2))
     if family == "radicals":
         for x in inputs:
             if evaluate(x, points).min() > 0:
                 yield from (apply("sqrt", x), apply("div", constant(1), apply("sqrt", x)))
-        squares = [_power(x, 2) for x in inputs]
+        squares = [power_of(x, 2) for x in inputs]
         for count in (2, 3):
             for some in combinations(squares, count) if n_inputs <= 8 else ():
                 total = some[0]
@@ -190,12 +191,7 @@ def _functions(family: str, points: FloatArray, scale: FloatArray) -> Iterator[T
     if family == "exponentials":
         for tree in (*angles, *plain):
             yield apply("exp", tree)
-            yield apply(
-                "exp",
-                apply("sub", *reversed(tree.children))
-                if tree.root == "sub"
-                else apply("neg", tree),
-            )
+            yield apply("exp", opposite(tree) if tree.root == "sub" else apply("neg", tree))
     if family == "logarithms":
         yield from (
             apply("log", tree)
@@ -233,7 +229,7 @@ def _with_factors(
     same.
     """
     products = [
-        _times(factor, function)
+        times(factor, function)
         for function in functions
         for factor in factors
         if factor in may_share or not function.variables & factor.variables
@@ -241,32 +237,15 @@ def _with_factors(
     return [*functions, *products]
 
 
-def _times(factor: Tree, function: Tree) -> Tree:
-    if function.root == "div":
-        return apply("div", factor, function.children[1])
-    return apply("mul", factor, function)
-
-
 def _monomial(powers: Sequence[int]) -> Tree:
-    result: Tree | None = None
-    for index in dict.fromkeys(powers):
-        factor = _power(variable(index), powers.count(index))
-        result = factor if result is None else apply("mul", result, factor)
-    assert result is not None
-    return result
-
-
-def _power(tree: Tree, exponent: int) -> Tree:
-    return tree if exponent == 1 else apply("pow", tree, constant(exponent))
+    return product_of(
+        power_of(variable(index), powers.count(index)) for index in dict.fromkeys(powers)
+    )
 
 
 def _positive(difference: Tree, points: FloatArray) -> Tree:
     """The difference in the order in which it is positive, if it keeps its sign."""
-    return (
-        apply("sub", *reversed(difference.children))
-        if evaluate(difference, points).max() < 0
-        else difference
-    )
+    return opposite(difference) if evaluate(difference, points).max() < 0 else difference
 
 
 def _keeps_sign(tree: Tree, points: FloatArray) -> bool:

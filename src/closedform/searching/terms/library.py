@@ -17,6 +17,7 @@ from closedform.expressions.evaluate import NUMPY, evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import FUNCTIONS, OPERATORS, Operator
 from closedform.expressions.parse import parse
+from closedform.expressions.sums_and_products import opposite, power_of, product_of, times
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant, variable
 from closedform.searching.space import SearchSpace
 
@@ -195,16 +196,14 @@ class _Maker:
         for degree in range(1, self.space.max_degree + 1):
             for factors in combinations_with_replacement(range(len(inputs)), degree):
                 counts = sorted(_counts(factors), key=lambda pair: _column(inputs[pair[0]]))
-                yield _product(
-                    inputs[i] if count == 1 else _power(inputs[i], count) for i, count in counts
-                )
+                yield product_of(power_of(inputs[i], count) for i, count in counts)
                 made += 1
                 # Higher degrees cost more, but for powers of one input.
                 if made > 20 * self.limit:
                     return
 
     def _small_polynomials(self, inputs: list[Tree]) -> Iterator[Tree]:
-        squares = [_power(x, 2) for x in inputs]
+        squares = [power_of(x, 2) for x in inputs]
         yield from inputs
         yield from squares
         # Inputs come by importance, and stand in formulas in the user's order.
@@ -244,7 +243,7 @@ class _Maker:
                     and not is_defined(operator, values)
                     and is_defined(operator, -values)
                 ):
-                    yield apply(operator.name, _opposite(tree))
+                    yield apply(operator.name, opposite(tree))
             if (
                 "exp" in names
                 and kind not in OPERATORS["exp"].pointless
@@ -252,14 +251,14 @@ class _Maker:
             ):
                 yield apply("exp", apply("neg", tree))
             elif "exp" in names and tree.root == "sub":
-                yield apply("exp", _opposite(tree))
+                yield apply("exp", opposite(tree))
             base = evaluate(tree.children[0], self.points) if kind == "square" else values
             if kind != "twice" and (base.min(initial=np.inf) > 0 or base.max(initial=-np.inf) < 0):
                 yield _reciprocal(tree)
                 if kind != "square":
-                    yield _reciprocal(_power(tree, 2))
+                    yield _reciprocal(power_of(tree, 2))
                 if tree in inputs:
-                    yield _reciprocal(_power(tree, 3))
+                    yield _reciprocal(power_of(tree, 3))
                 if low > 0 and "sqrt" in names and kind != "square":
                     yield _reciprocal(apply("sqrt", tree))
 
@@ -301,7 +300,7 @@ class _Maker:
                 also = factor.variables
                 if own + per_input * len(also) <= left and not (is_power and used & also):
                     # x/y rather than x*(1/y): one spelling, and the cheaper one.
-                    yield _times(factor, function)
+                    yield times(factor, function)
         simple = [
             (tree, self.cost(tree))
             for tree in functions
@@ -378,31 +377,8 @@ def _counts(factors: tuple[int, ...]) -> list[tuple[int, int]]:
     return [(i, factors.count(i)) for i in dict.fromkeys(factors)]
 
 
-def _power(tree: Tree, exponent: int) -> Tree:
-    return apply("pow", tree, constant(exponent))
-
-
-def _product(factors: Iterable[Tree]) -> Tree:
-    result: Tree | None = None
-    for factor in factors:
-        result = factor if result is None else apply("mul", result, factor)
-    assert result is not None
-    return result
-
-
-def _opposite(difference: Tree) -> Tree:
-    """The difference the other way round."""
-    return apply("sub", *reversed(difference.children))
-
-
 def _reciprocal(tree: Tree) -> Tree:
     return apply("div", constant(1), tree)
-
-
-def _times(factor: Tree, function: Tree) -> Tree:
-    if function.root == "div" and function.children[0] == constant(1):
-        return apply("div", factor, function.children[1])
-    return apply("mul", factor, function)
 
 
 def _degree(monomial: Tree) -> int:

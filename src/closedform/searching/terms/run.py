@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.alignment.constants import fit_constants
+from closedform.alignment.constant_fit import fit_constants
 from closedform.alignment.eigen import Fit, fit_coefficients
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes

@@ -1,0 +1,1 @@
+"""How far verdicts can be trusted: fresh fields, networks and controls, read once and counted."""

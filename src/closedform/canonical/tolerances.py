@@ -1,0 +1,75 @@
+"""The tolerances and limits of canonical forms and snapping.
+
+The limits keep the median time of a form at 13 ms (``python bench/scripts/canonical_forms.py``).
+None of them can make an answer wrong: every form is compared with the formula on the data.
+"""
+
+from fractions import Fraction
+
+EQUAL = Fraction(1, 10**12)
+"""Numbers that differ relatively by no more are equal: rounding, ten thousand times."""
+
+SHORT = 10**8
+"""Numerators and denominators below this are written exactly: no more digits than a measured
+number has.
+"""
+
+LARGEST_EXACT_POWER = 8
+"""Whole powers of numbers up to this one are exact; higher ones are decimals."""
+
+LONGEST_CONSTANT = 4
+"""Nodes of a constant that keeps its form, such as exp(1/3); longer ones become decimals."""
+
+MAX_NODES = 300
+"""Longer formulas come back as they are."""
+
+MAX_TERMS = 80
+"""Longer sums are not formed."""
+
+MOST_EXPANDED = 16
+"""Brackets are multiplied out only if this gives no more terms than these or those before."""
+
+LARGEST_EXPANDED_POWER = 4
+"""Powers of brackets up to this one are multiplied out."""
+
+MOST_GROUPED = 24
+"""Common factors are looked for in sums of no more terms: every pair of terms is compared."""
+
+MOST_GROUPINGS = 4
+"""Ways to take out a common factor that are spelled out, those that save most first."""
+
+MOST_ROOT_TERMS = 6
+"""Terms of a sum whose square is recognised."""
+
+MOST_DIVIDED = 6
+"""Terms of which every selection is tried; of longer sums one or two terms are left out."""
+
+MOST_VISITED = 16
+"""Forms from which others are derived."""
+
+MAX_ROUNDS = 6
+"""How often a form is simplified again; if it still changes then, the formula stays as it was."""
+
+SLACK = 6
+"""Forms more complex than the best by more than this, the cost of sin(x), lead nowhere."""
+
+HOPELESS = 3
+"""Forms that are so many times as complex before common factors are taken out are not looked at."""
+
+FEW = 4
+"""Sums of no more terms are always looked at."""
+
+SAMPLE_POINTS = 400
+"""Points on which forms are compared during the search; the last one is compared on all."""
+
+COMPATIBLE = 3.0
+"""Standard errors within which a number can be the constant's true value."""
+
+CHANCE_HITS = 0.05
+"""Multiples of pi, e and the root of 2 are proposed only if fewer would be met by chance."""
+
+LARGEST_DISTANCE = 0.25
+"""Without standard errors, constants move by at most this, relative to their size or to 1."""
+
+NEAR_INSIDE = 0.05
+"""How far log(c/k) may be from a simple number for c to be proposed as k times exp of it."""

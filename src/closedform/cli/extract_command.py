@@ -1,0 +1,73 @@
+"""``closedform extract``: from a model file and data to a gradient field."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from closedform.cli.outputs import FIELD, check_outputs, deliver
+from closedform.cli.shared_options import AllowPickle, Builder, DataFile, ModelFile
+from closedform.cli.unit_options import UnitsOption, read_units
+from closedform.networks.tolerances import MAX_POINTS
+from closedform.shown import shown
+
+
+def extract(
+    model: ModelFile,
+    data: DataFile,
+    neuron: Annotated[
+        list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
+    builder: Builder = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")
+    ] = None,
+    tangent: Annotated[
+        str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
+    ] = "auto",
+    constraint: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
+    ] = None,
+    smoothing: Annotated[
+        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")
+    ] = 0.0,
+    max_points: Annotated[
+        int, typer.Option(metavar="N", help="How many points are taken.")
+    ] = MAX_POINTS,
+    units: UnitsOption = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
+    allow_pickle: AllowPickle = False,
+) -> None:
+    """Look at a neuron of a network and write its gradient field.
+
+    \b
+    Examples:
+      closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+      closedform extract net.safetensors data.npz --builder nets:make \\
+          --neuron latent:0 --neuron latent:1 --out both.npz
+    `closedform layers MODEL` lists the layers.
+    """
+    from closedform.networks.extract import extract_field
+    from closedform.networks.model_files import load_inputs, load_model
+
+    check_outputs((out, FIELD), inputs=[model, data])
+    inputs, known = load_inputs(data)
+    columns = [name.strip() for name in names.split(",")] if names else known
+    field = extract_field(
+        load_model(model, builder=builder, allow_pickle=allow_pickle),
+        inputs,
+        neuron if len(neuron) > 1 else neuron[0],
+        names=columns,
+        tangent=tangent,
+        constraints=constraint or (),
+        max_points=max_points,
+        smoothing=smoothing,
+        rng=seed,
+        units=read_units(units),
+    )
+    size = f"{field.n_points} points, {len(field.names)} inputs"
+    typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")
+    for sentence in [*field.notes, *(finding.message for finding in field.quality.findings)]:
+        typer.echo(shown(sentence), err=True)
+    deliver(lambda: field.save(out))

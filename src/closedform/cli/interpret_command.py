@@ -1,0 +1,144 @@
+"""``closedform interpret``: from a saved field to a formula with a verdict."""
+
+import json
+import shlex
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
+from closedform.cli.unit_options import ConstantOption, PureNumbersOption, UnitsOption, read_units
+
+if TYPE_CHECKING:
+    from closedform.interpretation.answer import Interpretation
+
+
+def interpret(
+    field: FieldFile,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")
+    ] = "auto",
+    budget: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")
+    ] = 60.0,
+    seed: Seed = 0,
+    rule: Annotated[
+        str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")
+    ] = "factor",
+    hypothesis: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
+    ] = None,
+    units: UnitsOption = None,
+    constant: ConstantOption = None,
+    pure_numbers: PureNumbersOption = False,
+    as_json: AsJson = False,
+    report: ReportPage = None,
+    out: ResultFile = None,
+) -> None:
+    """Search a field for its concept, and judge it.
+
+    Exit code 0 if it is verified, 1 if it is ambiguous, approximate or none, 3 if a file could not
+    be written.
+
+    \b
+    Examples:
+      closedform interpret field.npz
+      closedform interpret field.npz --budget 20 --report concept.html
+      closedform interpret field.npz --hypothesis "x**2*v" --json
+    """
+    from closedform.field.field_file import load_field
+    from closedform.optional import require
+    from closedform.reading.one_field import interpret_field
+
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
+    found = interpret_field(
+        load_field(field),
+        engine=engine,
+        budget=budget,
+        rng=seed,
+        rule=int(rule) if rule.isdigit() else rule,
+        hypothesis=hypothesis,
+        progress=False if as_json else None,
+        title=field.stem,
+        command=shlex.join(["closedform", *sys.argv[1:]]),
+        units=read_units(units, constant, pure_numbers),
+    )
+    typer.echo(json.dumps(summary(found)) if as_json else show(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
+    raise typer.Exit(0 if found.verdict.status == "verified" else 1)
+
+
+def summary(found: "Interpretation") -> dict[str, Any]:
+    """The object that ``--json`` prints."""
+    entry, provenance = found.entry, found.provenance
+    return {
+        "concept": None if found.concept is None else str(found.concept),
+        "concepts": [str(concept) for concept in found.concepts],
+        "verdict": found.verdict.status,
+        "alternatives": [str(formula) for formula in found.alternatives],
+        "reasons": list(found.verdict.reasons),
+        "points": found.verdict.n_points,
+        "misalignment": _misalignment(found),
+        "interval": None
+        if found.alignment is None
+        else [found.alignment.low, found.alignment.high],
+        "floor": found.floor,
+        "complexity": None if entry is None else entry.complexity,
+        "engine": provenance.engine,
+        "seconds": provenance.seconds,
+        "seed": provenance.seed,
+        "names": list(found.names),
+        "units": None if found.units is None else found.units.text,
+        "front": [
+            {
+                "complexity": e.complexity,
+                "misalignment": e.misalignment,
+                "expression": str(e.expression),
+            }
+            for e in found.front
+        ],
+    }
+
+
+def _misalignment(found: "Interpretation") -> float | None:
+    """The concept's; of several concepts the share of their directions outside the latents'."""
+    if found.together is not None:
+        return found.together.outside
+    return None if found.alignment is None else found.alignment.misalignment
+
+
+def show(found: "Interpretation") -> str:
+    """An answer for the terminal."""
+    from closedform.interpretation.digits import formula_text
+    from closedform.report.looks import LOOKS
+
+    status = found.verdict.status
+    lines: list[str] = []
+    for place, line in enumerate(str(found).splitlines()):
+        if line.startswith(f"{status}:"):
+            word = typer.style(status, fg=LOOKS[status].terminal, bold=True)
+            lines.append(word + line.removeprefix(status))
+        else:
+            is_formula = status != "none" and place < max(len(found.concepts), 1)
+            lines.append(typer.style(line, bold=True) if is_formula else line)
+    # The table comes before what to try next, which is to be read last.
+    guide = lines.index("What to try next:") if status == "none" else len(lines)
+    lines, last = lines[:guide], lines[guide:]
+    lines += ["", "complexity  misalignment  formula"]
+    for place, entry in enumerate(found.front):
+        row = (
+            f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  "
+            f"{formula_text(entry.expression, entry.errors)}"
+        )
+        lines.append(
+            typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
+            if place == found.chosen
+            else f"  {row}"
+        )
+    return "\n".join([*lines, "", *last] if last else lines)

@@ -1,0 +1,29 @@
+"""Arguments and options that several commands have in common, each with its one help text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
+]
+DataFile = Annotated[
+    Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
+]
+FieldFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FIELD.npz", exists=True, dir_okay=False, help="What `closedform extract` wrote."
+    ),
+]
+Builder = Annotated[
+    str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
+]
+AllowPickle = Annotated[
+    bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="For the same answer again, if time allows.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")]
+ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")]

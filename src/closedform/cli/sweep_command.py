@@ -1,0 +1,215 @@
+"""``closedform sweep`` and ``closedform results``: all neurons of a layer, and the table of what
+was found.
+"""
+
+import json
+import logging
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from closedform.cli.outputs import TABLE, check_outputs, deliver
+from closedform.cli.shared_options import AsJson, DataFile, ModelFile
+from closedform.files import replacing
+from closedform.networks.tolerances import MAX_POINTS
+from closedform.optional import require
+from closedform.shown import shown
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
+MOST_SHOWN = 20
+"""Rows of a table: a screen, with what stands above and below."""
+
+
+def sweep(
+    model: ModelFile,
+    data: DataFile,
+    layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
+    store: Annotated[
+        str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")
+    ],
+    neurons: Annotated[
+        str | None, typer.Option(metavar="0:4096", help="Which units; else all.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", help="Local processes instead.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a store that holds results.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed before.")
+    ] = False,
+    terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
+    evaluations: Annotated[
+        int, typer.Option(metavar="N", help="Of both, where terms fall short.")
+    ] = 20_000,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")
+    ] = "auto",
+    seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
+    max_points: Annotated[
+        int, typer.Option(metavar="N", help="How many points are taken.", max=MAX_POINTS)
+    ] = 2000,
+    names: Annotated[
+        str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")
+    ] = None,
+    tangent: Annotated[
+        str, typer.Option(metavar="KIND", help="As in `closedform extract`.")
+    ] = "auto",
+    constraint: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")
+    ] = None,
+    smoothing: Annotated[
+        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks.")
+    ] = 0.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for one neuron.")
+    ] = 1800.0,
+    memory_limit: Annotated[int, typer.Option(metavar="MB", help="Memory for one neuron.")] = 4096,
+    attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
+    drop_fields: Annotated[
+        bool, typer.Option("--drop-fields", help="Remove gradients when done.")
+    ] = False,
+    builder: Annotated[
+        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+    ] = None,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Runs the model file's code.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
+
+    \b
+    Example:
+      closedform sweep net.pt2 data.npz --layer encoder.2 --store results
+    """
+    from closedform.execution.task import Limits
+    from closedform.execution.terminal import TerminalWatcher
+    from closedform.networks.model_files import load_inputs, load_model
+    from closedform.sweeping.effort import Effort
+    from closedform.sweeping.neuron_choice import parse_range
+    from closedform.sweeping.sweep import sweep as run
+
+    if scheduler is not None and processes is not None:
+        raise typer.BadParameter("Give --scheduler or --processes, not both.")
+    if scheduler is not None:
+        # A lost scheduler is told in a sentence, not in the tracebacks of everything that was
+        # connected to it.
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    inputs, known = load_inputs(data)
+    found = run(
+        load_model(model, builder=builder, allow_pickle=allow_pickle),
+        inputs,
+        layer,
+        neurons=None if neurons is None else parse_range(neurons),
+        executor=scheduler or processes,
+        store=store,
+        resume=resume,
+        names=[name.strip() for name in names.split(",")] if names else known,
+        tangent=tangent,
+        constraints=constraint or (),
+        max_points=max_points,
+        smoothing=smoothing,
+        effort=Effort(terms=terms, evaluations=evaluations, engine=engine),
+        limits=Limits(seconds=time_limit, memory=memory_limit * 2**20, attempts=attempts),
+        retry_failed=retry_failed,
+        keep_fields=not drop_fields,
+        rng=seed,
+        watcher=TerminalWatcher("sweep"),
+    )
+    table = found.table()
+    verified = table.loc[table["verdict"] == "verified"]
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    **found.counts,
+                    "seconds": found.seconds,
+                    "in_store": _tally(table),
+                    "store": store,
+                }
+            )
+        )
+    else:
+        # A sweep that found nothing still shows what it looked at.
+        typer.echo(_text(verified if len(verified) else table))
+        typer.echo(
+            f"{found}; in {shown(store)}: "
+            f"{', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",
+            err=True,
+        )
+    raise typer.Exit(0 if len(verified) else 1)
+
+
+def results(
+    store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep` wrote.")],
+    where: Annotated[str, typer.Option(metavar="CONDITIONS", help="Separated by commas.")] = "",
+    out: Annotated[Path | None, typer.Option(metavar="OUT", help="Write .csv or .parquet.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
+) -> None:
+    """Show what a sweep has found; exit code 1 if nothing meets the conditions.
+
+    \b
+    Example:
+      closedform results STORE --where "verdict = verified, complexity < 10"
+    """
+    from closedform.execution.store import ResultStore
+    from closedform.sweeping.sweep_result import sweep_table
+
+    check_outputs((out, TABLE))
+    if out is not None and out.suffix.lower() == ".parquet":
+        require("pyarrow", extra="cluster")
+    table = sweep_table(ResultStore(store), where)
+    typer.echo(
+        (table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table)
+    )
+    if out is not None:
+        deliver(lambda: write_table(table, out))
+    raise typer.Exit(0 if len(table) else 1)
+
+
+def write_table(table: "pandas.DataFrame", path: Path) -> None:
+    """Write a table as CSV, or as Parquet if the name says so; the old file stays if that fails."""
+    with replacing(path) as file:
+        if path.suffix.lower() == ".parquet":
+            table.to_parquet(file)
+        else:
+            file.write(table.to_csv(index=False).encode())
+
+
+def _text(table: "pandas.DataFrame") -> str:
+    """The first rows, the simplest first."""
+    if not len(table):
+        return "No neuron."
+    ordered = table.sort_values(["complexity", "neuron"], na_position="last")
+    lines = [f"{'neuron':<20} {'verdict':<12} {'complexity':>10} {'misalignment':>13}  concept"]
+    for neuron, verdict, complexity, misalignment, concept in (
+        ordered[SHOWN].head(MOST_SHOWN).itertuples(index=False)
+    ):
+        size = "" if complexity != complexity else f"{complexity:.0f}"
+        angle = "" if misalignment != misalignment else f"{misalignment:.2e}"
+        lines.append(
+            f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}"
+        )
+    left = len(table) - MOST_SHOWN
+    return "\n".join([*lines, f"and {left} more"] if left > 0 else lines)
+
+
+def _word(value: object) -> str:
+    return shown(value) if isinstance(value, str) else ""
+
+
+def _tally(table: "pandas.DataFrame") -> dict[str, int]:
+    verdicts = Counter(table["verdict"].dropna().tolist())
+    return {**dict(sorted(verdicts.items())), "failed": table["status"].tolist().count("failed")}

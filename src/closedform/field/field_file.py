@@ -1,0 +1,242 @@
+"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read
+back.
+"""
+
+import json
+import struct
+import tokenize
+import zipfile
+import zlib
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from closedform.arrays import FloatArray, frozen
+from closedform.errors import ClosedformError
+from closedform.expressions.input_names import check_names
+from closedform.field.errors import FieldError
+from closedform.field.findings import Finding
+from closedform.field.gradient_field import GradientField
+from closedform.field.json_types import has_type, typed
+from closedform.field.quality import Quality
+from closedform.field.real_numbers import real_array
+from closedform.field.redundancy import Redundancy
+from closedform.field.tangent_space import TangentSpace
+from closedform.files import replacing
+from closedform.keywords import checked_keywords
+from closedform.units.storage import plain_units, read_plain_units
+from closedform.units.units import as_units
+
+FORMAT = "closedform-field"
+SCHEMA = 1
+"""Version of the layout; a reader refuses newer ones."""
+
+_UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,  # an archive with a password, or packed in a way that is not known
+    MemoryError,  # a damaged header asks for any amount of memory
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and the archive raise for files that are something else, or damaged."""
+
+
+_Record = TypeVar("_Record", Quality, Finding, Redundancy)
+
+
+def save_field(field: GradientField, path: str | Path) -> None:
+    """Write a field.
+
+    Parameters
+    ----------
+    field : GradientField
+    path : str or Path
+        The file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
+
+    Raises
+    ------
+    SaveError
+        If it cannot be written; an old file is still there.
+    """
+    arrays: dict[str, np.ndarray] = {
+        "points": field.points,
+        "directions": field.directions,
+        "frames": field.frames,
+        "weights": field.weights,
+        "scale": field.scale,
+        "tangent_spectrum": field.tangent.spectrum,
+    }
+    optional = {
+        "latents": field.latents,
+        "tangent_basis": field.tangent.basis,
+        "tangent_is_defined": field.tangent.is_defined,
+    }
+    arrays |= {name: array for name, array in optional.items() if array is not None}
+    header = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "names": field.names,
+        "notes": field.notes,
+        "tangent": {
+            "kind": field.tangent.kind,
+            "rank": field.tangent.rank,
+            "local_rank": field.tangent.local_rank,
+        },
+        "quality": asdict(field.quality),
+        "units": None if field.units is None else plain_units(field.units),
+    }
+    # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null
+    # characters.
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot
+    # refuse to pickle.
+    with replacing(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+@checked_keywords
+def load_field(path: str | Path) -> GradientField:
+    """Read a field that was written by `save_field`.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    GradientField
+
+    Raises
+    ------
+    FieldError
+        If the file is no field, is damaged, or was written by a newer version.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     GradientField.from_arrays(points, 2 * points).save(f"{folder}/field.npz")
+    ...     load_field(f"{folder}/field.npz")
+    GradientField(200 points, 2 inputs, rank 1, tangent none)
+    """
+    header, arrays = _read(Path(path))
+    try:
+        return _build(header, arrays)
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        ClosedformError,
+    ) as error:
+        raise FieldError(
+            f"The field in '{path}' is damaged ({error}); write it again with field.save."
+        ) from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the arrays, once the file is known to be a field that this version reads."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes().decode())
+        is_field = header["format"] == FORMAT
+    except _UNREADABLE as error:
+        raise FieldError(
+            f"'{path}' is no gradient field ({error}); pass a file that field.save wrote."
+        ) from error
+    if not is_field:
+        raise FieldError(
+            f"'{path}' holds {header['format']!r}, not a gradient field; pass a file that "
+            f"field.save wrote."
+        )
+    schema = header.get("schema")
+    if not has_type(schema, int) or schema < 1:
+        raise FieldError(
+            f"The field in '{path}' is damaged (its schema is {schema!r}); write it again "
+            f"with field.save."
+        )
+    if schema > SCHEMA:
+        raise FieldError(
+            f"'{path}' has schema {schema}, and this version reads up to {SCHEMA}; upgrade "
+            f"closedform."
+        )
+    return header, arrays
+
+
+def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientField:
+    """The field; its constructor checks the numbers, so here only what JSON holds is checked."""
+
+    def array(name: str) -> FloatArray:
+        return frozen(real_array(arrays[name], name))
+
+    def optional(name: str) -> FloatArray | None:
+        return array(name) if name in arrays else None
+
+    defined = arrays.get("tangent_is_defined")
+    if defined is not None:
+        defined.flags.writeable = False
+    tangent = header["tangent"]
+    space = TangentSpace(
+        typed(tangent["kind"], str, "tangent's kind"),  # pyright: ignore[reportArgumentType]
+        typed(tangent["rank"], int, "tangent's rank"),
+        optional("tangent_basis"),
+        array("tangent_spectrum"),
+        defined,
+        typed(tangent["local_rank"], int | None, "tangent's local rank"),
+    )
+    names = tuple(typed(header["names"], list, "names"))
+    typed(names, tuple[str, ...], "names")
+    check_names(names)
+    quality = _quality(header["quality"])
+    if quality.names != names:
+        raise FieldError(
+            f"Its quality is that of inputs {quality.names}, and its names are {names}."
+        )
+    return GradientField(
+        points=array("points"),
+        directions=array("directions"),
+        frames=array("frames"),
+        latents=optional("latents"),
+        weights=array("weights"),
+        names=names,
+        scale=array("scale"),
+        tangent=space,
+        quality=quality,
+        notes=typed(tuple(typed(header["notes"], list, "notes")), tuple[str, ...], "notes"),
+        units=as_units(read_plain_units(header.get("units")), names),
+    )
+
+
+def _quality(data: dict[str, Any]) -> Quality:
+    findings = tuple(_record(Finding, finding) for finding in data["findings"])
+    redundant = tuple(_record(Redundancy, item) for item in data["redundant"])
+    quality = _record(Quality, {**data, "findings": findings, "redundant": redundant})
+    for degrees in (quality.noise_degrees, quality.noise_resolution_degrees):
+        if degrees is not None and not 0 <= degrees <= 180:
+            raise FieldError(f"Its noise is {degrees} degrees, which is not an angle.")
+    return quality
+
+
+def _record(kind: type[_Record], data: dict[str, Any]) -> _Record:
+    """A dataclass from what JSON made of it, each entry of the type that it was written with."""
+    wanted = {entry.name: entry.type for entry in fields(kind)}
+    plain = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+    }
+    return kind(**{name: typed(value, wanted[name], name) for name, value in plain.items()})

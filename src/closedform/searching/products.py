@@ -1,0 +1,100 @@
+"""Products and sums as lists: bases with exponents, summands with signs, and back."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from closedform.expressions.evaluate import evaluate
+from closedform.expressions.operators import OPERATORS
+from closedform.expressions.tree import Constant, Tree, apply, constant
+
+
+def inverse(tree: Tree) -> Tree:
+    """One over a formula, as a quotient."""
+    if tree.root != "div":
+        return apply("div", constant(1), tree)
+    above, below = tree.children
+    return below if above.is_constant else apply("div", below, above)
+
+
+def factor_powers(tree: Tree, power: Fraction = Fraction(1)) -> Iterator[tuple[Tree, Fraction]]:
+    """Bases and exponents of a product."""
+    if tree.root == "mul":
+        for child in tree.children:
+            yield from factor_powers(child, power)
+    elif tree.root == "div":
+        yield from factor_powers(tree.children[0], power)
+        yield from factor_powers(tree.children[1], -power)
+    elif tree.root == "neg":
+        yield from factor_powers(tree.children[0], power)
+    elif tree.root == "pow" and isinstance(tree.children[1].root, Constant):
+        yield from factor_powers(tree.children[0], power * tree.children[1].root.value)
+    elif isinstance(tree.root, str) and (fixed := OPERATORS[tree.root].power) is not None:
+        yield from factor_powers(tree.children[0], power * fixed)
+    elif not tree.is_constant:
+        yield tree, power
+
+
+def product_of_powers(factors: Sequence[tuple[Tree, Fraction]]) -> Tree:
+    """A quotient of products of powers, without powers of 1."""
+    above, below = [], []
+    for base, exponent in factors:
+        if exponent:
+            power = base if abs(exponent) == 1 else apply("pow", base, constant(abs(exponent)))
+            (above if exponent > 0 else below).append(power)
+    tree = _multiplied(above) if above else constant(1)
+    return apply("div", tree, _multiplied(below)) if below else tree
+
+
+def _multiplied(parts: Sequence[Tree]) -> Tree:
+    tree = parts[0]
+    for part in parts[1:]:
+        tree = apply("mul", tree, part)
+    return tree
+
+
+def collected_powers(tree: Tree) -> dict[Tree, Fraction]:
+    """The exponent of each base of a product."""
+    powers: dict[Tree, Fraction] = {}
+    for base, exponent in factor_powers(tree):
+        powers[base] = powers.get(base, Fraction(0)) + exponent
+    return powers
+
+
+def constant_factor(tree: Tree) -> float:
+    """The constant factor of a product."""
+    if tree.root == "mul":
+        return constant_factor(tree.children[0]) * constant_factor(tree.children[1])
+    if tree.root == "div":
+        return constant_factor(tree.children[0]) / constant_factor(tree.children[1])
+    if tree.root == "neg":
+        return -constant_factor(tree.children[0])
+    return float(evaluate(tree, np.zeros((1, 1)))[0]) if tree.is_constant else 1.0
+
+
+def summands_of(tree: Tree, sign: int = 1) -> Iterator[tuple[int, Tree]]:
+    """Signs and terms of a sum."""
+    if tree.root in ("add", "sub"):
+        left, right = tree.children
+        yield from summands_of(left, sign)
+        yield from summands_of(right, sign if tree.root == "add" else -sign)
+    else:
+        yield sign, tree
+
+
+def powers_spelled(tree: Tree) -> Tree:
+    """The tree with its roots, squares and reciprocals written as powers.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> powers_spelled(parse("sqrt(x)").tree) == parse("x**0.5").tree
+    True
+    """
+
+    def node(name: str, *parts: Tree) -> Tree:
+        fixed = OPERATORS[name].power
+        return apply(name, *parts) if fixed is None else apply("pow", *parts, constant(fixed))
+
+    return tree.fold(lambda token: Tree((token,)), node)

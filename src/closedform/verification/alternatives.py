@@ -1,0 +1,318 @@
+"""The set: which formulas the field cannot tell from the concept, and which are better than it.
+
+Rivals come from the searches, from the user, and are made of the concept. Each pays for its
+description; what is not clearly dearer than the concept is in the set.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.misalignment import TRIM
+from closedform.alignment.refit import refit
+from closedform.alignment.scores import comparison_of
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Fit, Rival
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.writing import made_plain
+from closedform.selection.regions import divide
+from closedform.verification.contest import Contest, Margin, compare, hold_contest
+from closedform.verification.description import description_length
+from closedform.verification.made_rivals import make_rivals, rival_space
+from closedform.verification.residuals import split
+from closedform.verification.same_form import (
+    contains,
+    free_positions,
+    have_near_exponents,
+    have_same_form,
+)
+from closedform.verification.thresholds import Thresholds
+
+WIDER = 0.5
+"""How far beyond the data's range, as a share of it, formulas are compared."""
+
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
+N_CELLS = 40
+
+Known = tuple[Expression, str]
+"""Another formula, and where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the contest said.
+
+    Attributes
+    ----------
+    fit : Fit
+    rivals : tuple of Rival
+        Those in the set first, best first.
+    loosened : Expression or None
+        The concept with its plain numbers fitted, where these are clearly off.
+    n_compared : int
+        How many forms were compared.
+    """
+
+    fit: Fit
+    rivals: tuple[Rival, ...]
+    loosened: Expression | None
+    n_compared: int
+
+    @property
+    def alternatives(self) -> tuple[Rival, ...]:
+        """Those that the field cannot tell from the concept."""
+        return tuple(rival for rival in self.rivals if rival.is_alternative)
+
+
+def compare_all(
+    concept: Expression,
+    known: Sequence[Known],
+    field: GradientField,
+    space: SearchSpace,
+    lines: Thresholds,
+    rng: np.random.Generator,
+    *,
+    is_network: bool,
+    is_fixed: bool = False,
+    make: bool = True,
+) -> Outcome:
+    """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
+
+    Parameters
+    ----------
+    concept : Expression
+    known : sequence of (Expression, str)
+        Formulas that searches found or the user has in mind.
+    field : GradientField
+        All points.
+    space : SearchSpace
+        Of the search; rivals are made in a wider one.
+    lines : Thresholds
+    rng : Generator
+    is_network : bool
+        Whether a network's own error may be in the field.
+    is_fixed : bool
+        Whether the concept's constants stay as they are: a stated formula.
+    make : bool
+        Whether rivals are made.
+    """
+    few = field.subset(_different(field, rng))
+    own = concept.rename(field.names)
+    forms: list[tuple[Expression, Sequence[int]]] = [
+        (own, () if is_fixed else fitted_positions(own.tree)),
+        (own, free_positions(own.tree, field.names)),
+    ]
+    sources = ["own", "own"]
+    for other, source in known:
+        form = other.rename(field.names)
+        if form.tree != own.tree:
+            forms.append((form, () if source == "given" else fitted_positions(form.tree)))
+            sources.append(source)
+    if make:
+        for tree, free in make_rivals(own, few, rival_space(space), rng).items():
+            forms.append((Expression(tree, field.names), free))
+            sources.append("made")
+    cells = _cells(few, rng)
+    contest = hold_contest(forms, few, cells, rng)
+    fit = _fit(contest, few, lines, is_network=is_network)
+    judge = _Judge(contest, sources, few, fit, lines, space, rng)
+    return Outcome(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
+
+
+def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Some usable points, each of them once: copies would pass for neighbours that agree."""
+    usable = np.flatnonzero(field.weights > 0)
+    first = np.unique(field.points[usable], axis=0, return_index=True)[1]
+    return np.sort(rng.permutation(usable[first])[:N_JUDGED])
+
+
+def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    return np.maximum(divide(field, rng, N_CELLS), 0)
+
+
+def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool) -> Fit:
+    """The concept's misalignment in its parts, and what can have caused them."""
+    left = np.nan_to_num(contest.left[0], nan=1.0)
+    sizes = (left**2).sum(axis=1)
+    kept = sizes <= np.quantile(sizes, 1 - TRIM)
+    parts = split(left[kept], field.points[kept] / field.scale)
+    if parts.total <= lines.rounding:
+        kind = "exact"
+    elif parts.z < lines.significance:
+        kind = "noise"
+    elif is_network and parts.total >= lines.network_error:
+        kind = "network"
+    else:
+        kind = "lack"
+    return Fit(parts.total, parts.systematic, parts.z, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A form, its place in the contest, what it costs more than the concept, and how they
+    compare.
+    """
+
+    form: Expression
+    place: int
+    difference: float
+    result: Margin
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Compares each form of a contest with the first."""
+
+    contest: Contest
+    sources: Sequence[str]
+    field: GradientField
+    fit: Fit
+    lines: Thresholds
+    space: SearchSpace
+    rng: np.random.Generator
+
+    @property
+    def own(self) -> Expression:
+        return self.contest.expressions[0]
+
+    def loosened(self) -> Expression | None:
+        """The concept with all constants fitted, if that is significantly better."""
+        form, result = self.contest.expressions[1], compare(self.contest, 0, 1)
+        places = free_positions(form.tree, form.names)
+        if self.fit.kind == "exact" or result.z > -self.lines.significance or not places:
+            return None
+        return refit([form], self.field, positions=[places])[0][0]
+
+    def rivals(self) -> tuple[Rival, ...]:
+        """All that come near, those in the set first."""
+        judged = [self._judged(place) for place in range(2, len(self.sources))]
+        # The best of those that are made get plain numbers, as the concept has them.
+        judged.sort(key=lambda one: one.difference)
+        judged = [
+            self._plain(one) if self.sources[one.place] == "made" and number < MOST_PLAIN else one
+            for number, one in enumerate(judged)
+        ]
+        judged.sort(key=lambda one: (one.difference, one.place))
+        kept: list[Rival] = []
+        for one in judged:
+            form, difference, result, place = one.form, one.difference, one.result, one.place
+            if len(kept) == MOST_SHOWN:
+                break
+            if not self._is_near(difference, result):
+                continue
+            if not self._is_other(form, difference, [rival.expression for rival in kept]):
+                continue
+            kept.append(self._rival(form, difference, result, self.sources[place]))
+        return tuple(kept)
+
+    def _judged(self, place: int) -> "_Judged":
+        """What a form costs more than the concept, and how they compare."""
+        result = compare(self.contest, 0, place)
+        form = self.contest.expressions[place]
+        return _Judged(form, place, self._difference(form, result.ratio), result)
+
+    def _difference(self, form: Expression, ratio: float) -> float:
+        """Logarithm of the ratio of misalignments, with the price of what is longer."""
+        if not np.isfinite(ratio):
+            return np.inf
+        total, costs = max(self.fit.total, self.lines.rounding), self.space.costs
+        log_ratio = np.log(max(ratio * self.fit.total, self.lines.rounding) / total)
+        further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
+        return float(log_ratio + self.lines.price * further)
+
+    def _plain(self, one: "_Judged") -> "_Judged":
+        """A form with plain numbers where these cost next to nothing."""
+        places = free_positions(one.form.tree, one.form.names)
+        few = self.field.subset(np.arange(min(self.field.n_points, N_PLAIN)))
+        (fitted,), (before,) = refit([one.form], few, positions=[places])
+        tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few))
+        form = Expression(tree, one.form.names)
+        ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
+        return replace(one, form=form, difference=self._difference(form, ratio))
+
+    def _is_near(self, difference: float, result: Margin) -> bool:
+        """Whether a form is not told apart: within a factor where a bias decides, by significance
+        where noise does.
+        """
+        margin = np.log(self.lines.alike)
+        if self.fit.kind in ("network", "lack"):
+            return difference <= margin
+        # In noise misalignments hardly differ, and the price alone may not decide.
+        return difference <= 2 * margin and result.z < self.lines.significance
+
+    def _is_other(self, form: Expression, difference: float, before: Sequence[Expression]) -> bool:
+        """Whether it says something else than the concept and those before it.
+
+        A form that contains the concept says more, and counts only if what it adds is nearly worth
+        its price.
+        """
+        few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
+        if have_near_exponents(self.own, form) or have_same_form(self.own, form, few):
+            return False
+        if difference > np.log(self.lines.alike) / 2 and contains(form, self.own, few):
+            return False
+        return not any(have_same_form(other, form, few) for other in before)
+
+    def _rival(self, form: Expression, difference: float, result: Margin, source: str) -> Rival:
+        where, degrees = most_different(self.own, form, self.field, self.rng)
+        on_data = _angles(self.own, form, self.field.points, self.field.scale).max(initial=0.0)
+        return Rival(
+            form, form.complexity(self.space.costs), result.ratio * self.fit.total, difference,
+            where, degrees, float(on_data), source, result.z,
+        )  # fmt: skip
+
+
+def most_different(
+    first: Expression, second: Expression, field: GradientField, rng: np.random.Generator
+) -> tuple[tuple[tuple[str, float], ...], float]:
+    """Where, in a box around the data, the formulas point most differently.
+
+    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a
+    curved surface, whose points cannot be drawn, the data itself is searched.
+    """
+    data = field.points[field.weights > 0]
+    low, high = data.min(axis=0), data.max(axis=0)
+    margin = WIDER * (high - low)
+    probes = data
+    if field.tangent.basis is None:
+        probes = np.vstack([data, rng.uniform(low - margin, high + margin, (N_PROBES, len(low)))])
+    angles = _angles(first, second, probes, field.scale)
+    if not len(angles):
+        return (), 0.0
+    place = int(angles.argmax())
+    return tuple(zip(field.names, (float(f"{v:.4g}") for v in probes[place]), strict=True)), float(
+        angles[place]
+    )
+
+
+def without_refuted(outcome: Outcome, refuted: Sequence[bool]) -> Outcome:
+    """The outcome with some of its alternatives told apart after all."""
+    told = iter(refuted)
+    rivals = tuple(
+        replace(rival, is_alternative=not next(told)) if rival.is_alternative else rival
+        for rival in outcome.rivals
+    )
+    return replace(outcome, rivals=tuple(sorted(rivals, key=lambda r: not r.is_alternative)))
+
+
+def _angles(
+    first: Expression, second: Expression, points: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Angles in degrees; 0 where either gradient is not finite or nearly vanishes."""
+    with np.errstate(all="ignore"):
+        a, b = (expression.gradient(points) * scale for expression in (first, second))
+        sizes = [np.linalg.norm(g, axis=1) for g in (a, b)]
+        usable = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
+        for size in sizes:
+            usable &= (
+                size > 0.05 * np.median(size[np.isfinite(size)])
+                if np.isfinite(size).any()
+                else False
+            )
+        cosine = np.abs(np.einsum("nd,nd->n", a, b)) / (sizes[0] * sizes[1])
+        return np.where(usable, np.degrees(np.arccos(np.clip(cosine, 0.0, 1.0))), 0.0)

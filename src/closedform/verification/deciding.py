@@ -1,0 +1,95 @@
+"""From a case to the concept and its set: compare, take what is better, and compare again."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.searching.space import SearchSpace
+from closedform.selection.select_stage import Selection
+from closedform.verification.alternatives import Outcome, compare_all, without_refuted
+from closedform.verification.case import Case, adopted
+from closedform.verification.queries import Query, refuted
+from closedform.verification.thresholds import Thresholds
+
+ROUNDS = 3
+"""Comparisons in all: a rival that takes the concept's place has rivals of its own, and two such
+changes have been enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a decision is made with.
+
+    Attributes
+    ----------
+    field : GradientField
+        The whole.
+    selection : Selection or None
+        None for a stated formula.
+    space : SearchSpace
+    lines : Thresholds
+    query : callable or None
+        The network's gradients at points of one's choice.
+    hypothesis : Expression or None
+    """
+
+    field: GradientField
+    selection: Selection | None
+    space: SearchSpace
+    lines: Thresholds
+    query: Query | None = None
+    hypothesis: Expression | None = None
+
+    @property
+    def is_network(self) -> bool:
+        """Whether a network's own error may be in the field: it is at hand, or its values are."""
+        return self.query is not None or self.field.latents is not None
+
+
+def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[Case, Outcome]:
+    """Compare the concept with its rivals; the best that is clearly better takes its place."""
+    outcome = _compared(case, about, rng)
+    for _ in range(ROUNDS - 1):
+        better = _better(case, outcome, about)
+        if better is None or about.selection is None:
+            break
+        case = adopted(
+            case, better, about.selection, about.field,
+            "It is a rival that fits clearly better than what the rule chose first.", rng,
+        )  # fmt: skip
+        outcome = _compared(case, about, rng)
+    if outcome.loosened is not None and not case.is_stated:
+        case = replace(
+            case,
+            concept=outcome.loosened,
+            complexity=outcome.loosened.complexity(about.space.costs),
+        )
+    if about.query is not None and outcome.alternatives:
+        forms = [rival.expression for rival in outcome.alternatives]
+        outcome = without_refuted(
+            outcome, refuted(about.query, case.concept, forms, about.field, rng)
+        )
+    return case, outcome
+
+
+def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Outcome:
+    known = case.known if isinstance(case.known, tuple) else ()
+    if about.hypothesis is not None:
+        known = (*known, (about.hypothesis, "hypothesis"))
+    return compare_all(
+        case.concept, known, about.field, about.space, about.lines, rng,
+        is_network=about.is_network, is_fixed=case.is_stated,
+        make=case.makes_rivals,
+    )  # fmt: skip
+
+
+def _better(case: Case, outcome: Outcome, about: Circumstances) -> Expression | None:
+    """The best of the rivals that are clearly better, their price paid."""
+    if case.is_stated or not outcome.rivals:
+        return None
+    best, lines = outcome.rivals[0], about.lines
+    # Half the margin within which it would be an alternative, if the difference is significant.
+    is_better = best.difference < -np.log(lines.alike) / 2 and best.z < -lines.significance
+    return best.expression if is_better else None

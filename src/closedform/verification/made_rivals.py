@@ -1,0 +1,200 @@
+"""Rivals that are made of a formula, not waited for: near it in form, and perhaps nearer the truth.
+
+A search that missed the truth cannot say so. But a stand-in, such as x - 0.15*x**3 for sin(x),
+fits well because it is near the truth, part by part. So its parts are exchanged for every family of
+functions, terms are left out and added, and each of these forms is fitted and compared.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.canonical.constants import subtrees
+from closedform.canonical.small_terms import without_small_terms
+from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.gradient_field import GradientField
+from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
+from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, quotient_of
+from closedform.searching.structure_search.forms import Forms, wider_forms
+from closedform.searching.structure_search.quantities import Data, make_quantity
+from closedform.searching.structure_search.writing import Draft
+from closedform.verification.residuals import residuals
+from closedform.verification.same_form import free_positions
+from closedform.verification.thresholds import FAMILIES, MOST_ADDED, MOST_MADE
+
+Drafts = dict[Tree, tuple[int, ...]]
+"""Trees, each with the positions of the constants that are to be fitted."""
+
+N_POINTS = 300
+"""Points at which slopes are compared to choose families; what is chosen is fitted on all."""
+
+
+def rival_space(space: SearchSpace) -> SearchSpace:
+    """Where rivals come from: the space of the search, and the functions that it has in stock; a
+    user who forbids a function has not shown that the network does not use it.
+    """
+    named = set(space.operator_names)
+    further = [name for name in (*DEFAULT_OPERATORS, "tanh", "atan") if name not in named]
+    return replace(space, operators=(*space.operators, *further), templates=())
+
+
+def make_rivals(
+    concept: Expression, field: GradientField, space: SearchSpace, rng: np.random.Generator
+) -> Drafts:
+    """Forms near a formula: a part exchanged, a term less, a term more.
+
+    Parameters
+    ----------
+    concept : Expression
+        Over the field's inputs.
+    field : GradientField
+    space : SearchSpace
+        Limits what is made.
+    rng : Generator
+        Draws the points at which slopes are compared.
+    """
+    drafts: Drafts = {}
+    data = Data.of(field, N_POINTS, rng)
+    makers = (_shortened, _lengthened) if field.rank > 1 else (
+        _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_functions
+    )  # fmt: skip
+    for maker in makers:
+        for tree, free in maker(concept, field, data, space):
+            if tree != concept.tree and not tree.is_constant:
+                drafts.setdefault(tree, free)
+    return dict(list(drafts.items())[:MOST_MADE])
+
+
+def _shortened(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """Without one term."""
+    for form in without_small_terms(concept, data.points):
+        yield form.tree, free_positions(form.tree, field.names)
+
+
+def _lengthened(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """With one more term, those that explain most of what is left over."""
+    few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
+    left, lengths = residuals(concept, few)
+    terms = [tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)]
+    gains: list[tuple[float, float, Tree]] = []
+    for tree in terms:
+        with np.errstate(all="ignore"):
+            gradients = few.project(Expression(tree, field.names).gradient(few.points))
+            slopes = gradients / lengths[:, None]
+            across = slopes - np.einsum(
+                "ndk,nk->nd", few.frames, np.einsum("ndk,nd->nk", few.frames, slopes)
+            )
+            size = float((across**2).sum())
+            along = float((across * left).sum())
+        if np.isfinite(size) and size > 0 and np.isfinite(along):
+            gains.append((along**2 / size, -along / size, tree))
+    gains.sort(key=lambda gain: -gain[0])
+    for _, coefficient, term in gains[:MOST_ADDED]:
+        draft = Draft()
+        tree, free = draft.done(
+            apply("add", concept.tree, apply("mul", draft.hole(coefficient), term))
+        )
+        yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+
+
+def _terms(n_inputs: int) -> list[Tree]:
+    """Low powers, products of two, and functions of one input."""
+    inputs = [variable(column) for column in range(n_inputs)]
+    found: list[Tree] = []
+    for column, each in enumerate(inputs):
+        found += [each, apply("square", each), apply("pow", each, constant(3))]
+        found += [apply(name, each) for name in ("sin", "cos", "exp", "log", "sqrt")]
+        found.append(apply("div", constant(1), each))
+        found += [apply("mul", each, other) for other in inputs[column + 1 :]]
+        found += [apply("mul", apply("square", each), other) for other in inputs if other != each]
+    return found
+
+
+def _exchanged_inputs(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """What depends on one input beside a common cofactor, exchanged."""
+    for tree, free in exchanged_parts(concept.tree, data, space).items():
+        yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+
+
+def _exchanged_factors(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """In a product, what depends on one input alone, exchanged for a power of another function or
+    for an exponential: in logarithms a product is a sum.
+    """
+    factors = list(factors_of(concept.tree, 1))
+    if len(factors) < 2:
+        return
+    for column in sorted(concept.tree.variables):
+        own = [pair for pair in factors if pair[0].variables == {column}]
+        rest = [pair for pair in factors if column not in pair[0].variables]
+        quantity = make_quantity(data, variable(column))
+        if not own or len(own) + len(rest) < len(factors) or quantity is None:
+            continue
+        with np.errstate(all="ignore"):
+            part = Expression(quotient_of(own, 1), field.names)
+            slopes = part.gradient(data.points)[:, column] / part(data.points) * data.scale[column]
+        for form, sign, factor in wider_forms(quantity, space).nearest(slopes, FAMILIES):
+            draft = Draft()
+            new = draft.form(form, column)
+            if form.is_log:
+                new = new if sign > 0 else apply("neg", new)
+                new = apply("pow", new, draft.hole(factor))
+            else:
+                new = apply("exp", apply("mul", draft.hole(factor), new))
+            made, free = draft.done(apply("mul", quotient_of(rest, 1), new) if rest else new)
+            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
+def _exchanged_functions(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """A function of several inputs that enter together, exchanged for another of the same."""
+    parts, tree = subtrees(concept.tree), concept.tree
+    ends = range(len(parts))
+    known: dict[Tree, Forms | None] = {}
+    for end, operands in zip(ends, operand_positions(tree), strict=True):
+        inner = [parts[child] for child in operands if not parts[child].is_constant]
+        if len(inner) != 1 or len(inner[0].variables) < 2 or tree.tokens[end] in ("mul", "neg"):
+            continue
+        if inner[0] not in known:
+            quantity = make_quantity(data, inner[0])
+            known[inner[0]] = None if quantity is None else wider_forms(quantity, space)
+        forms, quantity = known[inner[0]], make_quantity(data, inner[0])
+        if forms is None or quantity is None:
+            continue
+        gradients = Expression(parts[end], field.names).gradient(data.points) * data.scale
+        slopes = np.einsum("nd,nd->n", gradients, quantity.units)
+        start = end + 1 - parts[end].size
+        for draft, new in _families(forms, slopes, inner[0]):
+            tokens = (*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :])
+            made, free = draft.done(Tree(tokens))
+            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
+def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:
+    """The functions whose slopes are most like given ones, written in a quantity."""
+    for form, sign, factor in forms.nearest(slopes, FAMILIES):
+        draft = Draft()
+        outer = draft.form(form, 0)
+        if form.is_log:
+            outer = apply("log", outer if sign > 0 else apply("neg", outer))
+        new = apply("mul", draft.hole(factor), _placed(outer, inner))
+        yield draft, new
+        yield draft, apply("add", new, draft.hole(0.0))
+
+
+def _placed(outer: Tree, inner: Tree) -> Tree:
+    """A function of the first input with another tree in that input's place; holes stay."""
+    first = variable(0)
+    return outer.fold(lambda token: inner if Tree((token,)) == first else Tree((token,)), apply)

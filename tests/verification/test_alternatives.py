@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.searching.space import SearchSpace
+from closedform.verification.alternatives import compare_all
+from closedform.verification.description import description_length
+from closedform.verification.inputs import leave_one_out
+from closedform.verification.made_rivals import make_rivals, rival_space
+from closedform.verification.residuals import residuals, split
+from closedform.verification.same_form import contains, have_same_form
+from closedform.verification.thresholds import MOST_MADE, Thresholds
+
+NAMES = ["t", "v"]
+
+
+def parse(text):
+    return cf.parse(text, names=NAMES)
+
+
+def field_of(text, low=-1.5, high=1.5, degrees=0.0, count=800):
+    """A formula's directions, turned at random."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(low, high, (count, 2))
+    gradients = parse(text).gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    gradients += np.deg2rad(degrees) * rng.normal(size=gradients.shape)
+    return cf.GradientField.from_arrays(points, gradients, names=NAMES, tangent="none")
+
+
+def compared(concept, field, known=(), **options):
+    asked = [(parse(text), "given") for text in known]
+    options = {"is_network": False, **options}
+    return compare_all(
+        parse(concept), asked, field, SearchSpace(), Thresholds(), np.random.default_rng(0),
+        **options,
+    )  # fmt: skip
+
+
+def test_the_truth_is_made_of_a_stand_in_that_the_search_took_for_it():
+    outcome = compared("v*(t - 0.15*t**3) + v**2", field_of("v*sin(t) + v**2"))
+    assert outcome.fit.kind == "lack"
+    best = outcome.rivals[0]
+    assert best.source == "made"
+    assert best.difference < -5
+    assert cf.same_concept(str(best.expression), "v*sin(t) + v**2", NAMES).status != "different"
+
+
+def test_a_factor_of_a_product_is_exchanged_for_an_exponential():
+    outcome = compared("t**2/(v + 1)**2", field_of("t**2*exp(-v)", low=0.5, high=3.0))
+    best = outcome.rivals[0].expression
+    assert cf.same_concept(str(best), "t**2*exp(-v)", NAMES).status != "different"
+
+
+def test_what_noise_hides_is_in_the_set_with_the_place_that_would_decide():
+    field = field_of("t**2 + v**2", low=-0.25, high=0.25, degrees=1.0)
+    outcome = compared("t**2 + v**2", field, ["v**2 - 2*cos(t)"])
+    assert outcome.fit.kind == "noise"
+    (rival,) = (r for r in outcome.rivals if r.source == "given")
+    assert rival.is_alternative
+    assert rival.degrees > rival.degrees_on_data
+    assert abs(dict(rival.where)["t"]) > 0.25
+
+
+def test_in_noise_significance_decides_not_a_ratio():
+    # A cubic and exp differ by 6% in misalignment at one degree, and by many standard errors.
+    field = field_of("exp(t) + v", low=-1.0, high=1.0, degrees=1.0, count=5000)
+    outcome = compared("exp(t) + v", field, ["t + 0.45*t**2 + v"])
+    assert not outcome.alternatives
+
+
+def test_an_exact_fit_has_no_alternatives():
+    outcome = compared("t**2 - 0.7*v", field_of("t**2 - 0.7*v"))
+    assert outcome.fit.kind == "exact"
+    assert not outcome.rivals
+    assert outcome.fit.claim == "exact to rounding"
+
+
+@pytest.mark.parametrize(("is_network", "kind"), [(True, "network"), (False, "lack")])
+def test_what_neighbours_share_is_a_networks_error_or_a_lack_of_fit(is_network, kind):
+    outcome = compared("t**2 + v", field_of("t**2 + v + 0.1*sin(3*v)"), is_network=is_network)
+    assert outcome.fit.kind == kind
+    assert outcome.fit.systematic > 0.8 * outcome.fit.total
+
+
+def test_a_difference_below_any_networks_error_is_a_lack_of_fit():
+    field = field_of("t**2 + v + 0.0001*sin(3*v)")
+    assert compared("t**2 + v", field, is_network=True).fit.kind == "lack"
+
+
+def test_snapped_constants_that_are_clearly_off_are_loosened():
+    outcome = compared("3*t**2 + v**3", field_of("2.7*t**2 + v**3", degrees=0.5))
+    assert outcome.loosened is not None
+    assert abs(float(str(outcome.loosened).split("*")[0]) - 2.7) < 0.1
+
+
+def test_nested_formulas_are_not_one_form():
+    field = field_of("t + v")
+    longer, shorter = parse("t + 0.37*sin(3*v)"), parse("t")
+    assert not have_same_form(longer, shorter, field)
+    assert not have_same_form(shorter, longer, field)
+    assert contains(longer, shorter, field)
+    assert have_same_form(parse("1.01*t**2 + v**2"), parse("0.98*t**2 + v**2"), field)
+
+
+def test_constants_cost_what_their_digits_do():
+    lengths = [
+        description_length(parse(text).tree)
+        for text in ("t + v", "t + 2*v", "t + 7*v", "t + 2.7183*v")
+    ]
+    assert lengths == sorted(lengths)
+    assert len(set(lengths)) == len(lengths)
+
+
+def test_rivals_stay_in_a_space_and_few():
+    field = field_of("v*sin(t) + v**2")
+    space = rival_space(SearchSpace(operators=["add", "mul", "sub"]))
+    drafts = make_rivals(parse("v*t + v**2"), field, space, np.random.default_rng(0))
+    assert 5 < len(drafts) <= MOST_MADE
+    assert space.allows_operator("tanh")
+
+
+def test_noise_is_told_from_what_neighbours_share():
+    field = field_of("t**2 + v", degrees=2.0, count=2000)
+    left, _ = residuals(parse("t**2 + v"), field)
+    right = split(left, field.points)
+    left, _ = residuals(parse("t**2 + 1.2*v"), field)
+    wrong = split(left, field.points)
+    assert abs(right.z) < 3.5 < wrong.z
+    assert right.systematic < 0.1 * right.total
+
+
+def test_inputs_that_a_concept_needs():
+    points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    field = cf.GradientField.from_arrays(points, points, names=NAMES)
+    needs = leave_one_out(parse("t**2 + v**2"), field)
+    assert [need.name for need in needs] == NAMES
+    assert all(need.is_used and need.without > 0.1 for need in needs)
+    unused = leave_one_out(parse("v**2"), field)[0]
+    assert not unused.is_used
+    assert unused.network_share > 0.1

@@ -149,7 +149,8 @@ def verify(
         case = stated_case(stated, field, given, how, generator)
     case, outcome = decide(case, about, generator)
     found = measure(case, outcome, about, tests, provenance, generator)
-    return replace(found, provenance=replace(provenance, seconds=clock.seconds), units=field.units)
+    told = replace(provenance, seconds=clock.seconds)
+    return replace(found, provenance=told, units=field.units)
 
 
 def _given_rivals(

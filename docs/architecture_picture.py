@@ -24,7 +24,7 @@ COLUMNS = {
     "testing": 2, "example": -2, "cli": 0,
     "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
     "alignment": 0,
-    "field": 0, "expressions": 0, SMALL: 0, "execution": 1,
+    "field": 0, "expressions": 0, SMALL: 0, "execution": 1, "replacing": 1, "families": 1,
 }  # fmt: skip
 
 WHAT = {
@@ -38,6 +38,7 @@ WHAT = {
     "field": "points and directions",
     "expressions": "trees, operators, kernel", "estimator": "scikit-learn style",
     "discovery": "pairs to invariants",
+    "families": "one form, many outputs", "replacing": "formulas put back",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
     SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip

@@ -48,8 +48,8 @@ def compare(
         from closedform.networks.model_files import load_inputs, load_model
 
         inputs, names = load_inputs(data)
-        models = [load_model(Path(path), builder=builder) for path in (first, second)]
-        found = run(*models, inputs, layer, moved=moved, names=names, rng=seed)
+        one, other = (load_model(Path(path), builder=builder) for path in (first, second))
+        found = run(one, other, inputs, layer, moved=moved, names=names, rng=seed)
     if as_json:
         changes = [asdict(change) for change in found.changes]
         told = {"counts": found.counts, "changes": changes, "unmatched": found.unmatched}

@@ -135,12 +135,12 @@ def compare_one(
     fits = [fit_form(form, reading.field, concept) for reading in (first, second)]
     shifts = []
     for place, term in enumerate(form.constants):
-        values = [float(fit.values[place]) for fit in fits]
+        before, after = (float(fit.values[place]) for fit in fits)
         error = float(np.hypot(*(fit.errors[place] for fit in fits)))
         # Networks compute with seven digits: no difference below them is one.
-        error = max(error, np.finfo(np.float32).eps * max(map(abs, values)))
-        difference = values[1] - values[0]
-        shifts.append(Shift(term, *values, difference / error if difference else 0.0))
+        error = max(error, np.finfo(np.float32).eps * max(abs(before), abs(after)))
+        difference = after - before
+        shifts.append(Shift(term, before, after, difference / error if difference else 0.0))
     status = "moved" if any(abs(shift.errors) > moved for shift in shifts) else "kept"
     texts = [str(fit.expression) for fit in fits]
     return Change(first.label, status, texts[0], texts[1], tuple(shifts))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import pandas
 
+    from closedform.arrays import FloatArray
     from closedform.families.family import Families
 
 COLUMNS = (
@@ -51,7 +52,7 @@ class Sweep:
 
     def families(
         self,
-        index: "Mapping[str, float] | Sequence[float] | None" = None,
+        index: "Mapping[str, float] | Sequence[float] | FloatArray | None" = None,
         *,
         degrees: float = MATERIAL_DEGREES,
     ) -> "Families":

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from closedform.arrays import FloatArray
 from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.expressions.parse import parse
 from closedform.families.family import Reading
 from closedform.sweeping.reading import FIELD_PARTS, load_neuron
 
-Index = Mapping[str, float] | Sequence[float] | None
+Index = Mapping[str, float] | Sequence[float] | FloatArray | None
 
 
 def stored_readings(store: ResultStore, index: Index = None) -> list[Reading]:

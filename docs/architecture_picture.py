@@ -24,7 +24,8 @@ COLUMNS = {
     "testing": -1, "example": 2, "cli": 0,
     "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
     "alignment": 0,
-    "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1,
+    "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1, "replacing": 1,
+    "families": -1, "laws": -2,
 }  # fmt: skip
 
 BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
@@ -42,6 +43,7 @@ WHAT = {
     "units": "dimensional analysis", "expressions": "trees, operators, kernel",
     "estimator": "scikit-learn style",
     "discovery": "pairs to invariants",
+    "families": "one form, many outputs", "replacing": "formulas put back",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
     SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip

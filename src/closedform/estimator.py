@@ -221,6 +221,40 @@ class ConceptSearch(BaseEstimator):
             If the points have other inputs than those of the fit.
         """
         concept = self._found()
+        return concept(self._checked(points))
+
+    def score(self, points: Any, gradients: ArrayLike) -> float:
+        """How well `concept_` follows gradients: 1 for the same directions everywhere, 0 for
+        chance.
+
+        Parameters
+        ----------
+        points : array_like or DataFrame, shape (n_points, n_inputs)
+        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
+
+        Returns
+        -------
+        float
+            1 less the misalignment, relative to chance.
+        """
+        concept = self._found()
+        array = self._checked(points)
+        names = list(self.field_.names)
+        field = GradientField.from_arrays(array, gradients, names=names, tangent="none")
+        chance = 1 - field.rank / field.tangent.rank
+        misalignment = np.average(field_misalignment(concept, field), weights=field.weights)
+        return float(1 - misalignment / chance) if chance > 0 else 0.0
+
+    def sympy(self) -> "sympy.Expr":
+        """`concept_` as a SymPy expression."""
+        return self._found().sympy()
+
+    def latex(self) -> str:
+        """`concept_` as LaTeX source, without dollar signs."""
+        return self._found().latex()
+
+    def _checked(self, points: Any) -> FloatArray:
+        """Points with the inputs of the fit."""
         names = _column_names(points)
         if (
             names is not None
@@ -239,37 +273,7 @@ class ConceptSearch(BaseEstimator):
                 f"{n_inputs} features as input"
             )
             raise ShapeError(f"{what}; pass points of shape (n_points, {n_inputs}).")
-        return concept(array)
-
-    def score(self, points: Any, gradients: ArrayLike) -> float:
-        """How well `concept_` follows gradients: 1 for the same directions everywhere, 0 for
-        chance.
-
-        Parameters
-        ----------
-        points : array_like or DataFrame, shape (n_points, n_inputs)
-        gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
-
-        Returns
-        -------
-        float
-            1 less the misalignment, relative to chance.
-        """
-        concept = self._found()
-        array = check_array(points, dtype="float64", input_name="points")
-        names = list(self.field_.names)
-        field = GradientField.from_arrays(array, gradients, names=names, tangent="none")
-        chance = 1 - field.rank / field.tangent.rank
-        misalignment = np.average(field_misalignment(concept, field), weights=field.weights)
-        return float(1 - misalignment / chance) if chance > 0 else 0.0
-
-    def sympy(self) -> "sympy.Expr":
-        """`concept_` as a SymPy expression."""
-        return self._found().sympy()
-
-    def latex(self) -> str:
-        """`concept_` as LaTeX source, without dollar signs."""
-        return self._found().latex()
+        return array
 
     def _found(self) -> Expression:
         check_is_fitted(self)

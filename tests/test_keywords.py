@@ -73,7 +73,7 @@ MISSPELT = {
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"),
     "SearchSpace": ("operatrs", "operators"),
     "Operator": ("slope", "slopes"),
-    "Thresholds": ("verifed", "verified"), 
+    "Thresholds": ("verifed", "verified"),
     "Effort": ("evaluation", "evaluations"),
     "ConceptSearch": ("enginee", "engine"),
     "ConceptSearch.fit": ("feature_name", "feature_names"),

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from closedform.errors import ProgressError
-from closedform.live_progress import Live, Table, choose_progress
+from closedform.live_progress import Live, ProgressTable, choose_progress
 from closedform.progress import Silent, Snapshot
 
 # As the term search sends it, and as evolution does.
@@ -47,7 +47,7 @@ def test_nothing_is_shown_unless_asked_for(show, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("show", "kind"), [(True, Live), ("line", Live), ("table", Table)])
+@pytest.mark.parametrize(("show", "kind"), [(True, Live), ("line", Live), ("table", ProgressTable)])
 def test_kinds_by_name(show, kind):
     assert type(choose_progress(show)) is kind
 
@@ -111,7 +111,7 @@ def test_one_line_per_step():
 
 
 @pytest.mark.parametrize("width", ["20", "60", "80", "120"])
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_what_is_wider_than_the_terminal_is_cut(kind, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     stream = Terminal()
@@ -130,7 +130,7 @@ def visible(text: str) -> str:
 
 def test_the_table_of_terms():
     stream = Terminal()
-    table = Table(stream)
+    table = ProgressTable(stream)
     table.show(TERMS)
     lines = [line.split() for line in visible(stream.getvalue()).splitlines()]
     assert ["terms", "42%,", "3", "s", "left,", "118k", "eval/s"] in lines
@@ -142,7 +142,7 @@ def test_the_table_of_terms():
 
 def test_the_table_of_evolution_has_no_empty_column():
     stream = Terminal()
-    table = Table(stream)
+    table = ProgressTable(stream)
     table.show(EVOLUTION)
     table.close()
     assert "misalignment" not in stream.getvalue()
@@ -153,7 +153,7 @@ def test_the_table_of_evolution_has_no_empty_column():
 
 def test_the_cursor_is_there_while_the_table_is_drawn():
     stream = Terminal()
-    table = Table(stream)
+    table = ProgressTable(stream)
     table.show(TERMS)
     assert stream.getvalue().rfind("\x1b[?25h") > stream.getvalue().rfind("\x1b[?25l")
     table.close()
@@ -161,7 +161,7 @@ def test_the_cursor_is_there_while_the_table_is_drawn():
 
 def test_a_row_that_a_simpler_and_better_one_beats_is_left_out():
     stream = Terminal()
-    table = Table(stream)
+    table = ProgressTable(stream)
     table.show(
         Snapshot(
             "evolution", 0.1, None, (("2", "first"), ("7", "beaten"), ("5", "older"), ("5", "best"))
@@ -177,7 +177,7 @@ def test_a_row_that_a_simpler_and_better_one_beats_is_left_out():
 def test_a_low_terminal_keeps_the_best_rows(monkeypatch):
     monkeypatch.setenv("LINES", "10")
     stream = Terminal()
-    table = Table(stream)
+    table = ProgressTable(stream)
     table.show(
         Snapshot(
             "terms", 0.1, None, tuple((str(i), f"{30 - i}.0e-03  row{i}.") for i in range(1, 30))
@@ -189,7 +189,7 @@ def test_a_low_terminal_keeps_the_best_rows(monkeypatch):
     table.close()
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_braces_brackets_and_line_breaks_are_text(kind):
     stream = Terminal()
     progress = kind(stream)
@@ -198,7 +198,7 @@ def test_braces_brackets_and_line_breaks_are_text(kind):
     assert "x[0] + {y} [/bold]" in visible(stream.getvalue())
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_long_numbers_are_shown_with_four_figures(kind):
     stream = Terminal()
     progress = kind(stream)
@@ -218,7 +218,7 @@ def test_long_numbers_are_shown_with_four_figures(kind):
 def test_plain_lines_where_there_is_no_terminal(forced, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", forced)  # as notebook kernels do
     stream = io.StringIO()
-    table = Table(stream)
+    table = ProgressTable(stream)
     for percent in range(0, 58):
         table.show(Snapshot("terms", percent / 100, 1.0, (("1", "x"),), 10.0))
     table.close()
@@ -229,7 +229,7 @@ def test_plain_lines_where_there_is_no_terminal(forced, monkeypatch):
     assert "\x1b" not in stream.getvalue()
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 @pytest.mark.parametrize("stream_kind", [io.StringIO, Terminal])
 def test_closing_without_or_twice_is_harmless(kind, stream_kind):
     stream = stream_kind()
@@ -243,7 +243,7 @@ def test_closing_without_or_twice_is_harmless(kind, stream_kind):
     assert stream.getvalue() == text
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 @pytest.mark.parametrize("stream_kind", [io.StringIO, Terminal])
 @pytest.mark.parametrize(
     "snapshot",
@@ -263,7 +263,7 @@ def test_odd_news_are_harmless(kind, stream_kind, snapshot):
     assert "inf" not in stream.getvalue()
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_an_interrupt_while_drawing_can_be_closed_and_gone_on_from(kind):
     class Interrupted(Terminal):
         armed = False
@@ -286,7 +286,7 @@ def test_an_interrupt_while_drawing_can_be_closed_and_gone_on_from(kind):
     assert "sin(x) + v**2" in visible(stream.getvalue())
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_results_on_the_standard_output_are_left_alone(kind, capsys):
     progress = kind()
     progress.show(TERMS)
@@ -297,7 +297,7 @@ def test_results_on_the_standard_output_are_left_alone(kind, capsys):
     assert "v**2 + x" in err
 
 
-@pytest.mark.parametrize("kind", [Live, Table])
+@pytest.mark.parametrize("kind", [Live, ProgressTable])
 def test_no_standard_error_is_harmless(kind, monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     progress = kind()

@@ -287,10 +287,10 @@ def test_progress_is_escaped():
 
     from closedform.execution.tally import Tally
     from closedform.execution.terminal import counts
-    from closedform.live_progress import Live, Table
+    from closedform.live_progress import Live, ProgressTable
     from closedform.progress import Snapshot
 
-    for kind in (Live, Table):
+    for kind in (Live, ProgressTable):
         stream = io.StringIO()
         progress = kind(stream)
         progress.show(Snapshot(EVIL, 0.5, 3.0, (("4", f"1.0e-03  x\x1b]0;t\x07{EVIL}"),), 12_000.0))

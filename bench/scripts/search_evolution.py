@@ -29,8 +29,8 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult
-from closedform.searching.evolution import engine as engine_module
-from closedform.searching.evolution.engine import Evolution
+from closedform.searching.evolution import evolution_engine as engine_module
+from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.front import Candidate, Front
 from closedform.searching.registry import get_engine
@@ -202,7 +202,7 @@ def throughput(options: argparse.Namespace) -> None:
             engine = Evolution(fitted=fitted, settle=10**9)
             search(field, 0, Budget(evaluations=3000), engine)
             TimedHall.seconds, TimedHall.trees = 0.0, 0
-            run = engine_module.Run(
+            run = engine_module.EvolutionRun(
                 engine, field, SearchSpace(), np.arange(len(points)), np.random.default_rng(0)
             )
             hall = TimedHall(run.hall.space, run.hall.names)

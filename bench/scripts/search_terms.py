@@ -22,7 +22,7 @@ from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.engine import TermSearch
+from closedform.searching.terms.term_engine import TermSearch
 
 SEEDS = range(5)
 N_TRAIN, N_HELD_OUT = 512, 1000

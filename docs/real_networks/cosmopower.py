@@ -9,7 +9,7 @@ import numpy as np
 from cosmopower_jax.cosmopower_jax import CosmoPowerJAX
 
 import closedform as cf
-from closedform.families.family import Reading, group
+from closedform.families.family import NeuronReading, group
 from closedform.selection.materiality import Material
 
 matplotlib.use("Agg")
@@ -60,7 +60,7 @@ for place, k in enumerate(matter.modes):
         found = cf.interpret_field(field, budget=cf.Budget(evaluations=1500), rng=0, progress=False)
         concept, misalignment = found.concept, found.alignment.misalignment
         print(f"P(k) at k = {k:.4g}: {concept} -- {found.verdict.status}")
-    readings.append(Reading(f"k{place}", float(k), field, concept, misalignment))
+    readings.append(NeuronReading(f"k{place}", float(k), field, concept, misalignment))
 families = group(readings)
 family = families[0]
 print(f"\n{len(family.labels)} of {len(readings)} outputs are {family.form}")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
     from closedform.interpretation.storage import load_interpretation
     from closedform.interpretation.verdict import Verdict
-    from closedform.laws.answer import Law, Laws
     from closedform.laws.finding import conserved
+    from closedform.laws.found_laws import Law, Laws
     from closedform.networks.extract import extract_field
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
@@ -44,8 +44,8 @@ _LAZY = {
     "Equivalence": "closedform.equivalence.same_concept",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation.answer",
-    "Law": "closedform.laws.answer",
-    "Laws": "closedform.laws.answer",
+    "Law": "closedform.laws.found_laws",
+    "Laws": "closedform.laws.found_laws",
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.selection.select_stage",

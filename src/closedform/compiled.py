@@ -27,10 +27,10 @@ HOT_FILES = (
     "alignment/comparison.py",
     "alignment/constant_fit.py",
     "searching/evolution/decode.py",
-    "searching/evolution/structure.py",
+    "searching/evolution/tree_facts.py",
     "searching/evolution/survival.py",
     "searching/structure_search/screening.py",
-    "searching/terms/lines.py",
+    "searching/terms/next_terms.py",
 )
 """The files whose text decides what the machine code does."""
 

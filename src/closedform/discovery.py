@@ -18,10 +18,10 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import KeywordError, checked_keywords, suggestion
-from closedform.laws.answer import Laws
 from closedform.laws.finding import conserved
+from closedform.laws.found_laws import Laws
+from closedform.laws.law_refit import fit_on_orbits
 from closedform.laws.law_test import LawTest, test_law
-from closedform.laws.refit import fit_on_orbits
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.randomness import Randomness, as_seed

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from closedform.alignment.scores import field_misalignment
+from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.errors import ConceptError, ShapeError
 from closedform.expressions.expression import Expression
@@ -26,7 +27,6 @@ from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace, as_space
-from closedform.selection.contenders import PERFECT
 from closedform.selection.rules import RuleLike
 from closedform.units.units import UnitsLike
 

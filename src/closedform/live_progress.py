@@ -52,7 +52,7 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
     if show is None or show is True or show == "line":
         return Live()
     if show == "table":
-        return Table()
+        return ProgressTable()
     if isinstance(show, str):
         hint = suggestion(show.lower(), _KINDS) or "."
         raise ProgressError(
@@ -144,7 +144,7 @@ class Live:
         bar.close()
 
 
-class Table:
+class ProgressTable:
     """A table in the terminal, by rich: the best expression of each complexity under a line that
     says how far the step is.
 
@@ -256,7 +256,7 @@ def _rows(snapshot: Snapshot) -> list[_TableRow]:
 def _drawing(snapshot: Snapshot, console: Any) -> Any:
     from rich import box
     from rich.console import Group
-    from rich.table import Table as RichTable
+    from rich.table import ProgressTable as RichTable
     from rich.text import Text
 
     heading = Text(

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.families.comparison import compare_one
 from closedform.families.curve import read_curve
-from closedform.families.family import Reading, group
-from closedform.families.form import common_form, fit_form
+from closedform.families.family import NeuronReading, group
+from closedform.families.family_form import common_form, fit_form
+from closedform.families.network_comparison import compare_one
 
 NAMES = ["n", "a"]
 K = np.geomspace(0.01, 1.0, 15)
@@ -26,7 +26,7 @@ def points():
 def reading(points, formula, index=0.0, label="output:0", noise=1e-4, seed=0):
     concept = None if formula is None else cf.parse(formula, names=NAMES)
     gradients = cf.parse(formula or "n*a", names=NAMES).gradient(points)
-    return Reading(label, index, field_of(gradients, points, noise, seed), concept, noise**2)
+    return NeuronReading(label, index, field_of(gradients, points, noise, seed), concept, noise**2)
 
 
 def power_spectrum(points):
@@ -65,7 +65,7 @@ def test_a_longer_formula_that_gains_nothing_that_matters_joins(points):
     members = list(power_spectrum(points))[:5]
     fitted = members[0]
     longer = cf.parse(f"{fitted.concept} + 0.00001*n*a", names=NAMES)
-    members[0] = Reading(fitted.label, fitted.index, fitted.field, longer, 1e-9)
+    members[0] = NeuronReading(fitted.label, fitted.index, fitted.field, longer, 1e-9)
     assert [len(family.labels) for family in group(members)] == [5]
 
 

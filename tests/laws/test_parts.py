@@ -3,13 +3,13 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
+from closedform.laws.change_parts import ChangeParts, split_change
 from closedform.laws.counting import Count, orbit_dimension
 from closedform.laws.degeneracy import find_degeneracy
 from closedform.laws.drift import measure_drift
+from closedform.laws.law_refit import fit_on_orbits
 from closedform.laws.law_test import KeptAlongOrbits
 from closedform.laws.law_test import test_law as law_test
-from closedform.laws.refit import fit_on_orbits
-from closedform.laws.residuals import Change, split_change
 from closedform.laws.rollouts import RolloutError, follow_flow, repeat_steps
 from closedform.laws.velocities import differentiate_trajectories
 from closedform.networks.motion_source import as_row_function
@@ -68,7 +68,7 @@ def test_a_change_that_depends_on_the_place_is_seen_below_noise():
     seen = split_change(noise + 0.5 * np.sin(2 * places[:, 0]), places, RNG)
     assert seen.systematic == pytest.approx(0.35, abs=0.1)
     assert split_change(noise, places, RNG).systematic == 0
-    assert split_change(np.full(50, np.nan), places[:50], RNG) == Change(np.inf, np.inf)
+    assert split_change(np.full(50, np.nan), places[:50], RNG) == ChangeParts(np.inf, np.inf)
 
 
 def test_orbits_fill_what_they_fill():

@@ -1,7 +1,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.searching.exchanged import MOST, exchanged
+from closedform.searching.exchanged_parts import MOST, exchanged
 
 
 def test_the_other_component_of_a_vector_is_among_the_images():

@@ -17,14 +17,14 @@ from closedform.progress import Silent, Snapshot
 from closedform.searching import portfolio
 from closedform.searching.budget import Budget
 from closedform.searching.evolution import operon
-from closedform.searching.evolution.engine import Evolution
+from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Candidate, Front
+from closedform.searching.input_structure import InputStructure
 from closedform.searching.joint_run import Bar
 from closedform.searching.portfolio import Portfolio, parts
 from closedform.searching.separable import Separation
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure import Structure
-from closedform.searching.terms.engine import TermSearch
+from closedform.searching.terms.term_engine import TermSearch
 from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
 
 NAMES = ("x", "y", "z", "w")
@@ -116,7 +116,7 @@ def test_a_false_structure_loses_no_answer(monkeypatch):
     """An input that matters is left out, as noise might make it look; the whole field is searched
     after the reduced one.
     """
-    wrong = Structure(("x", "y", "z"), (((0, 1.0),), ((1, 2.0), (2, 1.0))), ("All wrong.",))
+    wrong = InputStructure(("x", "y", "z"), (((0, 1.0),), ((1, 2.0), (2, 1.0))), ("All wrong.",))
     monkeypatch.setattr(portfolio, "find_structure", lambda field: wrong)
     field = KnownField("x*y + z**2", ("x", "y", "z")).field(np.random.default_rng(0))
     result = search(field, evaluations=4000)

@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.searching.structure import find_structure
+from closedform.searching.input_structure import find_structure
 from closedform.testing.known_fields import KnownField
 
 NAMES = ("x", "y", "z", "w")

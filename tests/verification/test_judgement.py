@@ -5,14 +5,14 @@ import pytest
 
 import closedform as cf
 from closedform.interpretation.answer import FrontEntry
-from closedform.interpretation.evidence import Alignment, Fit, Phi, Rival
+from closedform.interpretation.evidence import Alignment, Misfit, Phi, Rival
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
 from closedform.searching.decomposition import Combination, Decomposition
 from closedform.selection.regions import divide
-from closedform.verification.alternatives import Outcome
+from closedform.verification.alternatives import Contested
+from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import CHECKS, all_checks
-from closedform.verification.evidence import Evidence
 from closedform.verification.judgement import judge, nothing_found, undecided
 from closedform.verification.thresholds import Thresholds
 
@@ -30,7 +30,7 @@ def other(text, misalignment, complexity):
     return FrontEntry(formula, complexity, misalignment, misalignment, misalignment, misalignment)
 
 
-FIT = Fit(1e-3, 9e-4, 20.0, "network")
+FIT = Misfit(1e-3, 9e-4, 20.0, "network")
 
 
 def rival(text, difference, *, is_alternative=True):
@@ -40,7 +40,7 @@ def rival(text, difference, *, is_alternative=True):
 
 
 def outcome(*rivals, fit=FIT):
-    return Outcome(fit, rivals, None, 30)
+    return Contested(fit, rivals, None, 30)
 
 
 GOOD = Evidence(

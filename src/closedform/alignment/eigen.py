@@ -122,7 +122,7 @@ def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> F
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class CoefficientFit:
     """Coefficients of a sum of terms.
 
     Attributes
@@ -142,7 +142,7 @@ class Fit:
 
 def fit_coefficients(
     jacobians: FloatArray, frames: FloatArray, weights: FloatArray, *, reweightings: int = 3
-) -> Fit:
+) -> CoefficientFit:
     """The coefficients of least misalignment.
 
     The first solve counts every point alike, whatever its Jacobian's length, so that a few far
@@ -199,7 +199,7 @@ def fit_coefficients(
             damping = DAMPINGS[min(turn, len(DAMPINGS) - 1)] * float(_middle(squared[None])[0])
             solved = _smallest(whole, lost, weights / np.maximum(squared + damping, 1e-300))
     spread = np.abs(best) * (lengths @ weights) / total
-    return Fit(best / scale, spread / max(float(spread.max()), 1e-300), least)
+    return CoefficientFit(best / scale, spread / max(float(spread.max()), 1e-300), least)
 
 
 def _middle(rows: FloatArray) -> FloatArray:

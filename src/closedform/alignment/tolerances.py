@@ -4,7 +4,7 @@ What all rooms mean by 'rounding', 'perfect' and 'same' stands here and nowhere 
 misalignment is a squared sine, so 1e-12 is an angle of 1e-6.
 """
 
-ROUNDING = 1e-12
+ROUNDING = 1e-13
 """Misalignment that rounding alone may cause: smaller values are not compared with each other.
 
 Two spellings of one formula differ by up to 1e-15 (canonical forms of 250 random formulas of 12

@@ -10,7 +10,7 @@ import typer
 from closedform.shown import shown
 
 if TYPE_CHECKING:
-    from closedform.families.comparison import Change, Comparison
+    from closedform.families.network_comparison import NetworkComparison, NeuronChange
 
 
 def compare(
@@ -60,13 +60,13 @@ def compare(
     raise typer.Exit(1 if changed else 0)
 
 
-def _text(found: "Comparison") -> str:
+def _text(found: "NetworkComparison") -> str:
     lines = [line for change in found.changes for line in _lines(change)]
     left = [f"in one of both only: {', '.join(map(shown, found.unmatched))}"]
     return "\n".join([*lines, str(found) or "No neuron.", *(left if found.unmatched else [])])
 
 
-def _lines(change: "Change") -> list[str]:
+def _lines(change: "NeuronChange") -> list[str]:
     if change.status == "none":
         return []
     head = f"{shown(change.neuron):<20} {change.status:<9}"

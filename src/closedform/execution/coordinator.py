@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from closedform.execution.store import ROWS_PER_PART, ResultStore
 from closedform.execution.tally import Tally, Unwatched, Watcher
-from closedform.execution.task import Limits, Outcome, Task
+from closedform.execution.task import Limits, Task, TaskOutcome
 from closedform.execution.workers import Workers
 from closedform.shown import shown
 
@@ -63,13 +63,13 @@ class Coordinator:
         tally: Tally,
         *,
         watcher: Watcher | None = None,
-        on_done: Callable[[Outcome], None] | None = None,
+        on_done: Callable[[TaskOutcome], None] | None = None,
     ) -> None:
         self._workers, self._store, self._limits, self._tally = workers, store, limits, tally
         self._watcher = Unwatched() if watcher is None else watcher
         self._on_done = on_done
-        self._back: queue.SimpleQueue[tuple[_Flight, Future[Outcome]]] = queue.SimpleQueue()
-        self._in_flight: dict[int, Future[Outcome]] = {}
+        self._back: queue.SimpleQueue[tuple[_Flight, Future[TaskOutcome]]] = queue.SimpleQueue()
+        self._in_flight: dict[int, Future[TaskOutcome]] = {}
         self._until_compaction = ROWS_PER_PART
 
     def run(self, tasks: Iterable[Task]) -> None:
@@ -111,7 +111,7 @@ class Coordinator:
         self._in_flight[id(flight)] = future
         future.add_done_callback(lambda done: self._back.put((flight, done)))
 
-    def _land(self, flight: _Flight, future: "Future[Outcome]") -> None:
+    def _land(self, flight: _Flight, future: "Future[TaskOutcome]") -> None:
         self._in_flight.pop(id(flight))
         try:
             outcome = future.result()
@@ -122,7 +122,7 @@ class Coordinator:
             if flight.losses <= self._limits.losses:
                 self._launch(flight)
                 return
-            outcome = Outcome(
+            outcome = TaskOutcome(
                 flight.task.key, fault=f"Its worker was lost {flight.losses} times: {error!r}"
             )
         else:
@@ -134,7 +134,7 @@ class Coordinator:
                     return
         self._finish(flight, outcome)
 
-    def _finish(self, flight: _Flight, outcome: Outcome) -> None:
+    def _finish(self, flight: _Flight, outcome: TaskOutcome) -> None:
         if outcome.fault is not None:
             reason, attempts = outcome.fault, len(flight.faults) + flight.losses
             self._store.put(

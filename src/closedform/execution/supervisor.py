@@ -20,7 +20,7 @@ from typing import Any
 from closedform.errors import ClosedformError, StorageError
 from closedform.execution.parent_watch import end_with_parent
 from closedform.execution.store import ResultStore
-from closedform.execution.task import Limits, Outcome, Task
+from closedform.execution.task import Limits, Task, TaskOutcome
 
 START_SECONDS = 300.0
 """For a child to start and import what the task needs, on a busy machine with a cold disk."""
@@ -35,7 +35,7 @@ class TaskFault(ClosedformError, RuntimeError):
     """A task ended without a record."""
 
 
-def run_task(task: Task, store: ResultStore, limits: Limits) -> Outcome:
+def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
     """Run a task in a child process and put its record into the store; what goes wrong is told, not
     raised.
     """
@@ -45,13 +45,13 @@ def run_task(task: Task, store: ResultStore, limits: Limits) -> Outcome:
     try:
         record = child.run(task, limits)
     except TaskFault as fault:
-        return Outcome(task.key, fault=str(fault), seconds=time.perf_counter() - began)
+        return TaskOutcome(task.key, fault=str(fault), seconds=time.perf_counter() - began)
     finally:
         _give_back(child)
     return keep(task, record, store, began)
 
 
-def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> Outcome:
+def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> TaskOutcome:
     """Put a record into the store, or say why not: a full disk is a fault of the task, not the end
     of its worker.
     """
@@ -59,8 +59,10 @@ def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -
     try:
         store.put(task.key, record)
     except (OSError, StorageError) as error:
-        return Outcome(task.key, fault=f"Its record could not be stored: {error}", seconds=seconds)
-    return Outcome(task.key, label=str(record.get(task.label, "")), seconds=seconds)
+        return TaskOutcome(
+            task.key, fault=f"Its record could not be stored: {error}", seconds=seconds
+        )
+    return TaskOutcome(task.key, label=str(record.get(task.label, "")), seconds=seconds)
 
 
 class Child:

@@ -11,7 +11,7 @@ from closedform.execution.child import answer
 from closedform.execution.parent_watch import end_with_process
 from closedform.execution.store import ResultStore
 from closedform.execution.supervisor import keep, run_task
-from closedform.execution.task import Limits, Outcome, Task
+from closedform.execution.task import Limits, Task, TaskOutcome
 from closedform.optional import require
 
 ASK_SECONDS = 2.0
@@ -32,7 +32,7 @@ class WorkersLostError(ClosedformError, RuntimeError):
 class Workers(Protocol):
     """What a run needs from an executor."""
 
-    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
         ...
 
@@ -101,14 +101,14 @@ def open_workers(executor: Any = None) -> Workers:
 class Here:
     """This process: one task after another, without limits on time and memory."""
 
-    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Run a task at once."""
         began = time.perf_counter()
         said = answer({"function": task.function, "payload": dict(task.payload)}, lambda: None)
-        done: Future[Outcome] = Future()
+        done: Future[TaskOutcome] = Future()
         if "fault" in said:
             done.set_result(
-                Outcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began)
+                TaskOutcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began)
             )
         else:
             done.set_result(keep(task, said["record"], store, began))
@@ -132,7 +132,7 @@ class ExecutorWorkers:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
         return self._executor.submit(run_task, task, store, limits)
 
@@ -191,7 +191,7 @@ class DaskWorkers:
         self._executor = client.get_executor(pure=False)
         self._threads, self._asked = 1, -ASK_SECONDS
 
-    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[Outcome]":
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
         return self._executor.submit(run_task, task, store, limits)
 

@@ -9,8 +9,8 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.families.curve import CurveReading, read_curve
-from closedform.families.form import (
-    Form,
+from closedform.families.family_form import (
+    FamilyForm,
     FormFit,
     Key,
     coefficients_of,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NeuronReading:
     """What was read at one index.
 
     Attributes
@@ -55,14 +55,14 @@ class Family:
 
     Attributes
     ----------
-    form : Form
+    form : FamilyForm
         One term has the coefficient 1 at every index.
     labels : tuple of str
     index : ndarray, shape (n_members,)
     fits : tuple of FormFit
     """
 
-    form: Form
+    form: FamilyForm
     labels: tuple[str, ...]
     index: FloatArray
     fits: tuple[FormFit, ...]
@@ -127,20 +127,20 @@ class Families:
         return "\n".join([*map(str, self.families), *([left] if left else [])])
 
 
-def group(readings: Sequence[Reading], *, degrees: float = MATERIAL_DEGREES) -> Families:
+def group(readings: Sequence[NeuronReading], *, degrees: float = MATERIAL_DEGREES) -> Families:
     """Group readings by form.
 
     A form with fewer terms belongs to the family that has them all: there a coefficient vanishes.
     Any other reading belongs to a family whose form holds on its field: within `degrees`, or at
     most twice as bad as what was read there.
     """
-    counts: dict[frozenset[Key], list[Reading]] = {}
+    counts: dict[frozenset[Key], list[NeuronReading]] = {}
     for reading in readings:
         if reading.concept is not None:
             counts.setdefault(frozenset(coefficients_of(reading.concept)), []).append(reading)
     # Longer forms first among equally common ones, so that parts of them join.
     ordered = sorted(counts.items(), key=lambda item: (-len(item[1]), -len(item[0])))
-    cores: list[tuple[frozenset[Key], list[Reading]]] = []
+    cores: list[tuple[frozenset[Key], list[NeuronReading]]] = []
     for keys, members in ordered:
         if not any(keys <= core for core, _ in cores):
             cores.append((keys, members))
@@ -148,7 +148,7 @@ def group(readings: Sequence[Reading], *, degrees: float = MATERIAL_DEGREES) -> 
         common_form([m.concept for m in members if m.concept is not None], members[0].field)
         for _, members in cores
     ]
-    joined: list[list[tuple[Reading, FormFit]]] = [[] for _ in forms]
+    joined: list[list[tuple[NeuronReading, FormFit]]] = [[] for _ in forms]
     others: list[str] = []
     for reading in readings:
         place = _home(reading, forms, [len(members) for _, members in cores], degrees)
@@ -162,7 +162,7 @@ def group(readings: Sequence[Reading], *, degrees: float = MATERIAL_DEGREES) -> 
     return Families(tuple(found), tuple(others))
 
 
-def holds(form: Form, reading: Reading, degrees: float = MATERIAL_DEGREES) -> bool:
+def holds(form: FamilyForm, reading: NeuronReading, degrees: float = MATERIAL_DEGREES) -> bool:
     """Whether a form holds on a reading's field."""
     fit = fit_form(form, reading.field, reading.concept, errors=False)
     own = TIMES_WORSE * reading.misalignment if reading.concept is not None else 0.0
@@ -170,7 +170,7 @@ def holds(form: Form, reading: Reading, degrees: float = MATERIAL_DEGREES) -> bo
 
 
 def _home(
-    reading: Reading, forms: Sequence[Form], sizes: Sequence[int], degrees: float
+    reading: NeuronReading, forms: Sequence[FamilyForm], sizes: Sequence[int], degrees: float
 ) -> int | None:
     """The family of a reading: the most common form that has its terms, or else one that holds."""
     order = sorted(range(len(forms)), key=lambda place: -sizes[place])
@@ -182,7 +182,7 @@ def _home(
     return next((place for place in order if holds(forms[place], reading, degrees)), None)
 
 
-def _family(form: Form, members: Sequence[tuple[Reading, FormFit]]) -> Family:
+def _family(form: FamilyForm, members: Sequence[tuple[NeuronReading, FormFit]]) -> Family:
     ordered = sorted(members, key=lambda member: member[0].index)
     return Family(
         form,

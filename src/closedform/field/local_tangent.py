@@ -136,7 +136,7 @@ def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArra
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
+class _PlaneFit:
     """Quadratic fits of the neighbours' heights above a plane."""
 
     axes: FloatArray  # (n, d, d): the first ones follow the slope of the fit at the point itself
@@ -168,7 +168,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
     return counts[1 + int(np.argmin(errors))]
 
 
-def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _Fit:
+def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _PlaneFit:
     """Fit heights above the plane by a quadratic function of the position in it, nearer neighbours
     counting more.
     """
@@ -197,4 +197,4 @@ def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: i
         measured[block, 0] = left / freedom * reach[:, 0] ** 2
         measured[block, 1] = (inverse[:, 1 : 1 + rank] ** 2).sum(axis=(1, 2)) / reach[:, 0] ** 2
         measured[block, 2] = reach[:, 0]
-    return _Fit(tilted, *(float(value) for value in np.median(measured, axis=0)))
+    return _PlaneFit(tilted, *(float(value) for value in np.median(measured, axis=0)))

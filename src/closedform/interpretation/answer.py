@@ -14,9 +14,9 @@ from closedform.interpretation.evidence import (
     Alignment,
     Directions,
     Faithfulness,
-    Fit,
     HypothesisResult,
     InputNeed,
+    Misfit,
     Phi,
     Rival,
 )
@@ -158,7 +158,7 @@ class Interpretation:
     phi : Phi or None
     rivals : tuple of Rival
         Other formulas that come near, those that the field cannot tell from the concept first.
-    fit : Fit or None
+    fit : Misfit or None
         The misalignment in its parts: noise, and what neighbours share.
     inputs : tuple of InputNeed
     faithfulness : Faithfulness or None
@@ -198,7 +198,7 @@ class Interpretation:
     alignment: Alignment | None = None
     phi: Phi | None = None
     rivals: tuple[Rival, ...] = ()
-    fit: Fit | None = None
+    fit: Misfit | None = None
     inputs: tuple[InputNeed, ...] = ()
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None

@@ -125,7 +125,7 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Misfit:
     """The concept's misalignment in its parts, and what may have caused them.
 
     Attributes

@@ -18,7 +18,7 @@ from closedform.laws.supports import best_supports
 from closedform.laws.tolerances import HARDLY
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_library
-from closedform.searching.terms.formula import sums, write
+from closedform.searching.terms.sum_formula import sums, write
 
 MOST_TERMS = 6
 N_POINTS = 1500

@@ -12,11 +12,13 @@ from closedform.expressions.parse import parse
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.verdict import Verdict
 from closedform.keywords import KeywordError, checked_keywords
-from closedform.laws.answer import Law, Laws
 from closedform.laws.counting import Count, most_laws
 from closedform.laws.degeneracy import Degeneracy, find_degeneracy
 from closedform.laws.drift import measure_drift
-from closedform.laws.evidence import (
+from closedform.laws.found_laws import Law, Laws
+from closedform.laws.law_search import LawCandidate, LawSearch
+from closedform.laws.law_test import KeptAlongOrbits, test_law
+from closedform.laws.motion_evidence import (
     Given,
     MotionEvidence,
     evidence_of_flow,
@@ -24,8 +26,6 @@ from closedform.laws.evidence import (
     evidence_of_simulator,
     evidence_of_trajectories,
 )
-from closedform.laws.law_search import Candidate, LawSearch
-from closedform.laws.law_test import KeptAlongOrbits, test_law
 from closedform.laws.motions import Flow, Orbits
 from closedform.live_progress import ProgressLike
 from closedform.randomness import Randomness, as_seed
@@ -240,14 +240,14 @@ class _Finder:
             seed,
         )
 
-    def _measured(self, concept: Expression) -> Candidate:
+    def _measured(self, concept: Expression) -> LawCandidate:
         """A stated formula, however much it changes."""
         change = self.law_search.change_of(self.held.changes(concept))
-        return Candidate(
+        return LawCandidate(
             concept, concept.complexity(self.space.costs), change, self.law_search.allowed
         )
 
-    def _judged(self, one: Candidate) -> Law:
+    def _judged(self, one: LawCandidate) -> Law:
         """A formula with its verdict, law test and drift."""
         groups = self.evidence.tested
         if groups is None and isinstance(self.held, Orbits):
@@ -280,14 +280,14 @@ class _Finder:
         return Law(one.concept, verdict, one.change, test, drift, found)
 
 
-def _by_test(check: KeptAlongOrbits, one: Candidate) -> Verdict:
+def _by_test(check: KeptAlongOrbits, one: LawCandidate) -> Verdict:
     """The verdict where there are no directions: the law test alone."""
     outcome = replace(check.result(), name=check.name)
     status = "verified" if outcome.passed and one.is_law else "approximate"
     return Verdict(status, _said(status, one), (outcome,))
 
 
-def _said(status: str, one: Candidate) -> str:
+def _said(status: str, one: LawCandidate) -> str:
     if status == "verified":
         if one.is_exact:
             return "Conserved: along held-out motions it changes by rounding only."

@@ -13,11 +13,11 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.tangent import TangentSpace
+from closedform.laws.change_parts import ChangeParts, split_change
 from closedform.laws.independence import N_POINTS, is_new, unit_gradients
+from closedform.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.laws.mixed_library import mixed_library, radial_library
 from closedform.laws.motions import Flow, Motion
-from closedform.laws.residuals import Change, split_change
-from closedform.laws.sums import Fit, find_sums, prepare_fit
 from closedform.laws.tolerances import (
     CLEARLY,
     EXACT_CHANGE,
@@ -42,14 +42,14 @@ MOST_TESTED = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LawCandidate:
     """A formula that changes little along the motion.
 
     Attributes
     ----------
     concept : Expression
     complexity : int
-    change : Change
+    change : ChangeParts
         On rows that it was not fitted to.
     allowed : float
         Largest systematic change of a law.
@@ -57,7 +57,7 @@ class Candidate:
 
     concept: Expression
     complexity: int
-    change: Change
+    change: ChangeParts
     allowed: float = LAW
 
     @property
@@ -86,7 +86,7 @@ class LawSearch:
     rng: np.random.Generator
     tangent: TangentSpace | None = None
     is_computed: bool = False
-    pool: dict[Expression, Candidate] = field(default_factory=dict)
+    pool: dict[Expression, LawCandidate] = field(default_factory=dict)
     _units: dict[Expression, FloatArray] = field(default_factory=dict)
 
     @property
@@ -100,7 +100,7 @@ class LawSearch:
         First for sums that do not change at all. Where there are some the motion is known exactly,
         and what changes a little is no law; else noise is allowed for.
         """
-        fits: list[Fit] = []
+        fits: list[LawFit] = []
         for library in self.libraries():
             if stopped():
                 break
@@ -119,13 +119,13 @@ class LawSearch:
                 return
             self._offer_sums(fit)
 
-    def _offer_sums(self, fit: Fit) -> None:
+    def _offer_sums(self, fit: LawFit) -> None:
         found = find_sums(fit, self.seen.names, self.rng)
         for concept in sorted(found, key=self._complexity)[:MOST_TESTED]:
             if self._complexity(concept) <= self.space.max_complexity:
                 self.offer(concept)
 
-    def _exact(self) -> list[Candidate]:
+    def _exact(self) -> list[LawCandidate]:
         return [one for one in self.pool.values() if one.is_exact]
 
     def libraries(self) -> Iterator[list[Term]]:
@@ -137,7 +137,7 @@ class LawSearch:
         yield from family_libraries(*arguments, by_half=True)
         yield mixed_library(*arguments)
 
-    def offer(self, concept: Expression) -> Candidate | None:
+    def offer(self, concept: Expression) -> LawCandidate | None:
         """Test a formula on held-out rows and keep it if it is worth telling."""
         if concept in self.pool:
             return self.pool[concept]
@@ -147,17 +147,17 @@ class LawSearch:
         if not total <= NEARLY or not self._varies(concept, total):
             return None
         change = self.change_of(changes)
-        self.pool[concept] = Candidate(concept, self._complexity(concept), change, self.allowed)
+        self.pool[concept] = LawCandidate(concept, self._complexity(concept), change, self.allowed)
         return self.pool[concept]
 
-    def change_of(self, changes: FloatArray) -> Change:
+    def change_of(self, changes: FloatArray) -> ChangeParts:
         """A change and its systematic part: all of it where the motion is computed, without
         noise.
         """
         with np.errstate(all="ignore"):
             total = float(np.sqrt(np.mean(changes**2)))
         if self.is_computed or total <= EXACT_CHANGE:
-            return Change(total, total)
+            return ChangeParts(total, total)
         return split_change(changes, self.held.points / self.held.scale, self.rng)
 
     def _varies(self, concept: Expression, change: float) -> bool:
@@ -171,7 +171,7 @@ class LawSearch:
             share = spread / float(np.sqrt(np.mean(np.sum(slopes**2, axis=1))))
         return share > max(ONE_VALUE, CLEARLY * change)
 
-    def laws(self) -> list[Candidate]:
+    def laws(self) -> list[LawCandidate]:
         """The simplest independent laws of the pool.
 
         Where some change by rounding only the motion is known exactly, and the others are none.
@@ -180,7 +180,7 @@ class LawSearch:
             self._exact() or [one for one in self.pool.values() if one.is_law], []
         )
 
-    def nearly(self, laws: Sequence[Candidate]) -> list[Candidate]:
+    def nearly(self, laws: Sequence[LawCandidate]) -> list[LawCandidate]:
         """The simplest that are nearly conserved and independent of the laws."""
         rest = [one for one in self.pool.values() if one not in laws and not one.is_exact]
         # Of what changes little the simplest is told: with more terms anything is kept better.
@@ -190,8 +190,11 @@ class LawSearch:
         return self._independent(ranked, [one.concept for one in laws], in_order=True)
 
     def _independent(
-        self, candidates: Sequence[Candidate], known: Sequence[Expression], in_order: bool = False
-    ) -> list[Candidate]:
+        self,
+        candidates: Sequence[LawCandidate],
+        known: Sequence[Expression],
+        in_order: bool = False,
+    ) -> list[LawCandidate]:
         ordered = candidates
         if not in_order:
             # A stand-in that only just passes may be simpler than the law: on orbits in one plane
@@ -205,7 +208,7 @@ class LawSearch:
                 ),
             )
         units = [self.units(concept) for concept in known]
-        chosen: list[Candidate] = []
+        chosen: list[LawCandidate] = []
         for one in ordered:
             own = self.units(one.concept)
             if is_new(own, units) and self._stands_alone(one, [c.concept for c in chosen]):
@@ -213,7 +216,7 @@ class LawSearch:
                 units.append(own)
         return chosen
 
-    def _stands_alone(self, one: Candidate, known: Sequence[Expression]) -> bool:
+    def _stands_alone(self, one: LawCandidate, known: Sequence[Expression]) -> bool:
         """Whether it is a law modulo the others too: g1 + 0.02 x is not one beside g1."""
         if not known or not isinstance(self.held, Flow):
             return True

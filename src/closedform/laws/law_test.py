@@ -9,7 +9,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.interpretation.verdict import CheckResult
 from closedform.laws.tolerances import HARDLY, LAW
-from closedform.verification.evidence import Evidence
+from closedform.verification.check_evidence import Evidence
 
 N_DRAWS = 400
 

@@ -28,7 +28,7 @@ CHUNK_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TermChanges:
     """What terms do along a motion.
 
     Attributes
@@ -74,7 +74,7 @@ class Motion(Protocol):
         """
         ...
 
-    def table(self, trees: Sequence[Tree]) -> Table:
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
         """What terms do along the motion."""
         ...
 
@@ -128,7 +128,7 @@ class Flow:
         """Velocities at points are."""
         return True
 
-    def table(self, trees: Sequence[Tree]) -> Table:
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
         """Slopes of terms along the motion, weighted so that no few points decide."""
         values, gradients, kept = differentiated(trees, self.points, self.scale)
         coordinates = _inside(gradients, self.field)
@@ -138,7 +138,7 @@ class Flow:
         weights = np.sqrt(self.field.weights) / np.maximum(per_point, 1e-300)
         changes = np.einsum("knr,nr->nk", coordinates, self.along) * weights[:, None]
         flat = (coordinates * weights[:, None]).reshape(len(kept), -1)
-        return Table(changes, flat @ flat.T / len(weights), values.T, kept)
+        return TermChanges(changes, flat @ flat.T / len(weights), values.T, kept)
 
     def changes(self, concept: Expression) -> FloatArray:
         """Cosines between gradient and motion: 0 everywhere for a law."""
@@ -197,7 +197,7 @@ class Orbits:
         """With ten orbits or more."""
         return len(self.groups) >= FEW_ORBITS
 
-    def table(self, trees: Sequence[Tree]) -> Table:
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
         """How terms deviate from their mean over each orbit."""
         values, gradients, kept = differentiated(trees, self.points, self.scale)
         flat = gradients.reshape(len(kept), -1)
@@ -206,7 +206,7 @@ class Orbits:
         if self.groups.shape[1] == 2:
             within = within[:, :, :1]  # the second point of a pair deviates by the same
         count = len(self.points)
-        return Table(within.reshape(len(kept), -1).T, flat @ flat.T / count, values.T, kept)
+        return TermChanges(within.reshape(len(kept), -1).T, flat @ flat.T / count, values.T, kept)
 
     def changes(self, concept: Expression) -> FloatArray:
         """Deviations from the mean over each orbit, over the typical length of the gradient."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from closedform.alignment.eigen import extended_minima
 from closedform.arrays import FloatArray
-from closedform.searching.terms.beam import Support
+from closedform.searching.terms.term_beam import Support
 
 WIDTH = 30
 """Sets of each size that are extended."""

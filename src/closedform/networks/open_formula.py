@@ -70,7 +70,7 @@ class OpenFormula:
         return Expression(tree, self.expression.names)
 
 
-class Phi(Protocol):
+class TrainablePhi(Protocol):
     """How latents follow from concepts: shape (..., n_concepts) to (..., n_latents)."""
 
     def trained(self) -> dict[str, FloatArray]:
@@ -232,11 +232,11 @@ class Composition:
     ----------
     formulas : tuple of OpenFormula
         Over the same inputs.
-    phi : Phi
+    phi : TrainablePhi
     """
 
     formulas: tuple[OpenFormula, ...]
-    phi: Phi
+    phi: TrainablePhi
 
     def trained(self) -> dict[str, FloatArray]:
         """Numbers that training may change, by name."""

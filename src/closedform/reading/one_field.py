@@ -31,8 +31,8 @@ from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
 from closedform.units.units import UnitsLike
 from closedform.verification.checks import Check
-from closedform.verification.formula import as_formula
 from closedform.verification.queries import Query
+from closedform.verification.stated_formula import as_formula
 from closedform.verification.thresholds import Thresholds
 from closedform.verification.verify_stage import verify
 

@@ -27,7 +27,7 @@ from closedform.interpretation.evidence import HypothesisResult
 from closedform.progress import Named
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
-from closedform.searching.exchanged import exchanged
+from closedform.searching.exchanged_parts import exchanged
 from closedform.searching.front import Candidate, Front
 from closedform.searching.result import SearchResult, Status
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search

@@ -23,9 +23,9 @@ from closedform.networks.open_formula import (
     DEGREE,
     FormulaPhi,
     OpenFormula,
-    Phi,
     PolynomialPhi,
     SplinePhi,
+    TrainablePhi,
     terms_of,
 )
 
@@ -52,14 +52,14 @@ class ReplacementError(ClosedformError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class PhiFit:
     """A phi, and its mean squared error on points that it was not fitted to."""
 
-    phi: Phi
+    phi: TrainablePhi
     error: float
 
 
-def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> Phi:
+def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     """phi for one concept and one latent.
 
     Parameters
@@ -86,7 +86,7 @@ def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> Phi:
             f"phi cannot be fitted: of {len(usable)} points {len(concept)} have finite values, and "
             f"concept and latent must both vary on {2 * PIECES} or more. Pass other inputs."
         )
-    spline = Fit(*_fitted(concept, latent, fit_spline))
+    spline = PhiFit(*_fitted(concept, latent, fit_spline))
     if kind == "spline":
         return spline.phi
     formula = best_formula(concept, latent)
@@ -127,7 +127,7 @@ def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
     """
     usable = np.isfinite(concepts).all(axis=1) & np.isfinite(latents).all(axis=1)
     concepts, latents = concepts[usable], latents[usable]
-    best: Fit | None = None
+    best: PhiFit | None = None
     for degree in range(1, MOST_DEGREE + 1):
         exponents = tuple(
             powers
@@ -136,7 +136,7 @@ def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
         )
         if len(exponents) * 4 > len(concepts):
             break
-        fit = Fit(*_fitted(concepts, latents, _polynomial_of(exponents)))
+        fit = PhiFit(*_fitted(concepts, latents, _polynomial_of(exponents)))
         if best is None or fit.error * WORTH < best.error:
             best = fit
     if best is None:
@@ -163,14 +163,14 @@ def _polynomial_of(
 
 def _fitted(
     concepts: FloatArray, latents: FloatArray, fit: Callable[[FloatArray, FloatArray], Any]
-) -> tuple[Phi, float]:
+) -> tuple[TrainablePhi, float]:
     """What a fit to all points gives, with the error of a fit to two thirds on the last one."""
     held = np.arange(len(concepts)) % 3 == 0
     trial = fit(concepts[~held], latents[~held])
     return fit(concepts, latents), error_of(trial, concepts[held], latents[held])
 
 
-def error_of(phi: Phi, concepts: FloatArray, latents: FloatArray) -> float:
+def error_of(phi: TrainablePhi, concepts: FloatArray, latents: FloatArray) -> float:
     """Mean squared error."""
     numbers = phi.trained() | phi.fixed()
     columns = concepts if concepts.ndim == 2 else concepts[:, None]
@@ -180,11 +180,11 @@ def error_of(phi: Phi, concepts: FloatArray, latents: FloatArray) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-def best_formula(concept: FloatArray, latent: FloatArray) -> Fit | None:
+def best_formula(concept: FloatArray, latent: FloatArray) -> PhiFit | None:
     """The simplest formula that none with more numbers beats clearly; None if none fits."""
-    best: Fit | None = None
+    best: PhiFit | None = None
     for texts in (_PLAIN, _BENT):
-        fits = [Fit(*_fitted(concept, latent, _formula_of(text))) for text in texts]
+        fits = [PhiFit(*_fitted(concept, latent, _formula_of(text))) for text in texts]
         first = min(fits, key=lambda fit: fit.error)
         if np.isfinite(first.error) and (best is None or first.error * WORTH < best.error):
             best = first

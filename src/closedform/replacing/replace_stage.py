@@ -14,7 +14,7 @@ from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords, suggestion
 from closedform.networks.neuron import Neuron, parse_neurons
-from closedform.networks.open_formula import Composition, OpenFormula, Phi
+from closedform.networks.open_formula import Composition, OpenFormula, TrainablePhi
 from closedform.replacing.cost import Cost, measure_cost
 from closedform.replacing.phi_fit import ReplacementError, fit_one, fit_several
 
@@ -91,7 +91,7 @@ class Plan:
         columns = [formula.expression(points) for formula in self.formulas]
         return Composition(self.formulas, self._phi(np.stack(columns, axis=1), latents))
 
-    def _phi(self, concepts: FloatArray, latents: FloatArray) -> Phi:
+    def _phi(self, concepts: FloatArray, latents: FloatArray) -> TrainablePhi:
         if concepts.shape[1] == 1 and latents.shape[1] == 1:
             return fit_one(concepts[:, 0], latents[:, 0], self.kind)
         if self.kind != "auto":

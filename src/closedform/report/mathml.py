@@ -53,14 +53,14 @@ class _Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class _MathTerm:
     """A sign and factors."""
 
     negative: bool
     factors: tuple[_Factor, ...]
 
 
-_Sum = tuple[_Term, ...]
+_Sum = tuple[_MathTerm, ...]
 
 
 def to_mathml(expression: Expression, *, digits: int = 4) -> str:
@@ -108,19 +108,19 @@ def _terms(expression: Expression, digits: int) -> _Sum:
     return expression.tree.fold(leaf, _node)
 
 
-def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _Term:
+def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _MathTerm:
     if isinstance(token, Constant):
         text = number_mathml(token.value, digits)
         split = is_small_fraction(token.value)
         is_long = "<mo>" in text or split
-        return _Term(
+        return _MathTerm(
             token.value < 0,
             (_Factor(text, abs(token.value), is_fraction=split, needs_parentheses=is_long),),
         )
     if isinstance(token, Variable):
         name = names[token.index]
-        return _Term(False, (_Factor(name_mathml(name), is_word=not is_one_letter(name)),))
-    return _Term(False, (_Factor(f"<mi>{GREEK.get(token, token)}</mi>"),))
+        return _MathTerm(False, (_Factor(name_mathml(name), is_word=not is_one_letter(name)),))
+    return _MathTerm(False, (_Factor(f"<mi>{GREEK.get(token, token)}</mi>"),))
 
 
 def _node(name: str, *operands: _Sum) -> _Sum:
@@ -139,7 +139,7 @@ def _node(name: str, *operands: _Sum) -> _Sum:
         return (replace(term, negative=not term.negative),)
     if name == "mul":
         left, right = (_as_term(operand) for operand in operands)
-        return (_Term(left.negative != right.negative, _product(left.factors, right.factors)),)
+        return (_MathTerm(left.negative != right.negative, _product(left.factors, right.factors)),)
     if name == "div":
         return _quotient(*operands)
     return _function(name, *operands)
@@ -156,7 +156,7 @@ def _quotient(above: _Sum, below: _Sum) -> _Sum:
         else:
             parts.append(_row(_whole(part)))
     return (
-        _Term(
+        _MathTerm(
             negative,
             (
                 _Factor(
@@ -218,7 +218,7 @@ def _power(base: _Sum, exponent: _Sum) -> _Sum:
     if number == _ROOT:
         return _single(_Factor(f"<msqrt>{_row(_whole(base))}</msqrt>"))
     if number is not None and number < 0 and _number(base) is None:
-        inverse = base if number == -1 else _power(base, (_Term(False, exponent[0].factors),))
+        inverse = base if number == -1 else _power(base, (_MathTerm(False, exponent[0].factors),))
         return _quotient(_ONE, inverse)
     is_plain = number is not None and number.denominator == 1 and 0 <= number < 1000
     return _raised(base, _whole(exponent) if is_plain else _row(_whole(exponent)))
@@ -269,7 +269,7 @@ def _joined(factors: tuple[_Factor, ...]) -> str:
     return "".join(pieces)
 
 
-def _signed(term: _Term, *, first: bool, lspace: str = "0.22em") -> str:
+def _signed(term: _MathTerm, *, first: bool, lspace: str = "0.22em") -> str:
     text = _joined(term.factors)
     if first:
         return f'<mo form="prefix">{_MINUS}</mo>{text}' if term.negative else text
@@ -280,9 +280,11 @@ def _whole(terms: _Sum) -> str:
     return "".join(_signed(term, first=position == 0) for position, term in enumerate(terms))
 
 
-def _as_term(terms: _Sum) -> _Term:
+def _as_term(terms: _Sum) -> _MathTerm:
     """A sum of several terms as one factor, in parentheses."""
-    return terms[0] if len(terms) == 1 else _Term(False, (_Factor(_parentheses(_whole(terms))),))
+    return (
+        terms[0] if len(terms) == 1 else _MathTerm(False, (_Factor(_parentheses(_whole(terms))),))
+    )
 
 
 def _number(terms: _Sum) -> Fraction | None:
@@ -293,7 +295,7 @@ def _number(terms: _Sum) -> Fraction | None:
 
 
 def _single(factor: _Factor) -> _Sum:
-    return (_Term(False, (factor,)),)
+    return (_MathTerm(False, (factor,)),)
 
 
 def _row(text: str) -> str:

@@ -3,9 +3,9 @@
 from functools import cache
 
 from closedform.searching.evolution import operon
-from closedform.searching.evolution.engine import compile_evolution
+from closedform.searching.evolution.evolution_engine import compile_evolution
 from closedform.searching.structure_search.merges import compile_structure
-from closedform.searching.terms.run import compile_terms
+from closedform.searching.terms.term_run import compile_terms
 
 
 @cache

@@ -3,12 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.expression import Expression
-
-ROUNDING = 1e-13
-"""Misalignments below this differ by rounding, which decides nothing: 0.5 is as good as
-0.49999999999999994.
-"""
 
 
 @dataclass(frozen=True, slots=True)

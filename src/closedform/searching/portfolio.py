@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
@@ -20,20 +21,17 @@ from closedform.searching.budget import Budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
-from closedform.searching.evolution.engine import Evolution
+from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Front
+from closedform.searching.input_structure import find_structure
 from closedform.searching.joint_run import JointRun, View
 from closedform.searching.separable import Separation, find_separation, parts_of
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure import find_structure
-from closedform.searching.structure_search.engine import StructureSearch, why_not
 from closedform.searching.structure_search.exchange import exchange_parts
-from closedform.searching.structure_search.run import MUCH_BETTER
-from closedform.searching.terms.engine import TermSearch
+from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
+from closedform.searching.structure_search.structure_run import MUCH_BETTER
+from closedform.searching.terms.term_engine import TermSearch
 from closedform.threads import single_threaded
-
-PERFECT = 1e-10
-"""A misalignment below this is rounding: nothing can be better, only simpler."""
 
 _SETTLE_CONFIRM, _SETTLE_PART, _WIDER = 8, 5, 4
 _LAST_OF_FRONT = 4

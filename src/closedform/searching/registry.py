@@ -17,9 +17,9 @@ ENTRY_POINT = "closedform.engines"
 
 _OWN = {
     "auto": "closedform.searching.portfolio:Portfolio",
-    "terms": "closedform.searching.terms.engine:TermSearch",
-    "evolution": "closedform.searching.evolution.engine:Evolution",
-    "structure": "closedform.searching.structure_search.engine:StructureSearch",
+    "terms": "closedform.searching.terms.term_engine:TermSearch",
+    "evolution": "closedform.searching.evolution.evolution_engine:Evolution",
+    "structure": "closedform.searching.structure_search.structure_engine:StructureSearch",
 }
 
 

@@ -21,7 +21,7 @@ from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
-from closedform.searching.evolution.sums import summands
+from closedform.searching.evolution.summands import summands
 
 SEPARABLE = 1e-5
 """Held-out misalignment below which a field is separable. Noise hides this, and then nothing is

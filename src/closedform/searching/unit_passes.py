@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -25,9 +26,6 @@ from closedform.units.units import Units
 
 STRICT_SHARE = 0.6
 """Of the budget, for formulas of pure numbers: they are what units are stated for."""
-
-PERFECT = 1e-10
-"""A misalignment below this is rounding."""
 
 
 def check_given(space: SearchSpace, field: GradientField) -> None:

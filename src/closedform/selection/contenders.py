@@ -11,7 +11,7 @@ import numpy as np
 
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
-from closedform.alignment.tolerances import TRIM
+from closedform.alignment.tolerances import PERFECT, ROUNDING, TRIM
 from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
@@ -44,9 +44,8 @@ what they come from.
 HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
 
-PERFECT = 1e-10
 
-ROUNDING, FLOOR, MOST_DIGITS = 1e-13, 1e-16, range(2, 10)
+FLOOR, MOST_DIGITS = 1e-16, range(2, 10)
 """A misalignment is the square of an error: below the first it is rounding, and the second, that of
 one direction's arithmetic, sees no more than eight digits of a constant."""
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
 from closedform.expressions.expression import Expression
@@ -20,7 +21,7 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.expressions.tree import Tree
 from closedform.keywords import suggestion
 from closedform.searching.products import factor_powers, powers_spelled, summands_of
-from closedform.selection.contenders import PERFECT, Contender, Order, count_parts
+from closedform.selection.contenders import Contender, Order, count_parts
 from closedform.selection.regions import RegionalScores
 
 FACTOR = 2.0

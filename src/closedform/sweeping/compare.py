@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from closedform.execution.store import ResultStore
-from closedform.families.comparison import Comparison, compare_readings
+from closedform.families.network_comparison import NetworkComparison, compare_readings
 from closedform.families.tolerances import MATERIAL_DEGREES, MOVED
 from closedform.keywords import KeywordError
 from closedform.sweeping.stored_readings import stored_readings
@@ -22,7 +22,7 @@ def compare(
     moved: float = MOVED,
     degrees: float = MATERIAL_DEGREES,
     **options: Any,
-) -> Comparison:
+) -> NetworkComparison:
     """Compare two sweeps, or two networks whose neurons are read first.
 
     Parameters
@@ -38,7 +38,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    NetworkComparison
 
     Examples
     --------

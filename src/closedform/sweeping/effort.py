@@ -4,6 +4,7 @@ explain.
 
 from dataclasses import dataclass, replace
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.errors import BudgetError
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
@@ -11,7 +12,7 @@ from closedform.interpretation.verdict import STATUSES
 from closedform.keywords import checked_constructor
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
-from closedform.searching.portfolio import NOISE_FACTOR, PERFECT
+from closedform.searching.portfolio import NOISE_FACTOR
 
 
 @checked_constructor

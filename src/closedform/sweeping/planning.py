@@ -12,7 +12,7 @@ from closedform.execution.coordinator import FAILED
 from closedform.execution.keys import KEY_BYTES, content_key
 from closedform.execution.store import ResultStore
 from closedform.execution.tally import Tally
-from closedform.execution.task import Outcome, Task
+from closedform.execution.task import Task, TaskOutcome
 from closedform.sweeping.effort import Effort
 from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses
@@ -91,7 +91,7 @@ class Planner:
         ):
             yield from self._block_tasks(references)
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, outcome: TaskOutcome) -> None:
         """Note that a neuron is done: write the records of those that are like it, and free
         fields.
         """

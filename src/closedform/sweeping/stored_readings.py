@@ -7,13 +7,13 @@ from closedform.arrays import FloatArray
 from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.expressions.parse import parse
-from closedform.families.family import Reading
+from closedform.families.family import NeuronReading
 from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
 
 Index = Mapping[str, float] | Sequence[float] | FloatArray | None
 
 
-def stored_readings(store: ResultStore, index: Index = None) -> list[Reading]:
+def stored_readings(store: ResultStore, index: Index = None) -> list[NeuronReading]:
     """The readings of a store, in the order of their neurons.
 
     Parameters
@@ -41,7 +41,7 @@ def stored_readings(store: ResultStore, index: Index = None) -> list[Reading]:
         concept = parse(row["concept"], names=list(field.names)) if is_read else None
         place = _place(row["neuron"], index, len(found))
         misalignment = float(row["misalignment"]) if is_read else 1.0
-        found.append(Reading(row["neuron"], place, field, concept, misalignment))
+        found.append(NeuronReading(row["neuron"], place, field, concept, misalignment))
     if not found and count:
         raise StorageError(
             f"The store {store.path!r} holds {count} results and no fields; sweep again with "

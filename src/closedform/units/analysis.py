@@ -16,7 +16,7 @@ import numpy as np
 from closedform.expressions.fitted_constants import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
-from closedform.units.linear import Exponents, Form, System
+from closedform.units.linear import Exponents, LinearForm, System
 from closedform.units.unit import TOLERANCE, Unit
 from closedform.units.units import Units
 
@@ -26,7 +26,9 @@ Kind = Literal["plain", "log", "exp"]
 class ImpossibleUnitsError(Exception):
     """Caught inside this room: a sum of different units, or a function of one."""
 
-    def __init__(self, tree: Tree, other: Tree | None, forms: tuple[Form, Form | None]) -> None:
+    def __init__(
+        self, tree: Tree, other: Tree | None, forms: tuple[LinearForm, LinearForm | None]
+    ) -> None:
         super().__init__("impossible units")
         self.tree, self.other, self.forms = tree, other, forms
 
@@ -71,7 +73,7 @@ class _Value:
 
     tree: Tree
     kind: Kind
-    form: Form
+    form: LinearForm
     number: float | None = None  # of a constant part
 
 
@@ -127,9 +129,9 @@ class Analyst:
         self.bases = Bases(units)
         self.n_inputs = len(names)
         self._inputs = [
-            Form(self.bases.exponents(units.inputs[name]))
+            LinearForm(self.bases.exponents(units.inputs[name]))
             if name in units.inputs
-            else Form(self.bases.pure, ((index, 1.0),))
+            else LinearForm(self.bases.pure, ((index, 1.0),))
             for index, name in enumerate(names)
         ]
         self._known = np.array(
@@ -176,7 +178,7 @@ class Analyst:
         """Whether a unit is that of a product of powers of known constants."""
         return self.powers_of_known(exponents) is not None
 
-    def input_form(self, index: int) -> Form:
+    def input_form(self, index: int) -> LinearForm:
         """The unit of an input."""
         return self._inputs[index]
 
@@ -187,9 +189,9 @@ class _Pass:
     def __init__(self, analyst: Analyst, may_carry: bool, adds_factors: bool) -> None:
         self.analyst, self.may_carry, self.adds_factors = analyst, may_carry, adds_factors
         self.system = System(analyst.n_inputs)
-        self.pure = Form(analyst.bases.pure)
+        self.pure = LinearForm(analyst.bases.pure)
         self._constants: dict[int, float] = {}
-        self._added: list[tuple[Form, Tree]] = []
+        self._added: list[tuple[LinearForm, Tree]] = []
 
     def read(self, tree: Tree) -> _Value:
         """The whole tree, from the leaves up."""
@@ -209,12 +211,12 @@ class _Pass:
         """Constants with units, once unknowns that nothing settles are pure numbers."""
         found = []
         for index, value in self._constants.items():
-            fixed = self.system.reduced(Form(self.pure.fixed, ((index, 1.0),))).fixed
-            if not Form(fixed).is_pure:
+            fixed = self.system.reduced(LinearForm(self.pure.fixed, ((index, 1.0),))).fixed
+            if not LinearForm(fixed).is_pure:
                 found.append(Carried(value, fixed))
         for form, before in self._added:
             fixed = self.system.reduced(form).fixed
-            if not Form(fixed).is_pure:
+            if not LinearForm(fixed).is_pure:
                 found.append(Carried(None, fixed, before))
         return tuple(found)
 
@@ -229,7 +231,7 @@ class _Pass:
             return _Value(tree, "plain", self.pure, value)
         index = self.analyst.n_inputs + len(self._constants)
         self._constants[index] = value
-        return _Value(tree, "plain", Form(self.pure.fixed, ((index, 1.0),)), value)
+        return _Value(tree, "plain", LinearForm(self.pure.fixed, ((index, 1.0),)), value)
 
     def _node(self, name: str, operands: list[_Value]) -> _Value:
         operator = OPERATORS[name]

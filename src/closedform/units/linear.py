@@ -11,25 +11,25 @@ Exponents = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LinearForm:
     """A unit that may depend on unknown ones: fixed exponents, and the power of each unknown."""
 
     fixed: Exponents
     unknown: tuple[tuple[int, float], ...] = ()
 
-    def plus(self, other: "Form", times: float = 1.0) -> "Form":
+    def plus(self, other: "LinearForm", times: float = 1.0) -> "LinearForm":
         """The unit times a power of another."""
         fixed = tuple(a + times * b for a, b in zip(self.fixed, other.fixed, strict=True))
         if not other.unknown:
-            return Form(fixed, self.unknown)
+            return LinearForm(fixed, self.unknown)
         powers = dict(self.unknown)
         for index, power in other.unknown:
             powers[index] = powers.get(index, 0.0) + times * power
-        return Form(fixed, tuple((i, p) for i, p in sorted(powers.items()) if abs(p) > 1e-9))
+        return LinearForm(fixed, tuple((i, p) for i, p in sorted(powers.items()) if abs(p) > 1e-9))
 
-    def times(self, power: float) -> "Form":
+    def times(self, power: float) -> "LinearForm":
         """A power of the unit."""
-        return Form(
+        return LinearForm(
             tuple(power * value for value in self.fixed),
             tuple((i, power * p) for i, p in self.unknown if power),
         )
@@ -52,9 +52,9 @@ class System:
     """
 
     n_free: int
-    solved: dict[int, Form] = field(default_factory=dict)
+    solved: dict[int, LinearForm] = field(default_factory=dict)
 
-    def make_pure(self, form: Form) -> bool:
+    def make_pure(self, form: LinearForm) -> bool:
         """Whether a unit can be that of pure numbers; unknowns are settled accordingly."""
         left = self.reduced(form)
         if not left.unknown:
@@ -63,25 +63,27 @@ class System:
         index, power = next(
             (pair for pair in left.unknown if pair[0] < self.n_free), left.unknown[-1]
         )
-        without = Form(left.fixed, tuple(pair for pair in left.unknown if pair[0] != index))
+        without = LinearForm(left.fixed, tuple(pair for pair in left.unknown if pair[0] != index))
         found = without.times(-1 / power)
         for known, other in self.solved.items():
             self.solved[known] = _replaced(other, index, found)
         self.solved[index] = found
         return True
 
-    def reduced(self, form: Form) -> Form:
+    def reduced(self, form: LinearForm) -> LinearForm:
         """A unit without the unknowns that are settled."""
         for index, power in form.unknown:
             if index in self.solved:
-                form = Form(form.fixed, tuple(pair for pair in form.unknown if pair[0] != index))
+                form = LinearForm(
+                    form.fixed, tuple(pair for pair in form.unknown if pair[0] != index)
+                )
                 form = form.plus(self.solved[index], power)
         return form
 
 
-def _replaced(form: Form, index: int, found: Form) -> Form:
+def _replaced(form: LinearForm, index: int, found: LinearForm) -> LinearForm:
     powers = dict(form.unknown)
     if index not in powers:
         return form
     power = powers.pop(index)
-    return Form(form.fixed, tuple(powers.items())).plus(found, power)
+    return LinearForm(form.fixed, tuple(powers.items())).plus(found, power)

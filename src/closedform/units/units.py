@@ -6,8 +6,8 @@ from typing import Any
 
 from closedform.keywords import checked_constructor, suggestion
 from closedform.units.errors import UnitsError
-from closedform.units.reading import read_amount, read_unit
 from closedform.units.unit import Unit
+from closedform.units.unit_texts import read_amount, read_unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.evidence import Fit, Rival
+from closedform.interpretation.evidence import Misfit, Rival
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.writing import made_plain
 from closedform.selection.regions import divide
@@ -48,12 +48,12 @@ Known = tuple[Expression, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Contested:
     """What the contest said.
 
     Attributes
     ----------
-    fit : Fit
+    fit : Misfit
     rivals : tuple of Rival
         Those in the set first, best first.
     loosened : Expression or None
@@ -62,7 +62,7 @@ class Outcome:
         How many forms were compared.
     """
 
-    fit: Fit
+    fit: Misfit
     rivals: tuple[Rival, ...]
     loosened: Expression | None
     n_compared: int
@@ -84,7 +84,7 @@ def compare_all(
     is_network: bool,
     is_fixed: bool = False,
     make: bool = True,
-) -> Outcome:
+) -> Contested:
     """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
 
     Parameters
@@ -125,7 +125,7 @@ def compare_all(
     contest = hold_contest(forms, few, cells, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
     judge = _Judge(contest, sources, few, fit, lines, space, rng)
-    return Outcome(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
+    return Contested(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
 
 
 def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -139,7 +139,7 @@ def _cells(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.maximum(divide(field, rng, N_CELLS), 0)
 
 
-def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool) -> Fit:
+def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_network: bool) -> Misfit:
     """The concept's misalignment in its parts, and what can have caused them."""
     left = np.nan_to_num(contest.left[0], nan=1.0)
     sizes = (left**2).sum(axis=1)
@@ -154,7 +154,7 @@ def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_networ
         kind = "network"
     else:
         kind = "lack"
-    return Fit(parts.total, parts.systematic, parts.z, kind)
+    return Misfit(parts.total, parts.systematic, parts.z, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class _Judge:
     contest: Contest
     sources: Sequence[str]
     field: GradientField
-    fit: Fit
+    fit: Misfit
     lines: Thresholds
     space: SearchSpace
     rng: np.random.Generator
@@ -295,7 +295,7 @@ def most_different(
     )
 
 
-def without_refuted(outcome: Outcome, refuted: Sequence[bool]) -> Outcome:
+def without_refuted(outcome: Contested, refuted: Sequence[bool]) -> Contested:
     """The outcome with some of its alternatives told apart after all."""
     told = iter(refuted)
     rivals = tuple(

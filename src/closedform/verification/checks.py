@@ -10,17 +10,17 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
-from closedform.selection.contenders import PERFECT
 from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
+from closedform.verification.check_evidence import Evidence
 from closedform.verification.description import description_length
-from closedform.verification.evidence import Evidence
 from closedform.verification.residuals import curved_share
-from closedform.verification.structure import disagreements
+from closedform.verification.structure_agreement import disagreements
 
 IN_NOISE = 2 / 3
 """Share of the economy that is asked for where noise ends the gain, whatever the formula."""

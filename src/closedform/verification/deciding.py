@@ -8,7 +8,7 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import SearchSpace
 from closedform.selection.select_stage import Selection
-from closedform.verification.alternatives import Outcome, compare_all, without_refuted
+from closedform.verification.alternatives import Contested, compare_all, without_refuted
 from closedform.verification.case import Case, adopted
 from closedform.verification.queries import Query, refuted
 from closedform.verification.thresholds import Thresholds
@@ -48,7 +48,7 @@ class Circumstances:
         return self.query is not None or self.field.latents is not None
 
 
-def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[Case, Outcome]:
+def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[Case, Contested]:
     """Compare the concept with its rivals; the best that is clearly better takes its place."""
     outcome = _compared(case, about, rng)
     for _ in range(ROUNDS - 1):
@@ -74,7 +74,7 @@ def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[
     return case, outcome
 
 
-def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Outcome:
+def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Contested:
     known = case.known if isinstance(case.known, tuple) else ()
     if about.hypothesis is not None:
         known = (*known, (about.hypothesis, "hypothesis"))
@@ -85,7 +85,7 @@ def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Out
     )  # fmt: skip
 
 
-def _better(case: Case, outcome: Outcome, about: Circumstances) -> Expression | None:
+def _better(case: Case, outcome: Contested, about: Circumstances) -> Expression | None:
     """The best of the rivals that are clearly better, their price paid."""
     if case.is_stated or not outcome.rivals:
         return None

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import Check, OneOfAKind
-from closedform.verification.evidence import Evidence
 
 
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:

@@ -9,16 +9,16 @@ from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
-from closedform.interpretation.evidence import Directions, Fit, HypothesisResult
+from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit
 from closedform.interpretation.verdict import CheckResult
 from closedform.selection.contenders import Contender
 from closedform.selection.regions import divide
 from closedform.verification.alignment import angles_in_degrees, measure_alignment
-from closedform.verification.alternatives import Outcome
+from closedform.verification.alternatives import Contested
 from closedform.verification.case import Case
+from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import Check
 from closedform.verification.deciding import Circumstances
-from closedform.verification.evidence import Evidence
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.judgement import judge
 from closedform.verification.phi import fit_phi
@@ -35,7 +35,7 @@ small networks.
 
 def measure(
     case: Case,
-    outcome: Outcome,
+    outcome: Contested,
     about: Circumstances,
     tests: tuple[Check, ...],
     provenance: Provenance,
@@ -95,7 +95,7 @@ def measure(
     )
 
 
-def with_bias(errors: tuple[float, ...], fit: Fit) -> tuple[float, ...]:
+def with_bias(errors: tuple[float, ...], fit: Misfit) -> tuple[float, ...]:
     """Standard errors of constants with the network's bias in them: the jackknife over regions sees
     only what differs between regions, and a bias is shared by many.
     """

@@ -7,16 +7,13 @@ import numpy as np
 
 from closedform.alignment.misalignment import point_misalignment, weighted_mean
 from closedform.alignment.refit import refit
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
-
-SAME = 1e-8
-"""Two concepts with a smaller misalignment to each other are one, however they are written."""
-
 
 NEAR_EXPONENT = 0.05
 """Share by which a network's error moves an exponent; wrong ones were off by 7% and more."""

@@ -4,8 +4,8 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.verdict import CheckResult
 from closedform.units.legality import carried_constants
 from closedform.units.sentences import units_sentences
+from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import Check
-from closedform.verification.evidence import Evidence
 
 
 class UnitsPossible:

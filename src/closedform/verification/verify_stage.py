@@ -28,11 +28,11 @@ from closedform.threads import single_threaded
 from closedform.verification.case import chosen_case, stated_case
 from closedform.verification.checks import Check, all_checks
 from closedform.verification.deciding import Circumstances, decide
-from closedform.verification.formula import as_formula
 from closedform.verification.further_searches import SecondSearch
 from closedform.verification.judgement import nothing_found, undecided
 from closedform.verification.measurement import measure
 from closedform.verification.queries import Query
+from closedform.verification.stated_formula import as_formula
 from closedform.verification.thresholds import Thresholds, as_thresholds
 from closedform.verification.tolerances_in_force import tolerances_in_force
 from closedform.verification.units_check import units_checks

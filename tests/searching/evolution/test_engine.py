@@ -12,7 +12,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
-from closedform.searching.evolution.engine import Evolution, choose_units
+from closedform.searching.evolution.evolution_engine import Evolution, choose_units
 from closedform.searching.space import SearchSpace
 
 pytest.importorskip("pyoperon")

@@ -1,10 +1,11 @@
 import numpy as np
 
 import closedform as cf
+from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
-from closedform.searching.evolution.hall_of_fame import EXACT, HallOfFame
-from closedform.searching.evolution.structure import Rules, describe
+from closedform.searching.evolution.hall_of_fame import HallOfFame
+from closedform.searching.evolution.tree_facts import Rules, describe
 from closedform.searching.space import SearchSpace
 
 NAMES = ("x", "y")
@@ -48,7 +49,7 @@ def test_what_cannot_be_told_apart_from_exact_is_no_change():
     offer(hall, ("x*y", 1e-17))
     offer(hall, ("y*x", 1e-19))
     assert texts(hall) == ["x*y"]
-    assert hall.lowest == EXACT
+    assert hall.lowest == ROUNDING
 
 
 def test_the_simplest_good_one():

@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.expressions.complexity import Costs, complexity
 from closedform.expressions.tape import compile_tapes
-from closedform.searching.evolution.structure import Rules, describe
+from closedform.searching.evolution.tree_facts import Rules, describe
 from closedform.searching.space import SearchSpace
 from closedform.testing.random_trees import random_tree
 

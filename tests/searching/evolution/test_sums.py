@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.alignment.misalignment import point_misalignment
-from closedform.searching.evolution.sums import MAX_TERMS, SumSolver, summands
+from closedform.searching.evolution.summands import MAX_TERMS, SumSolver, summands
 
 NAMES = ["x", "y"]
 

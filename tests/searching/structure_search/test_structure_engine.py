@@ -13,10 +13,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.engine import StructureSearch, why_not
 from closedform.searching.structure_search.forms import wider_forms
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.run import Run
+from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
+from closedform.searching.structure_search.structure_run import StructureRun
 from closedform.testing.known_fields import KnownField
 
 
@@ -159,9 +159,9 @@ def test_false_structure_costs_time_and_no_answer(monkeypatch):
         assert new is not None
         return [self.start.with_quantity(self.data, new, (0, 1))]
 
-    monkeypatch.setattr(Run, "_divide", lambda self, state: self.beam.add(self.start))
-    monkeypatch.setattr(Run, "_left", wrong)
-    monkeypatch.setattr(Run, "_read_parts", lambda self, state: None)
+    monkeypatch.setattr(StructureRun, "_divide", lambda self, state: self.beam.add(self.start))
+    monkeypatch.setattr(StructureRun, "_left", wrong)
+    monkeypatch.setattr(StructureRun, "_read_parts", lambda self, state: None)
     field = field_of("x*y + z**2", "xyz")
     result = Portfolio().search(
         field, SearchSpace(), Budget(seconds=12.0), np.random.default_rng(0), Silent()

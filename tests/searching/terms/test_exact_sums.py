@@ -7,10 +7,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.engine import TermSearch
 from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.families import FAMILIES, family_library
 from closedform.searching.terms.moments import Moments
+from closedform.searching.terms.term_engine import TermSearch
 
 NAMES = ("x", "y", "p", "q")
 

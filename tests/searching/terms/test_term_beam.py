@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from closedform.searching.terms.beam import Sums, Width, extend, merged, singles
 from closedform.searching.terms.moments import Moments
+from closedform.searching.terms.term_beam import Sums, Width, extend, merged, singles
 
 WIDTH = Width(best=5, per_size=2)
 

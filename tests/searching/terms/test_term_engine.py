@@ -13,7 +13,7 @@ from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.engine import TermSearch
+from closedform.searching.terms.term_engine import TermSearch
 
 BUDGET = Budget(evaluations=3000)
 

@@ -5,7 +5,7 @@ import pytest
 
 from closedform.expressions.parse import parse
 from closedform.expressions.printing import to_text
-from closedform.searching.terms.formula import plain_number, sums, write
+from closedform.searching.terms.sum_formula import plain_number, sums, write
 
 NAMES = ["x", "y", "z"]
 TREES = [parse(text, names=NAMES).tree for text in ("x", "y**2", "sin(z)")]

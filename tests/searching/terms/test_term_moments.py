@@ -5,8 +5,8 @@ import closedform as cf
 from closedform.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.lines import prepare_lines
 from closedform.searching.terms.moments import compute_moments
+from closedform.searching.terms.next_terms import prepare_lines
 
 NAMES = ["x", "y", "z"]
 TEXTS = ["x", "y", "x*y", "sin(z)", "z**2*x", "exp(y)"]

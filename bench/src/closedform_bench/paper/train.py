@@ -14,7 +14,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.files import write_text
-from closedform.live_progress import Table
+from closedform.live_progress import ProgressTable
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
 from closedform.progress import Progress
@@ -133,7 +133,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     for number in words.numbers or EXPERIMENTS:
         log.info("experiment %d, %s", number, EXPERIMENTS[number].name)
-        train_into(words.out, number, words.profile, seed=words.seed, progress=Table())
+        train_into(words.out, number, words.profile, seed=words.seed, progress=ProgressTable())
         log.info("experiment %d: %s", number, read_record(words.out, number))
 
 

@@ -8,18 +8,14 @@ from operator import itemgetter
 
 import numpy as np
 
+from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import TapeBatch
 from closedform.expressions.tree import Tree
 from closedform.searching.evolution.spelling import tidy, to_tree
-from closedform.searching.evolution.structure import Structure
+from closedform.searching.evolution.tree_facts import TreeFacts
 from closedform.searching.space import SearchSpace
-
-EXACT = 1e-13
-"""A misalignment that cannot be improved in double precision; what remains to be found is a simpler
-expression.
-"""
 
 
 @dataclass(slots=True)
@@ -47,9 +43,9 @@ class HallOfFame:
         """The lowest complexity at which the misalignment is no higher than this."""
         return min((size for size, entry in self.best.items() if entry[0] <= goal), default=None)
 
-    def offer(self, tapes: TapeBatch, misalignments: FloatArray, structure: Structure) -> None:
+    def offer(self, tapes: TapeBatch, misalignments: FloatArray, structure: TreeFacts) -> None:
         """Take in what beats everything of its complexity or less."""
-        misalignments = np.maximum(misalignments, EXACT)
+        misalignments = np.maximum(misalignments, ROUNDING)
         bounds = self._bounds()
         costs = np.minimum(structure.costs, len(bounds) - 1)
         hopeful = np.flatnonzero(

@@ -15,11 +15,11 @@ from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 from closedform.expressions.tree import Tree
 from closedform.searching.evolution.decode import decode, take
 from closedform.searching.evolution.hall_of_fame import HallOfFame
-from closedform.searching.evolution.operon import Breeder, Reading
+from closedform.searching.evolution.operon import Breeder, OperonReading
 from closedform.searching.evolution.spelling import to_operon, to_tree
-from closedform.searching.evolution.structure import Rules, Structure, describe, unseen
-from closedform.searching.evolution.sums import SumSolver
+from closedform.searching.evolution.summands import SumSolver
 from closedform.searching.evolution.survival import survival_scores
+from closedform.searching.evolution.tree_facts import Rules, TreeFacts, describe, unseen
 
 MAX_FITTED = 6
 """Trees with more constants are not fitted: it takes long, and they are no answers."""
@@ -57,7 +57,7 @@ class Judged:
 
     individuals: list[Any]
     tapes: TapeBatch
-    structure: Structure
+    structure: TreeFacts
     misalignments: FloatArray
 
 
@@ -174,7 +174,7 @@ class Island:
             found[index] = tree is not None and self.hall.space.has_form(tree, self.hall.names)
         return found
 
-    def _choose(self, misalignments: FloatArray, structure: Structure) -> NDArray[np.int64]:
+    def _choose(self, misalignments: FloatArray, structure: TreeFacts) -> NDArray[np.int64]:
         """Which trees to fit: a random share of the better half of those with few constants and a
         structure of their own.
         """
@@ -189,8 +189,8 @@ class Island:
         return np.sort(self._rng.choice(better, quota, replace=False))
 
     def _fit(
-        self, individuals: list[Any], reading: Reading, leaves: NDArray[np.int64], tapes: TapeBatch,
-        misalignments: FloatArray, chosen: NDArray[np.int64],
+        self, individuals: list[Any], reading: OperonReading, leaves: NDArray[np.int64],
+        tapes: TapeBatch, misalignments: FloatArray, chosen: NDArray[np.int64],
     ) -> tuple[TapeBatch, FloatArray]:  # fmt: skip
         part, nodes = take(tapes, chosen)
         iterations = np.full(len(chosen), self._fitting.iterations)

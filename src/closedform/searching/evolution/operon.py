@@ -107,7 +107,7 @@ def load() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OperonReading:
     """Individuals as flat arrays: the node's hashes and the leaves' coefficients, one tree after
     the other.
 
@@ -249,7 +249,7 @@ class Breeder:
             return None
         return self._individual(tree)
 
-    def read(self, individuals: Sequence[Any]) -> Reading:
+    def read(self, individuals: Sequence[Any]) -> OperonReading:
         """The individuals' nodes, as arrays."""
         hash_of = attrgetter("HashValue")
         hashes: list[int] = []
@@ -262,7 +262,7 @@ class Breeder:
             coefficients += tree.GetCoefficients()
             starts[position] = len(hashes)
             leaf_starts[position] = len(coefficients)
-        return Reading(
+        return OperonReading(
             np.array(hashes, dtype=np.uint64), np.array(coefficients), starts, leaf_starts
         )
 

@@ -5,16 +5,12 @@ end of the queue.
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 
 DUPLICATE = 1e6
 """Added to the score of a tree whose structure, or whose pair of objectives, occurs already."""
-
-SAME = 1e-9
-"""Relative difference of misalignments below which two trees of one complexity count as the
-same.
-"""
 
 
 def survival_scores(

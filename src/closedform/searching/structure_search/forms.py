@@ -100,7 +100,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class FormTerm:
     """A form of the quantity in a place, times a coefficient; `sign` is that of the form's values,
     0 if it changes.
     """
@@ -158,9 +158,9 @@ class Forms:
             self.signs[kept],
         )
 
-    def term(self, number: int, place: int, coefficient: float) -> Term:
+    def term(self, number: int, place: int, coefficient: float) -> FormTerm:
         """A form times a coefficient, of the quantity in a place."""
-        return Term(self.form(number), place, coefficient, int(self.signs[number]))
+        return FormTerm(self.form(number), place, coefficient, int(self.signs[number]))
 
     def form(self, number: int) -> Form:
         """A form with its constants."""

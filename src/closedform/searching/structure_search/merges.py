@@ -7,11 +7,12 @@ from functools import cache
 import numpy as np
 
 from closedform.alignment.comparison import Comparison, prepare
+from closedform.alignment.tolerances import DEPENDENT
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import Forms, Term, basic_forms, screened
+from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms, screened
 from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
 from closedform.searching.structure_search.screening import screen
 from closedform.searching.structure_search.writing import description, fit_plain, written
@@ -28,9 +29,6 @@ MANY = 100
 
 OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
 """What the other quantity may enter by where one enters by a sum of two functions."""
-
-DEPENDENT = 1e-7
-"""Two functions with a smaller squared sine between their slopes are one function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,9 @@ class Pair:
         weights = self.data.weights[self.few] * sizes**2
         return prepare(points, frames[:, :, None], tangent=metric, weights=weights)
 
-    def merges(self, sums: Sequence[Sequence[Term]], typical: float, level: float) -> list[Merge]:
+    def merges(
+        self, sums: Sequence[Sequence[FormTerm]], typical: float, level: float
+    ) -> list[Merge]:
         """Sums as merges, constants fitted; the shortest descriptions first."""
         if not sums:
             return []

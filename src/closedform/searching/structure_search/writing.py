@@ -10,6 +10,7 @@ import numpy as np
 
 from closedform.alignment.comparison import Comparison
 from closedform.alignment.refit import Tapes
+from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
@@ -18,10 +19,7 @@ from closedform.expressions.fitted_constants import constant_values, with_number
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
 from closedform.searching.products import product_of_powers
-from closedform.searching.structure_search.forms import Form, Term
-
-FLOOR = 1e-13
-"""Losses below this differ by rounding."""
+from closedform.searching.structure_search.forms import Form, FormTerm
 
 EFFECTIVE, BIASED = 200, 40
 """Points count as at most so many independent ones: with noise, and where a network's bias is alike
@@ -74,7 +72,7 @@ class Draft:
         return Tree(tuple(tokens)), tuple(holes)
 
 
-def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
+def written(terms: Sequence[FormTerm]) -> list[tuple[Tree, tuple[int, ...]]]:
     """A sum of forms, or its exponential if there are logarithms: a tree, and the positions of the
     constants to be fitted.
     """
@@ -93,14 +91,15 @@ def written(terms: Sequence[Term]) -> list[tuple[Tree, tuple[int, ...]]]:
         tree = _powers(draft, logs, exponents)
         if plain:
             grown = [
-                Term(term.form, term.place, term.coefficient / unit, term.sign) for term in plain
+                FormTerm(term.form, term.place, term.coefficient / unit, term.sign)
+                for term in plain
             ]
             tree = apply("mul", tree, apply("exp", _sum(draft, grown, first_is_one=False)))
         drafts.append(draft.done(tree))
     return drafts
 
 
-def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[float]]:
+def _exponents(logs: Sequence[FormTerm], unit: float) -> list[list[Fraction] | list[float]]:
     """Exponents of a product; if a base changes its sign, whole ones that are near."""
     exponents = [term.coefficient / unit for term in logs]
     turning = [term for term in logs if not term.sign]
@@ -124,7 +123,7 @@ def _exponents(logs: Sequence[Term], unit: float) -> list[list[Fraction] | list[
     return [exponents for place, exponents in enumerate(found) if exponents not in found[:place]]
 
 
-def _upright(logs: Sequence[Term], exponents: Sequence[Fraction]) -> list[Fraction]:
+def _upright(logs: Sequence[FormTerm], exponents: Sequence[Fraction]) -> list[Fraction]:
     """The product or its inverse, whichever has what changes its sign above the line: a pole inside
     the data is no map.
     """
@@ -134,7 +133,7 @@ def _upright(logs: Sequence[Term], exponents: Sequence[Fraction]) -> list[Fracti
     return [-exponent for exponent in exponents] if below else list(exponents)
 
 
-def _sum(draft: Draft, terms: Sequence[Term], *, first_is_one: bool = True) -> Tree:
+def _sum(draft: Draft, terms: Sequence[FormTerm], *, first_is_one: bool = True) -> Tree:
     tree: Tree | None = None
     for number, term in enumerate(terms):
         inner = draft.form(term.form, term.place)
@@ -145,7 +144,7 @@ def _sum(draft: Draft, terms: Sequence[Term], *, first_is_one: bool = True) -> T
     return tree
 
 
-def _powers(draft: Draft, logs: Sequence[Term], exponents: Sequence[Fraction | float]) -> Tree:
+def _powers(draft: Draft, logs: Sequence[FormTerm], exponents: Sequence[Fraction | float]) -> Tree:
     tree: Tree | None = None
     for term, exponent in zip(logs, exponents, strict=True):
         base = draft.form(term.form, term.place)
@@ -194,7 +193,7 @@ def description(
     loss: FloatArray | float, cost: FloatArray | float, effective: int = EFFECTIVE
 ) -> FloatArray:
     """How many nats it takes to describe a field by a form and what it leaves over."""
-    return effective / 2 * np.log(np.asarray(loss) + FLOOR) + NATS * np.asarray(cost)
+    return effective / 2 * np.log(np.asarray(loss) + ROUNDING) + NATS * np.asarray(cost)
 
 
 def _fitted(
@@ -227,7 +226,7 @@ def made_plain(
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
     uncertainty.
     """
-    allowed = value * (1 + 4 / min(comparison.n_points, effective)) + FLOOR
+    allowed = value * (1 + 4 / min(comparison.n_points, effective)) + ROUNDING
     left = list(positions)
     while left:
         trials = [

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
-from closedform.searching.terms.beam import Support
 from closedform.searching.terms.moments import Moments
-
-EXACT = 1e-10
-"""Misalignment of a sum that fits exactly, as moments show it."""
+from closedform.searching.terms.term_beam import Support
 
 WORST = 0.05
 """Sums of a larger misalignment are not looked at."""
@@ -122,12 +120,12 @@ def _null_spaces(moments: Moments) -> Iterator[tuple[FloatArray, bool]]:
         fitting = whitened @ vectors[:, :count]
         if count + empty.shape[1] <= MOST_DIMENSIONS:
             basis = np.concatenate([fitting / np.linalg.norm(fitting, axis=0), empty], axis=1)
-            yield np.linalg.qr(basis)[0], bool(values[count - 1] <= EXACT)
+            yield np.linalg.qr(basis)[0], bool(values[count - 1] <= PERFECT)
 
 
 def _gaps(values: FloatArray) -> list[int]:
     """How many of the ascending values lie before each of the first gaps."""
-    floor = np.maximum(values, EXACT)
+    floor = np.maximum(values, PERFECT)
     counts = [
         i for i in range(1, len(values)) if floor[i - 1] <= WORST and floor[i] >= GAP * floor[i - 1]
     ]

@@ -8,21 +8,21 @@ is a few such steps away.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from closedform.alignment.eigen import Fit
-from closedform.searching.terms.beam import Support
+from closedform.alignment.eigen import CoefficientFit
+from closedform.searching.terms.term_beam import Support
 
 MOST_EXCHANGED = 6
 """Sums of at most so many terms get other terms."""
 
 _BETTER = 0.95
 
-Fitted = tuple[Support, Fit]
+Fitted = tuple[Support, CoefficientFit]
 
 
 def refine(
     start: Support,
-    fit: Callable[[Sequence[Support]], list[Fit]],
-    extend: Callable[[Sequence[Support], Sequence[Fit]], Sequence[Support]],
+    fit: Callable[[Sequence[Support]], list[CoefficientFit]],
+    extend: Callable[[Sequence[Support], Sequence[CoefficientFit]], Sequence[Support]],
 ) -> Iterator[list[Fitted]]:
     """Sums on the way down from a good one.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.alignment.refit import refit
+from closedform.alignment.tolerances import PERFECT, ROUNDING
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
@@ -19,11 +20,14 @@ from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
 from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.beam import EXACT, Beam, OutOfTimeError
-from closedform.searching.structure_search.decomposition import Decomposition, decompose
+from closedform.searching.structure_search.decomposition_beam import (
+    DecompositionBeam,
+    OutOfTimeError,
+)
 from closedform.searching.structure_search.first_shots import first_shots
+from closedform.searching.structure_search.found_structure import Decomposition, decompose
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
-from closedform.searching.structure_search.reading import (
+from closedform.searching.structure_search.small_fields import (
     in_inputs,
     interferences,
     promising_sets,
@@ -32,10 +36,8 @@ from closedform.searching.structure_search.reading import (
 from closedform.searching.structure_search.writing import BIASED
 
 if TYPE_CHECKING:
-    from closedform.searching.structure_search.engine import StructureSearch
+    from closedform.searching.structure_search.structure_engine import StructureSearch
 
-PERFECT = 1e-10
-"""A misalignment below this is rounding."""
 
 TOLERANCE = 1.5
 """A merge may lose so many times what noise makes a true one lose; some noise is always estimated
@@ -88,7 +90,7 @@ SETS, FORMULAS = 4, 3
 """Small fields that are read, and formulas of each that are tried."""
 
 
-class Run:
+class StructureRun:
     """What one search found so far."""
 
     def __init__(
@@ -103,9 +105,9 @@ class Run:
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
         self.limit = _Part(clock, options.apart)
-        self.beam = Beam(self.data, space, self.limit, EXACT, self._show)
+        self.beam = DecompositionBeam(self.data, space, self.limit, ROUNDING, self._show)
         self.is_structured = self.is_known = True
-        self.is_biased, self.bias = False, EXACT
+        self.is_biased, self.bias = False, ROUNDING
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -134,7 +136,7 @@ class Run:
         that is much better takes its place.
         """
         known, self.is_known = self.front, False
-        self.beam.set_level(EXACT)
+        self.beam.set_level(ROUNDING)
         lowest = self.lowest
         self._read_what_is_left()
         self.is_known = True
@@ -144,7 +146,7 @@ class Run:
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
-        if level > EXACT and self.is_biased:
+        if level > ROUNDING and self.is_biased:
             self.beam.data = replace(self.data, effective=BIASED)
         self.beam.set_level(level)
         self.limit.share = share
@@ -186,14 +188,14 @@ class Run:
             name for column, name in enumerate(self.field.names) if column not in used
         )
         self._divide(self.start)
-        if self.start.loss > EXACT and not self._is_solved():
+        if self.start.loss > ROUNDING and not self._is_solved():
             self.start, self.unused = whole, ()
             self.beam.states.clear()
 
     def _divide(self, state: State) -> None:
         try:
             self.beam.divide(state, only_good=True)
-            if self.beam.level > EXACT and not self._is_solved() and state is self.start:
+            if self.beam.level > ROUNDING and not self._is_solved() and state is self.start:
                 self.beam.divide(state, only_good=False)
         except OutOfTimeError:
             pass
@@ -206,10 +208,10 @@ class Run:
         Noise gives all inputs that do not matter about the same share.
         """
         shares = self.data.weights @ self.data.directions**2
-        if self.beam.level == EXACT:
-            return [column for column, share in enumerate(shares) if share > EXACT]
+        if self.beam.level == ROUNDING:
+            return [column for column, share in enumerate(shares) if share > ROUNDING]
         order = np.argsort(shares)
-        gaps = (shares[order[1:]] + EXACT) / (shares[order[:-1]] + EXACT)
+        gaps = (shares[order[1:]] + ROUNDING) / (shares[order[:-1]] + ROUNDING)
         widest = int(gaps.argmax())
         is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
         # What an input that does not matter has of the field is noise, so it loses no more than a
@@ -230,7 +232,7 @@ class Run:
         resolution = quality.noise_resolution_degrees
         apart = self.options.apart
         if found == 0:
-            return [(EXACT, apart)]
+            return [(ROUNDING, apart)]
         is_resolved = resolution is not None and resolution <= RESOLVED
         if is_resolved and quality.noise_misalignment > UNSEEN:
             noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
@@ -241,11 +243,11 @@ class Run:
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True
         self.is_structured = evidence > WEAK
-        self.bias = max(EXACT, TOLERANCE * found)
+        self.bias = max(ROUNDING, TOLERANCE * found)
         if not self.is_structured:
             # Hardly any structure, or an exact one that is hidden: a look is enough.
-            return [(EXACT, BRIEF)]
-        return [(EXACT, HALF), (self.bias, apart)]
+            return [(ROUNDING, BRIEF)]
+        return [(ROUNDING, HALF), (self.bias, apart)]
 
     def _may_be_noise(self, found: float) -> bool:
         """Whether the field's own estimate allows for so much noise in every direction."""
@@ -310,7 +312,7 @@ class Run:
         if field is None:
             return []
         space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
-        goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > EXACT else 1e-12
+        goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > ROUNDING else 1e-12
         (rng,) = self.rng.spawn(1)
         # Values of quantities may be of any size; what overflows is no answer.
         with np.errstate(all="ignore"):
@@ -370,7 +372,7 @@ class Run:
         return self.lowest <= PERFECT or any(
             self.is_known and self.beam.is_good(state, self.start)
             for state in complete
-            if self.beam.level > EXACT
+            if self.beam.level > ROUNDING
         )
 
     def _may_go_on(self) -> bool:

@@ -60,7 +60,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class TreeFacts:
     """What is known of each tree of a batch.
 
     Attributes
@@ -83,7 +83,7 @@ class Structure:
     constants: NDArray[np.int64]
 
 
-def describe(tapes: TapeBatch, rules: Rules) -> Structure:
+def describe(tapes: TapeBatch, rules: Rules) -> TreeFacts:
     """Cost, key and legality of every tree."""
     costs, keys = np.empty(tapes.n_trees, np.int64), np.empty(tapes.n_trees, np.uint64)
     allowed, constants = np.empty(tapes.n_trees, np.bool_), np.empty(tapes.n_trees, np.int64)
@@ -93,7 +93,7 @@ def describe(tapes: TapeBatch, rules: Rules) -> Structure:
         rules.costs, rules.inside_function, rules.inside_input, rules.max_power,
         rules.variable_exponents, costs, keys, allowed, constants,
     )  # fmt: skip
-    return Structure(costs, keys, allowed, constants)
+    return TreeFacts(costs, keys, allowed, constants)
 
 
 def unseen(

@@ -25,7 +25,7 @@ STEPS, REGION_STEPS = 20, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FamilyForm:
     """Terms of a sum, one of which has the coefficient 1.
 
     Attributes
@@ -116,7 +116,7 @@ def coefficients_of(concept: Expression) -> dict[Key, float]:
     return {skeleton(term): float(number) for number, term in scaled_terms(concept.tree)}
 
 
-def common_form(concepts: Sequence[Expression], field: GradientField) -> Form:
+def common_form(concepts: Sequence[Expression], field: GradientField) -> FamilyForm:
     """All terms of some concepts; the unit is the one whose least share in any of them is largest.
 
     A term that is missing somewhere cannot be the unit, so an index where a coefficient vanishes
@@ -136,17 +136,17 @@ def common_form(concepts: Sequence[Expression], field: GradientField) -> Form:
         least = {key: min(least[key], shares[key] / total) for key in terms}
     keys = list(terms)
     unit = max(range(len(keys)), key=lambda place: (least[keys[place]], -place))
-    return Form(tuple(terms.values()), unit, names)
+    return FamilyForm(tuple(terms.values()), unit, names)
 
 
 def fit_form(
-    form: Form, field: GradientField, start: Expression | None = None, *, errors: bool = True
+    form: FamilyForm, field: GradientField, start: Expression | None = None, *, errors: bool = True
 ) -> FormFit:
     """Fit a form's constants to a field.
 
     Parameters
     ----------
-    form : Form
+    form : FamilyForm
     field : GradientField
         Over the same inputs.
     start : Expression, optional

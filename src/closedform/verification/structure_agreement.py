@@ -7,7 +7,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.searching.decomposition import Combination
-from closedform.verification.evidence import Evidence
+from closedform.verification.check_evidence import Evidence
 
 CLEARLY = 10.0
 """How many times more than the field itself a formula must depart from a combination: the field's

@@ -8,10 +8,10 @@ from typing import Any
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
+from closedform.laws.change_parts import ChangeParts
 from closedform.laws.counting import Count
 from closedform.laws.drift import Drift
 from closedform.laws.law_test import LawTest
-from closedform.laws.residuals import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Law:
     ----------
     concept : Expression
     verdict : Verdict
-    change : Change
+    change : ChangeParts
         On rows that nothing was fitted to; 1 is as much as it varies.
     test : LawTest or None
         On held-out trajectories; None where there are none.
@@ -34,7 +34,7 @@ class Law:
 
     concept: Expression
     verdict: Verdict
-    change: Change
+    change: ChangeParts
     test: LawTest | None = None
     drift: Drift | None = None
     interpretation: Interpretation | None = None

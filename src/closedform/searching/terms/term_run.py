@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.alignment.constant_fit import fit_constants
-from closedform.alignment.eigen import Fit, fit_coefficients
+from closedform.alignment.eigen import CoefficientFit, fit_coefficients
+from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
@@ -18,29 +19,29 @@ from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Clock
 from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.beam import (
+from closedform.searching.terms.draft_sums import drafted
+from closedform.searching.terms.exact_sums import WORST, exact_sums
+from closedform.searching.terms.exponents import MOST_SUMS, with_fitted_exponents
+from closedform.searching.terms.families import family_libraries
+from closedform.searching.terms.jacobian import differentiate
+from closedform.searching.terms.judged_sums import Finds, Formula, comparison
+from closedform.searching.terms.library import Term, build_library
+from closedform.searching.terms.next_terms import Lines, prepare_lines
+from closedform.searching.terms.prepared import Prepared, prepare
+from closedform.searching.terms.refinement import refine
+from closedform.searching.terms.term_beam import (
     VANISHING,
-    Beam,
     Sums,
     Support,
+    TermBeam,
     Width,
     extend,
     merged,
     singles,
 )
-from closedform.searching.terms.drafts import drafted
-from closedform.searching.terms.exact_sums import WORST, exact_sums
-from closedform.searching.terms.exponents import MOST_SUMS, with_fitted_exponents
-from closedform.searching.terms.families import family_libraries
-from closedform.searching.terms.finds import PERFECT, Finds, Formula, comparison
-from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.library import Term, build_library
-from closedform.searching.terms.lines import Lines, prepare_lines
-from closedform.searching.terms.prepared import Prepared, prepare
-from closedform.searching.terms.refinement import refine
 
 if TYPE_CHECKING:
-    from closedform.searching.terms.engine import TermSearch
+    from closedform.searching.terms.term_engine import TermSearch
 
 FEW_TERMS = 45
 """Libraries up to this size are searched to the end: that is quick, and a truth's last term may
@@ -82,7 +83,7 @@ Job = tuple[Lines | None, Sums, float]
 """Lines, sums to be extended and the largest eigenvalue, as `extend` takes them."""
 
 
-class Run:
+class TermRun:
     """One search and what it has found so far."""
 
     def __init__(
@@ -185,7 +186,7 @@ class Run:
             supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
             fits = self._fit(library, supports)
             values = tuple(fit.misalignment for fit in fits)
-            self._judge(library, Beam(tuple(supports), tuple(sizes), values), fits)
+            self._judge(library, TermBeam(tuple(supports), tuple(sizes), values), fits)
             if self.finds.least <= PERFECT:
                 return
             good = {s: value for s, value in zip(supports, values, strict=True) if value <= WORST}
@@ -278,7 +279,7 @@ class Run:
         """Refine the best sums while the budget lasts, whether or not its target is reached."""
         join = self.space.costs.of("add")
 
-        def extended(parts: Sequence[Support], fits: Sequence[Fit]) -> Sequence[Support]:
+        def extended(parts: Sequence[Support], fits: Sequence[CoefficientFit]) -> Sequence[Support]:
             beam = self._extend(library, list(zip(parts, fits, strict=True)), [])
             return () if beam is None else beam.supports[:N_EXCHANGES]
 
@@ -289,7 +290,7 @@ class Run:
                 if self._has_no_time():
                     return
                 sizes = [library.cost(support, join) for support, _ in level]
-                beam = Beam(
+                beam = TermBeam(
                     tuple(s for s, _ in level),
                     tuple(sizes),
                     tuple(fit.misalignment for _, fit in level),
@@ -316,8 +317,11 @@ class Run:
         return Width(self.options.width, self.options.per_complexity)
 
     def _extend(
-        self, library: Prepared, going: list[tuple[Support, Fit]], complete: list[Support]
-    ) -> Beam | None:
+        self,
+        library: Prepared,
+        going: list[tuple[Support, CoefficientFit]],
+        complete: list[Support],
+    ) -> TermBeam | None:
         """The supports of one term more; None when the budget is used up."""
         sums_now = Sums(
             np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going])
@@ -331,9 +335,9 @@ class Run:
 
     def _extended(
         self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]
-    ) -> Beam | None:
+    ) -> TermBeam | None:
         """The best supports of several extensions; None when the budget is used up."""
-        parts: list[Beam] = []
+        parts: list[TermBeam] = []
         join = self.space.costs.of("add")
         for lines, starting, largest in jobs:
             steps = extend(
@@ -357,8 +361,8 @@ class Run:
     def _bound(self) -> float:
         return self.finds.bound(self.space.max_complexity)
 
-    def _fit(self, library: Prepared, supports: Sequence[Support]) -> list[Fit]:
-        fits: list[Fit] = []
+    def _fit(self, library: Prepared, supports: Sequence[Support]) -> list[CoefficientFit]:
+        fits: list[CoefficientFit] = []
         for support in supports:
             projected, frames = library.projected(support, self.sample)
             fits.append(
@@ -370,10 +374,13 @@ class Run:
             if self._has_no_time():
                 # What is left counts as not fitted.
                 missing = len(supports) - len(fits)
-                return fits + [Fit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
+                return (
+                    fits
+                    + [CoefficientFit(np.ones(len(support)), np.ones(len(support)), 1.0)] * missing
+                )
         return fits
 
-    def _judge(self, library: Prepared, beam: Beam, fits: Sequence[Fit]) -> None:
+    def _judge(self, library: Prepared, beam: TermBeam, fits: Sequence[CoefficientFit]) -> None:
         """Turn fits into formulas, and judge those that may be on the front, on all points."""
         made = drafted(library.terms, beam, fits, self.finds.steps(), self.space, self.field.names)
         if made:

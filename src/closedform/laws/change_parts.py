@@ -20,7 +20,7 @@ _MOST_MEDIANS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeParts:
     """How much a function changes along a motion; 1 is as much as it varies.
 
     Attributes
@@ -35,7 +35,7 @@ class Change:
     systematic: float
 
 
-def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> Change:
+def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> ChangeParts:
     """Split changes into what the place predicts and the rest.
 
     Parameters
@@ -55,16 +55,16 @@ def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generat
     1.0
     """
     if not np.isfinite(changes).all():
-        return Change(np.inf, np.inf)
+        return ChangeParts(np.inf, np.inf)
     total = float(np.sqrt(np.mean(changes**2)))
     if total == 0 or len(changes) < 20:
-        return Change(total, total)
+        return ChangeParts(total, total)
     # Near critical points of a function its gradient has any direction: they may not drown the
     # rest.
     most = _MOST_MEDIANS * float(np.median(np.abs(changes)))
     calm = np.clip(changes, -most, most) if most > 0 else changes
     shares = [_predicted(calm, scaled, rng), _neighbours(calm, scaled)]
-    return Change(total, float(np.sqrt(max(shares))))
+    return ChangeParts(total, float(np.sqrt(max(shares))))
 
 
 def _predicted(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> float:

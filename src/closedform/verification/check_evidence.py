@@ -11,7 +11,7 @@ from closedform.interpretation.answer import FrontEntry
 from closedform.interpretation.evidence import Alignment, Phi
 from closedform.interpretation.verdict import CheckResult
 from closedform.searching.decomposition import Decomposition
-from closedform.verification.alternatives import Outcome
+from closedform.verification.alternatives import Contested
 from closedform.verification.thresholds import Thresholds
 
 
@@ -35,7 +35,7 @@ class Evidence:
     thresholds : Thresholds
     alignment : Alignment
     phi : Phi or None
-    outcome : Outcome
+    outcome : Contested
         How the concept compares with its rivals.
     not_looked : CheckResult or None
         Why no rivals were looked for.
@@ -57,7 +57,7 @@ class Evidence:
     thresholds: Thresholds
     alignment: Alignment
     phi: Phi | None
-    outcome: Outcome
+    outcome: Contested
     not_looked: CheckResult | None = None
     others: tuple[FrontEntry, ...] = ()
     structure: Decomposition | None = None

@@ -31,7 +31,7 @@ combination.
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class InputStructure:
     """What the directions say about the concept.
 
     Attributes
@@ -105,7 +105,7 @@ class Structure:
         return Expression(expression.tree.fold(leaf, apply), self.names)
 
 
-def find_structure(field: GradientField) -> Structure:
+def find_structure(field: GradientField) -> InputStructure:
     """Look for inputs to leave out and inputs to take together.
 
     Examples
@@ -116,7 +116,9 @@ def find_structure(field: GradientField) -> Structure:
     >>> structure.groups
     (((0, 1.0), (1, 2.0)),)
     """
-    whole = Structure(field.names, tuple(((column, 1.0),) for column in range(len(field.names))))
+    whole = InputStructure(
+        field.names, tuple(((column, 1.0),) for column in range(len(field.names)))
+    )
     counted = field.weights > 0
     if field.tangent.kind != "none" or counted.sum() < 10:
         return whole
@@ -126,7 +128,9 @@ def find_structure(field: GradientField) -> Structure:
     if not relevant:
         return whole
     groups = _groups(scaled, relevant, field.scale)
-    return Structure(field.names, tuple(groups), tuple(_sentences(field.names, relevant, groups)))
+    return InputStructure(
+        field.names, tuple(groups), tuple(_sentences(field.names, relevant, groups))
+    )
 
 
 def _groups(

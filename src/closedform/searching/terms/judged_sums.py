@@ -10,15 +10,13 @@ from itertools import accumulate
 import numpy as np
 
 from closedform.alignment.comparison import Comparison, prepare
+from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
-
-PERFECT = 1e-11
-"""A misalignment below this is rounding: nothing can be better."""
 
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all

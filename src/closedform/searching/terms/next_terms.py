@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.tolerances import DEPENDENT
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import Jacobian
 
 _ROUNDS = 3
-_DEPENDENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def _smaller_pair(a11, a12, a22, b11, b12, b22):
     second is singular.
     """
     determinant = b11 * b22 - b12 * b12
-    if not determinant > _DEPENDENT * b11 * b22:
+    if not determinant > DEPENDENT * b11 * b22:
         return 0.0, 0.0, False
     middle = 0.5 * (a11 * b22 + a22 * b11 - 2 * a12 * b12)
     spread = np.sqrt(max(middle * middle - determinant * (a11 * a22 - a12 * a12), 0.0))

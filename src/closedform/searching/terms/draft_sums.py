@@ -4,20 +4,21 @@ worth the work.
 
 from collections.abc import Sequence
 
-from closedform.alignment.eigen import Fit
+from closedform.alignment.eigen import CoefficientFit
+from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.beam import Beam, Support
-from closedform.searching.terms.finds import NEAR, PERFECT, Formula, Steps
-from closedform.searching.terms.formula import Sum, sums, write
+from closedform.searching.terms.judged_sums import NEAR, Formula, Steps
 from closedform.searching.terms.library import Term
+from closedform.searching.terms.sum_formula import Sum, sums, write
+from closedform.searching.terms.term_beam import Support, TermBeam
 
 
 def drafted(
     library: Sequence[Term],
-    beam: Beam,
-    fits: Sequence[Fit],
+    beam: TermBeam,
+    fits: Sequence[CoefficientFit],
     known: Steps,
     space: SearchSpace,
     names: Sequence[str],
@@ -28,8 +29,8 @@ def drafted(
     ----------
     library : sequence of Term
         To which the beam's supports point.
-    beam : Beam
-    fits : sequence of Fit
+    beam : TermBeam
+    fits : sequence of CoefficientFit
         One for each support.
     known : Steps
         The best misalignment of each complexity so far: what is far above it is left out.

@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
+from closedform.alignment.tolerances import DEPENDENT, PERFECT
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
 from closedform.laws.motions import Motion
 from closedform.laws.supports import best_supports
-from closedform.searching.terms.beam import Support
-from closedform.searching.terms.exact_sums import EXACT, exact_sums
-from closedform.searching.terms.formula import Sum, plain_number, sums, write
+from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.library import Term
 from closedform.searching.terms.moments import Moments
+from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
+from closedform.searching.terms.term_beam import Support
 
 MOST_TERMS = 24
 """Longest sum: the hyperdeterminant of 2x2x2 tensors has twelve terms."""
@@ -31,11 +32,10 @@ MOST_LONG = 40
 """Longer ones that are fitted, the cheapest."""
 
 _CONSTANT = 1e-7
-_DEPENDENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class LawFit:
     """Terms of a library along a motion, ready to be fitted; all have the spread 1.
 
     Attributes
@@ -72,7 +72,7 @@ class Fit:
         return self.null.shape[1] > 0
 
 
-def prepare_fit(motion: Motion, library: Sequence[Term]) -> Fit | None:
+def prepare_fit(motion: Motion, library: Sequence[Term]) -> LawFit | None:
     """Terms of a library along a motion; None if none of them varies."""
     table = motion.table([term.tree for term in library])
     units = table.values.std(axis=0)
@@ -83,7 +83,7 @@ def prepare_fit(motion: Motion, library: Sequence[Term]) -> Fit | None:
     units, kept = units[varies], table.kept[varies]
     values = (table.values[:, varies] - table.values[:, varies].mean(axis=0)) / units
     changes = table.changes[:, varies] / units
-    return Fit(
+    return LawFit(
         [library[k].tree for k in kept],
         np.array([library[k].cost for k in kept], dtype=np.int64),
         changes,
@@ -96,7 +96,7 @@ def prepare_fit(motion: Motion, library: Sequence[Term]) -> Fit | None:
     )
 
 
-def find_sums(fit: Fit, names: tuple[str, ...], rng: np.random.Generator) -> list[Expression]:
+def find_sums(fit: LawFit, names: tuple[str, ...], rng: np.random.Generator) -> list[Expression]:
     """Sums of few and cheap terms that change least along the motion."""
     found: dict[Expression, None] = {}
     for support in _supports(fit, rng):
@@ -108,7 +108,7 @@ def find_sums(fit: Fit, names: tuple[str, ...], rng: np.random.Generator) -> lis
     return list(found)
 
 
-def _supports(fit: Fit, rng: np.random.Generator) -> list[Support]:
+def _supports(fit: LawFit, rng: np.random.Generator) -> list[Support]:
     """Which terms: sparse vectors of the null space, or of what noise leaves of one."""
     whole = np.eye(len(fit.trees))
     if fit.is_exact:
@@ -141,7 +141,7 @@ def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:
     turn = axes[varies].T / sizes[varies] * np.sqrt(len(values))
     _, left, vectors = svd(changes @ turn / np.sqrt(len(changes)), full_matrices=True)
     exact = np.zeros(turn.shape[1], dtype=bool)
-    exact[: len(left)] = left <= np.sqrt(EXACT)
+    exact[: len(left)] = left <= np.sqrt(PERFECT)
     exact[len(left) :] = True  # fewer rows than terms
     fitting = turn @ vectors[exact].T
     if not fitting.shape[1]:
@@ -150,7 +150,7 @@ def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:
     return np.linalg.qr(basis)[0]
 
 
-def reduced(fit: Fit, support: list[int]) -> list[int]:
+def reduced(fit: LawFit, support: list[int]) -> list[int]:
     """A sum without the terms that noise explains: dropping one costs less than the logarithm of
     the number of rows, as Schwarz's criterion has it.
     """
@@ -168,7 +168,7 @@ def reduced(fit: Fit, support: list[int]) -> list[int]:
         if not options:
             return support
         value, rest = min(options, key=lambda option: option[0])
-        if len(fit.changes) * np.log(max(value, EXACT) / max(best, EXACT)) > 2 * np.log(
+        if len(fit.changes) * np.log(max(value, PERFECT) / max(best, PERFECT)) > 2 * np.log(
             len(fit.changes)
         ):
             return support
@@ -176,14 +176,14 @@ def reduced(fit: Fit, support: list[int]) -> list[int]:
     return support
 
 
-def smallest(fit: Fit, support: Sequence[int]) -> tuple[float | None, FloatArray]:
+def smallest(fit: LawFit, support: Sequence[int]) -> tuple[float | None, FloatArray]:
     """The least mean square of the change of terms' sums that vary, and the coefficients."""
     some = list(support)
     if fit.is_exact:
         return _smallest_exactly(fit.changes[:, some], fit.values[:, some])
     block = np.ix_(some, some)
     lengths, axes = np.linalg.eigh(fit.spread[block])
-    varies = lengths > _DEPENDENT
+    varies = lengths > DEPENDENT
     if not varies.any():
         return None, np.zeros(len(some))
     turn = axes[:, varies] / np.sqrt(lengths[varies])
@@ -204,7 +204,7 @@ def _smallest_exactly(changes: FloatArray, values: FloatArray) -> tuple[float | 
     return float(left[-1] ** 2), turn @ vectors[-1]
 
 
-def _written(fit: Fit, support: Sequence[int], vector: FloatArray) -> list[Tree]:
+def _written(fit: LawFit, support: Sequence[int], vector: FloatArray) -> list[Tree]:
     shares = (vector * fit.units[list(support)]) ** 2
     trees = [fit.trees[k] for k in support]
     options = sums(vector, shares / shares.max())

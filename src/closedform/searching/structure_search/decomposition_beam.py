@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial import KDTree
 
+from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.space import SearchSpace
@@ -36,9 +37,6 @@ from closedform.searching.structure_search.quantities import (
     substitute,
 )
 from closedform.searching.structure_search.writing import description
-
-EXACT = 1e-12
-"""A merge that loses less is exact up to rounding."""
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -69,7 +67,7 @@ class Limit(Protocol):
         ...
 
 
-class Beam:
+class DecompositionBeam:
     """States that were found, and how to find more.
 
     Parameters
@@ -127,17 +125,17 @@ class Beam:
         is 0 if some are exact.
         """
         merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
-        if any(merge.loss < EXACT for merge in merges):
+        if any(merge.loss < ROUNDING for merge in merges):
             return 0.0, np.inf, 0.0
         level, self.level = self.level, np.inf
         try:
             merges += self._all(start, wider=False)
         finally:
             self.level = level
-        best = max(merges, key=lambda merge: merge.evidence(EXACT), default=None)
+        best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
         if best is None:
             return 0.0, 0.0, 0.0
-        return best.loss, best.evidence(EXACT), self._shared(start, best)
+        return best.loss, best.evidence(ROUNDING), self._shared(start, best)
 
     def _shared(self, start: State, merge: Merge) -> float:
         """The share of a merge's loss that nearest neighbours have in common, in its two inputs or
@@ -177,7 +175,7 @@ class Beam:
         """
         self.add(start)
         # The first way down is mostly the right one; an exact merge is hardly ever false.
-        is_exact = self.level <= EXACT
+        is_exact = self.level <= ROUNDING
         widths = (1, NARROW if is_exact else WIDTH // 2) if only_good else (WIDTH,)
         for width in widths:
             for size in range(start.size, 1, -1):
@@ -200,9 +198,9 @@ class Beam:
         """States of fewer quantities that lose nothing: those of the first kind of merge that gives
         any.
         """
-        if self.level > EXACT and state.size == 2:
+        if self.level > ROUNDING and state.size == 2:
             return self._last_children(state)
-        if self.level > EXACT and (good := self._noisy_merges(state)):
+        if self.level > ROUNDING and (good := self._noisy_merges(state)):
             return self._merged(state, good)
         for find in self._kinds(state):
             if children := find():
@@ -256,7 +254,7 @@ class Beam:
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
         ranked = self._ranked(state, good)
-        chosen = ranked[: NARROW if self.level <= EXACT else CHILDREN]
+        chosen = ranked[: NARROW if self.level <= ROUNDING else CHILDREN]
         singly = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
         together = self._applied(state, _apart(ranked))
         return singly if together is None else [together, *singly]
@@ -293,7 +291,7 @@ class Beam:
             found += [
                 child for merge in good[:1] if (child := self._applied(one, [merge])) is not None
             ]
-            if self.level <= EXACT and len(found) > NARROW:
+            if self.level <= ROUNDING and len(found) > NARROW:
                 break
         return sorted(found, key=lambda child: child.complexity)[:WIDTH]
 
@@ -309,7 +307,7 @@ class Beam:
             ),
         ):
             of_pair.setdefault(merge.places, []).append(merge)
-        if state.size == 2 or self.level <= EXACT:
+        if state.size == 2 or self.level <= ROUNDING:
             return sorted(
                 merges,
                 key=lambda m: float(

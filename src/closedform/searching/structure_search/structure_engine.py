@@ -12,12 +12,12 @@ from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
-from closedform.searching.evolution.engine import Evolution
+from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.merges import compile_structure
-from closedform.searching.structure_search.run import Run
-from closedform.searching.terms.engine import TermSearch
+from closedform.searching.structure_search.structure_run import StructureRun
+from closedform.searching.terms.term_engine import TermSearch
 from closedform.threads import single_threaded
 
 FEWEST = 30
@@ -86,7 +86,7 @@ class StructureSearch:
         if reason is not None:
             progress.close()
             return SearchResult(Front(), "finished", {**statistics, "remark": reason})
-        run = Run(self, field, space, clock, rng, progress)
+        run = StructureRun(self, field, space, clock, rng, progress)
         try:
             run.go()
         except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.run import Run, compile_terms
+from closedform.searching.terms.term_run import TermRun, compile_terms
 from closedform.threads import single_threaded
 
 
@@ -113,7 +113,7 @@ class TermSearch:
             )
         run = None
         try:
-            run = Run(self, field, space, clock, rng, progress)
+            run = TermRun(self, field, space, clock, rng, progress)
             run.stages()
         except KeyboardInterrupt:
             if run is None:

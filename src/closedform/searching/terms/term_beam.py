@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from closedform.alignment.eigen import extended_minima
 from closedform.arrays import FloatArray
-from closedform.searching.terms.lines import Lines
 from closedform.searching.terms.moments import Moments
+from closedform.searching.terms.next_terms import Lines
 
 Support = tuple[int, ...]
 
@@ -23,7 +23,7 @@ _AS_GOOD = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class Beam:
+class TermBeam:
     """Supports of one size, the most promising first.
 
     Attributes
@@ -60,7 +60,7 @@ class Width:
     per_size: int
 
 
-def singles(moments: Moments, costs: NDArray[np.int64], width: Width, bound: float) -> Beam:
+def singles(moments: Moments, costs: NDArray[np.int64], width: Width, bound: float) -> TermBeam:
     """The best single terms of complexity below the bound."""
     pool = _Pool(width)
     values = moments.single
@@ -98,7 +98,7 @@ def extend(
     width: Width,
     bound: float,
     largest: float = VANISHING,
-) -> Iterator[Beam | None]:
+) -> Iterator[TermBeam | None]:
     """The best supports of one term more.
 
     A support is worth its least misalignment on the line from the fitted sum towards the new term,
@@ -151,7 +151,7 @@ def extend(
     yield pool.beam()
 
 
-def merged(beams: Sequence[Beam]) -> Beam:
+def merged(beams: Sequence[TermBeam]) -> TermBeam:
     """All supports of several beams, each once."""
     rows = {
         support: (value, size)
@@ -159,7 +159,7 @@ def merged(beams: Sequence[Beam]) -> Beam:
         for support, size, value in zip(beam.supports, beam.sizes, beam.values, strict=True)
     }
     kept = sorted((value, size, support) for support, (value, size) in rows.items())
-    return Beam(
+    return TermBeam(
         tuple(s for _, _, s in kept),
         tuple(size for _, size, _ in kept),
         tuple(v for v, _, _ in kept),
@@ -234,7 +234,7 @@ class _Pool:
             if value < self.found.get(support, (np.inf, 0))[0]:
                 self.found[support] = (value, size)
 
-    def beam(self) -> Beam:
+    def beam(self) -> TermBeam:
         """The supports to go on with."""
         ranked = sorted((value, size, support) for support, (value, size) in self.found.items())
         chosen = dict.fromkeys(support for _, _, support in ranked[: self.width.best])
@@ -248,7 +248,7 @@ class _Pool:
             )
             best = min(best, by_size[size][0][0])
         kept = [(value, size, support) for value, size, support in ranked if support in chosen]
-        return Beam(
+        return TermBeam(
             tuple(s for _, _, s in kept),
             tuple(size for _, size, _ in kept),
             tuple(v for v, _, _ in kept),

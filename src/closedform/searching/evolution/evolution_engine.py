@@ -11,6 +11,7 @@ import numpy as np
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.alignment.constant_fit import fit_constants
+from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
@@ -23,13 +24,13 @@ from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.evolution.decode import Alphabet, decode
-from closedform.searching.evolution.hall_of_fame import EXACT, HallOfFame
+from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.evolution.island import Fitting, Island
 from closedform.searching.evolution.operon import Breeder, load, usable_operators
 from closedform.searching.evolution.spelling import tidy, to_tree
-from closedform.searching.evolution.structure import Rules, describe, unseen
-from closedform.searching.evolution.sums import SumSolver
+from closedform.searching.evolution.summands import SumSolver
 from closedform.searching.evolution.survival import survival_scores
+from closedform.searching.evolution.tree_facts import Rules, describe, unseen
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.threads import single_threaded
@@ -121,7 +122,7 @@ class Evolution:
         clock = budget.start()
         run, front, status = None, Front(), "interrupted"
         try:
-            run = Run(self, field, space, usable, rng)
+            run = EvolutionRun(self, field, space, usable, rng)
             status = run.go(clock, progress)
             front = run.front(polish=status != "interrupted")
         except KeyboardInterrupt:
@@ -151,7 +152,7 @@ class Era:
         return self.stale >= patience and self.lowest > goal
 
 
-class Run:
+class EvolutionRun:
     """One search: what it holds and how it goes on."""
 
     def __init__(
@@ -217,7 +218,7 @@ class Run:
             return "interrupted"
 
     def _loop(self, clock: Clock, progress: Progress) -> Status:
-        goal = max(EXACT, clock.budget.target or 0.0)
+        goal = max(ROUNDING, clock.budget.target or 0.0)
         lowest, quiet, news = 1.0, 0, 0.0
         simplest: int | None = None
         era = Era()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedform.families.family import Reading, holds
-from closedform.families.form import common_form, fit_form
+from closedform.families.family import NeuronReading, holds
+from closedform.families.family_form import common_form, fit_form
 from closedform.families.tolerances import MATERIAL_DEGREES, MOVED
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NeuronChange:
     """What became of one neuron.
 
     Attributes
@@ -59,10 +59,10 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NetworkComparison:
     """What `closedform.compare` found: one change for each neuron that both have."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[NeuronChange, ...]
     unmatched: tuple[str, ...] = ()
 
     @property
@@ -97,12 +97,12 @@ class Comparison:
 
 
 def compare_readings(
-    first: Sequence[Reading],
-    second: Sequence[Reading],
+    first: Sequence[NeuronReading],
+    second: Sequence[NeuronReading],
     *,
     moved: float = MOVED,
     degrees: float = MATERIAL_DEGREES,
-) -> Comparison:
+) -> NetworkComparison:
     """Compare neurons of the same name."""
     others = {reading.label: reading for reading in second}
     changes = [
@@ -112,12 +112,16 @@ def compare_readings(
     ]
     known = {reading.label for reading in first}
     unmatched = sorted(known.symmetric_difference(others))
-    return Comparison(tuple(changes), tuple(unmatched))
+    return NetworkComparison(tuple(changes), tuple(unmatched))
 
 
 def compare_one(
-    first: Reading, second: Reading, *, moved: float = MOVED, degrees: float = MATERIAL_DEGREES
-) -> Change:
+    first: NeuronReading,
+    second: NeuronReading,
+    *,
+    moved: float = MOVED,
+    degrees: float = MATERIAL_DEGREES,
+) -> NeuronChange:
     """What became of one neuron.
 
     The form is the same if that of one, the simpler first, holds on the field of the other.
@@ -125,13 +129,13 @@ def compare_one(
     a, b = first.concept, second.concept
     if a is None or b is None:
         status = "none" if a is None and b is None else "appeared" if a is None else "lost"
-        return Change(first.label, status, str(a or ""), str(b or ""))
+        return NeuronChange(first.label, status, str(a or ""), str(b or ""))
     for concept in sorted((a, b), key=lambda concept: concept.complexity()):
         form = common_form([concept], first.field)
         if holds(form, first, degrees) and holds(form, second, degrees):
             break
     else:
-        return Change(first.label, "other", str(a), str(b))
+        return NeuronChange(first.label, "other", str(a), str(b))
     fits = [fit_form(form, reading.field, concept) for reading in (first, second)]
     shifts = []
     for place, term in enumerate(form.constants):
@@ -143,4 +147,4 @@ def compare_one(
         shifts.append(Shift(term, before, after, difference / error if difference else 0.0))
     status = "moved" if any(abs(shift.errors) > moved for shift in shifts) else "kept"
     texts = [str(fit.expression) for fit in fits]
-    return Change(first.label, status, texts[0], texts[1], tuple(shifts))
+    return NeuronChange(first.label, status, texts[0], texts[1], tuple(shifts))

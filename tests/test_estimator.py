@@ -159,7 +159,7 @@ def test_legacy_random_states_are_seeds():
         )
         for seed in [*range(8)] * 2
     ]
-    found = [fit.concept_ for fit in fits]
+    found = [fit.interpretation_.front[0].expression for fit in fits]
     assert found[:8] == found[8:]
     assert len(set(found)) == 2
 

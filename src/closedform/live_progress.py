@@ -160,7 +160,7 @@ class ProgressTable:
     --------
     >>> import io
     >>> stream = io.StringIO()
-    >>> table = Table(stream)
+    >>> table = ProgressTable(stream)
     >>> table.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
     >>> stream.getvalue()
     'terms  50%, 3 s left, 12k eval/s, misalignment 1.0e-03, x**2 + v\\n'
@@ -256,7 +256,7 @@ def _rows(snapshot: Snapshot) -> list[_TableRow]:
 def _drawing(snapshot: Snapshot, console: Any) -> Any:
     from rich import box
     from rich.console import Group
-    from rich.table import ProgressTable as RichTable
+    from rich.table import Table as RichTable
     from rich.text import Text
 
     heading = Text(

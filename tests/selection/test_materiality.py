@@ -12,7 +12,11 @@ TEXTS = ("lnA - 2.03*tau", "lnA - 2.03*tau - 0.11*lnA*tau")
 
 def scene(simple, longer):
     """Two candidates, the second with one more term, equally wrong in every region."""
-    contenders = [SimpleNamespace(expression=cf.parse(t, names=["tau", "lnA"])) for t in TEXTS]
+    formulas = [cf.parse(text, names=["tau", "lnA"]) for text in TEXTS]
+    contenders = [
+        SimpleNamespace(expression=formula, complexity=formula.complexity(), errors=())
+        for formula in formulas
+    ]
     scores = RegionalScores(
         np.outer([simple, longer], np.ones(24)), np.full(24, 1 / 24), (np.empty(0), np.empty(0))
     )

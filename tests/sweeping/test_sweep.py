@@ -60,6 +60,7 @@ def test_every_neuron_has_a_record(finished_store):
         "neurons": 8,
         "before": 0,
         "verified": 6,
+        "ambiguous": 0,
         "approximate": 0,
         "none": 2,
         "failed": 0,

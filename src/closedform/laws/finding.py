@@ -17,7 +17,7 @@ from closedform.laws.degeneracy import Degeneracy, find_degeneracy
 from closedform.laws.drift import measure_drift
 from closedform.laws.found_laws import Law, Laws
 from closedform.laws.law_search import LawCandidate, LawSearch
-from closedform.laws.law_test import KeptAlongOrbits, test_law
+from closedform.laws.law_test import KeptAlongOrbits, change_along_orbits
 from closedform.laws.motion_evidence import (
     Given,
     MotionEvidence,
@@ -255,7 +255,7 @@ class _Finder:
             # Of a handful of trajectories too few are held out to differ from each other.
             if len(groups) < FEWEST_ORBITS and isinstance(self.evidence.motion, Orbits):
                 groups = self.evidence.motion.groups
-        test = None if groups is None else test_law(one.concept, groups, self.rng)
+        test = None if groups is None else change_along_orbits(one.concept, groups, self.rng)
         noise = np.sqrt(max(one.change.total**2 - one.change.systematic**2, 0.0))
         doubt = ""
         if self.degeneracy is not None and self.degeneracy.share <= 3 * noise:

@@ -31,7 +31,7 @@ def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
     >>> radius, angle = rng.uniform(1, 2, (200, 1)), rng.uniform(0, 6.3, (200, 2))
     >>> pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2)
     >>> print(fit_on_orbits(parse("x**2 + 1.1*y**2", ["x", "y"]), pairs))
-    x**2 + y**2
+    x**2 + 1*y**2
     """
     free = free_constants(concept)
     some = groups[:MOST_ORBITS]

@@ -33,7 +33,9 @@ class LawTest:
     n_orbits: int
 
 
-def test_law(concept: Expression, groups: FloatArray, rng: np.random.Generator) -> LawTest:
+def change_along_orbits(
+    concept: Expression, groups: FloatArray, rng: np.random.Generator
+) -> LawTest:
     """Compare changes along trajectories with differences between them.
 
     Parameters
@@ -49,9 +51,9 @@ def test_law(concept: Expression, groups: FloatArray, rng: np.random.Generator) 
     >>> rng = np.random.default_rng(0)
     >>> radius, angle = rng.uniform(1, 2, (50, 1)), rng.uniform(0, 6.3, (50, 9))
     >>> groups = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2)
-    >>> test_law(parse("x**2 + y**2", ["x", "y"]), groups, rng).high < 1e-9
+    >>> change_along_orbits(parse("x**2 + y**2", ["x", "y"]), groups, rng).high < 1e-9
     True
-    >>> test_law(parse("x", ["x", "y"]), groups, rng).low > 1
+    >>> change_along_orbits(parse("x", ["x", "y"]), groups, rng).low > 1
     True
     """
     with np.errstate(all="ignore"):

@@ -35,7 +35,7 @@ def mixed_library(
     >>> points = np.random.default_rng(0).uniform(1, 2, (20, 2))
     >>> space = SearchSpace(max_degree=1)
     >>> [str(t.tree.root) for t in mixed_library(space, ["x", "y"], points, np.ones(2), ())]
-    ['0', '1']
+    ['Variable(index=0)', 'Variable(index=1)']
     """
     terms = {
         term.tree: term for term in family_library("polynomials", space, names, points, scale, None)

@@ -77,7 +77,7 @@ def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     --------
     >>> concept = np.linspace(-1, 1, 200)
     >>> print(fit_one(concept, 3 - 2 * concept, "auto"))
-    3.0 + (-2.0*g)
+    3 + (-2*g)
     """
     usable = np.isfinite(concept) & np.isfinite(latent)
     concept, latent = concept[usable], latent[usable]

@@ -13,6 +13,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.gradient_field import GradientField
 from closedform.searching.products import (
@@ -21,7 +22,6 @@ from closedform.searching.products import (
     factor_powers,
     inverse,
     product_of_powers,
-    summands_of,
 )
 from closedform.searching.tolerances import DEFINED, FEWER_REVERSED, NEAREST_TO_ZERO, REVERSED
 
@@ -93,7 +93,7 @@ def _other_powers(tree: Tree) -> list[Tree]:
 
 def _common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:
     """A sum as a product: what all summands have in common, and the sum of what is left."""
-    summands = list(summands_of(tree, 1))
+    summands = list(signed_terms(tree))
     powers = [collected_powers(summand) for _, summand in summands]
     common = {
         base: min((each.get(base, Fraction(0)) for each in powers), key=abs)

@@ -82,6 +82,8 @@ class Portfolio:
         Share that is kept for exchanging parts of the best formulas in the end.
     structured : float
         Share for it; a field in which it sees no structure costs a third of that.
+    beside : float
+        Share for sums of terms where it has found a formula as good as a network's bias.
 
     Examples
     --------
@@ -99,7 +101,8 @@ class Portfolio:
     reduced: float = 0.8
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
-    structured: float = 0.8
+    structured: float = 0.5
+    beside: float = 0.2
     exchanged: float = 0.15
 
     @property
@@ -139,9 +142,16 @@ class Portfolio:
         whole = run.whole
         if self.structure is not None and self._search_by_structure(run, self.structure):
             return
-        known = whole.front if self._is_solved_up_to_bias(run) else None
-        self._search_by_others(run, can_evolve=can_evolve)
-        if known is not None and whole.lowest > MUCH_BETTER * known.lowest:
+        if not self._is_solved_up_to_bias(run):
+            self._search_by_others(run, can_evolve=can_evolve)
+            return
+        # Sums of plain terms are short, so they may compete; what evolution adds would fit the bias
+        # and nothing else, unless it is exact.
+        run.ask(self._small_terms, whole, run.clock.budget.share(self.beside))
+        known = whole.front
+        if run.may_go_on():
+            self._search_by_others(run, can_evolve=can_evolve)
+        if whole.lowest > MUCH_BETTER * known.lowest:
             whole.front = known
 
     def _is_solved_up_to_bias(self, run: JointRun) -> bool:

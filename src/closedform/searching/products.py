@@ -1,4 +1,4 @@
-"""Products and sums as lists: bases with exponents, summands with signs, and back."""
+"""Products as lists of bases with exponents, and back."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -7,6 +7,7 @@ import numpy as np
 
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.operators import OPERATORS
+from closedform.expressions.sums_and_products import power_of, product_of
 from closedform.expressions.tree import Constant, Tree, apply, constant
 
 
@@ -41,17 +42,9 @@ def product_of_powers(factors: Sequence[tuple[Tree, Fraction]]) -> Tree:
     above, below = [], []
     for base, exponent in factors:
         if exponent:
-            power = base if abs(exponent) == 1 else apply("pow", base, constant(abs(exponent)))
-            (above if exponent > 0 else below).append(power)
-    tree = _multiplied(above) if above else constant(1)
-    return apply("div", tree, _multiplied(below)) if below else tree
-
-
-def _multiplied(parts: Sequence[Tree]) -> Tree:
-    tree = parts[0]
-    for part in parts[1:]:
-        tree = apply("mul", tree, part)
-    return tree
+            (above if exponent > 0 else below).append(power_of(base, abs(exponent)))
+    tree = product_of(above) if above else constant(1)
+    return apply("div", tree, product_of(below)) if below else tree
 
 
 def collected_powers(tree: Tree) -> dict[Tree, Fraction]:
@@ -71,16 +64,6 @@ def constant_factor(tree: Tree) -> float:
     if tree.root == "neg":
         return -constant_factor(tree.children[0])
     return float(evaluate(tree, np.zeros((1, 1)))[0]) if tree.is_constant else 1.0
-
-
-def summands_of(tree: Tree, sign: int = 1) -> Iterator[tuple[int, Tree]]:
-    """Signs and terms of a sum."""
-    if tree.root in ("add", "sub"):
-        left, right = tree.children
-        yield from summands_of(left, sign)
-        yield from summands_of(right, sign if tree.root == "add" else -sign)
-    else:
-        yield sign, tree
 
 
 def powers_spelled(tree: Tree) -> Tree:

@@ -45,9 +45,10 @@ HELPS = 0.9
 """Plain numbers are fitted where that lowers the misalignment at least to this share."""
 
 
-FLOOR, MOST_DIGITS = 1e-16, range(2, 10)
-"""A misalignment is the square of an error: below the first it is rounding, and the second, that of
-one direction's arithmetic, sees no more than eight digits of a constant."""
+FLOOR, FEW_DIGITS = 1e-16, range(2, 5)
+"""A misalignment is the square of an error: below the first it is rounding, which hides all but
+eight digits of a constant. So only numbers of few digits, 0.3 and 2.998, are told from fits that
+end beside them; 9.869604 may be the square of pi."""
 
 SMALL = 0.25
 """Fitted constants below this are also tried as 0."""
@@ -273,7 +274,7 @@ def _rounded(expression: Expression, field: GradientField) -> Expression:
     if not values:
         return expression
     exact = float(field_misalignment(expression, field).mean())
-    for digits in MOST_DIGITS:
+    for digits in FEW_DIGITS:
         numbers = [float(f"{value:.{digits}g}") for value in values]
         plain = Expression(with_numbers(expression.tree, places, numbers), expression.names)
         if float(field_misalignment(plain, field).mean()) <= 2 * exact + FLOOR:
@@ -359,11 +360,17 @@ def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contende
 
 
 def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:
-    """Thin out what is crowded: first those on the front, then the lowest of the rest."""
-    best, on_front, rest = np.inf, [], []
+    """Thin out what is crowded: the best fit stays, then the largest steps of the front, then the
+    lowest of the rest. A choice lies before a small step and after a large one.
+    """
+    best, steps, rest = np.inf, [], []
     for contender in contenders:
-        (on_front if contender.misalignment < best else rest).append(contender)
+        if contender.misalignment < best:
+            steps.append((best / max(contender.misalignment, PERFECT), contender))
+        else:
+            rest.append(contender)
         best = min(best, contender.misalignment)
+    steps[-1] = (np.inf, steps[-1][1])
+    steps.sort(key=lambda step: -step[0])
     rest.sort(key=lambda c: (c.misalignment, c.order))
-    # The simplest are the first to go: the best fit has to be among those that are compared.
-    return [*on_front[-MOST:], *rest][:MOST]
+    return [*(contender for _, contender in steps), *rest][:MOST]

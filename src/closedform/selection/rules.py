@@ -18,9 +18,10 @@ from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree
 from closedform.keywords import suggestion
-from closedform.searching.products import factor_powers, powers_spelled, summands_of
+from closedform.searching.products import factor_powers, powers_spelled
 from closedform.selection.contenders import Contender, Order, count_parts
 from closedform.selection.regions import RegionalScores
 
@@ -381,7 +382,7 @@ def open_form(tree: Tree) -> object:
     >>> open_form(parse("x**2 + y").tree) == open_form(parse("x + y").tree)
     False
     """
-    summands = [part for _, part in summands_of(tree) if not part.is_constant]
+    summands = [part for _, part in signed_terms(tree) if not part.is_constant]
     return frozenset(Counter(_open_product(part) for part in summands).items())
 
 

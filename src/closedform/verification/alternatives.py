@@ -84,6 +84,7 @@ def compare_all(
     is_network: bool,
     is_fixed: bool = False,
     make: bool = True,
+    floor: float = 0.0,
 ) -> Contested:
     """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
 
@@ -104,6 +105,8 @@ def compare_all(
         Whether the concept's constants stay as they are: a stated formula.
     make : bool
         Whether rivals are made.
+    floor : float
+        Misalignments below it count as this one.
     """
     few = field.subset(_different(field, rng))
     own = concept.rename(field.names)
@@ -124,7 +127,7 @@ def compare_all(
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
-    judge = _Judge(contest, sources, few, fit, lines, space, rng)
+    judge = _Judge(contest, sources, few, fit, lines, space, rng, floor)
     return Contested(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
 
 
@@ -180,6 +183,7 @@ class _Judge:
     lines: Thresholds
     space: SearchSpace
     rng: np.random.Generator
+    floor: float
 
     @property
     def own(self) -> Expression:
@@ -189,7 +193,8 @@ class _Judge:
         """The concept with all constants fitted, if that is significantly better."""
         form, result = self.contest.expressions[1], compare(self.contest, 0, 1)
         places = free_positions(form.tree, form.names)
-        if self.fit.kind == "exact" or result.z > -self.lines.significance or not places:
+        is_enough = self.fit.kind == "exact" or self.fit.total <= self.floor
+        if is_enough or result.z > -self.lines.significance or not places:
             return None
         return refit([form], self.field, positions=[places])[0][0]
 
@@ -225,8 +230,8 @@ class _Judge:
         """Logarithm of the ratio of misalignments, with the price of what is longer."""
         if not np.isfinite(ratio):
             return np.inf
-        total, costs = max(self.fit.total, self.lines.rounding), self.space.costs
-        log_ratio = np.log(max(ratio * self.fit.total, self.lines.rounding) / total)
+        floor, costs = max(self.lines.rounding, self.floor), self.space.costs
+        log_ratio = np.log(max(ratio * self.fit.total, floor) / max(self.fit.total, floor))
         further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
         return float(log_ratio + self.lines.price * further)
 

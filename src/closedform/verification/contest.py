@@ -91,10 +91,14 @@ def hold_contest(
         fit, _ = tapes.fit(comparison_of(few), STEPS)
         fitted, rows = fit.read(), np.flatnonzero(half != side)
         judged = field.subset(rows)
+        # All residuals have the sign of the first form's gradient, which is smooth: that of a
+        # noisy frame may depend on the noise, and neighbours would seem to share it.
+        signs = np.where(residuals(fitted[0], judged)[1] < 0, -1.0, 1.0)
         for place, form in enumerate(fitted):
-            left[place, rows] = judged.tangent.ambient(residuals(form, judged)[0][:, :, None])[
-                :, :, 0
-            ]
+            # Where a formula is not finite its residuals are not numbers, and stay so.
+            with np.errstate(invalid="ignore"):
+                ambient = judged.tangent.ambient(residuals(form, judged)[0][:, :, None])
+            left[place, rows] = signs[:, None] * ambient[:, :, 0]
     return Contest(tuple(fitted), left, labels)
 
 

@@ -33,6 +33,8 @@ class Circumstances:
     query : callable or None
         The network's gradients at points of one's choice.
     hypothesis : Expression or None
+    floor : float
+        Misalignments below it count as this one: the rule's, if it has one.
     """
 
     field: GradientField
@@ -41,6 +43,7 @@ class Circumstances:
     lines: Thresholds
     query: Query | None = None
     hypothesis: Expression | None = None
+    floor: float = 0.0
 
     @property
     def is_network(self) -> bool:
@@ -81,15 +84,19 @@ def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Con
     return compare_all(
         case.concept, known, about.field, about.space, about.lines, rng,
         is_network=about.is_network, is_fixed=case.is_stated,
-        make=case.makes_rivals,
+        make=case.makes_rivals, floor=about.floor,
     )  # fmt: skip
 
 
 def _better(case: Case, outcome: Contested, about: Circumstances) -> Expression | None:
-    """The best of the rivals that are clearly better, their price paid."""
-    if case.is_stated or not outcome.rivals:
+    """The best of the rivals in the user's space that are clearly better, their price paid."""
+    if case.is_stated:
         return None
-    best, lines = outcome.rivals[0], about.lines
-    # Its price is paid: the rest is a matter of significance.
-    is_better = best.difference < 0 and best.z < -lines.significance
-    return best.expression if is_better else None
+    space, names = about.space, about.field.names
+    for rival in outcome.rivals:
+        # Its price is paid: the rest is a matter of significance.
+        is_better = rival.difference < 0 and rival.z < -about.lines.significance
+        is_allowed = rival.complexity <= space.max_complexity
+        if is_better and is_allowed and space.allows(rival.expression.tree, names):
+            return rival.expression
+    return None

@@ -102,6 +102,8 @@ def split(left: FloatArray, scaled: FloatArray) -> Split:
     >>> abs(split(noise[0], points).z) < 3, split(noise[0] + trend, points).z > 5
     (True, True)
     """
+    if len(scaled) < 2:
+        return Split(float((left**2).sum(axis=1).mean()), 0.0, 0.0)
     nearest = np.asarray(KDTree(scaled).query(scaled, k=2)[1])[:, 1]
     shared = np.einsum("nd,nd->n", left, left[nearest])
     total = float(np.einsum("nd,nd->n", left, left).mean())

@@ -141,7 +141,8 @@ def verify(
     if hopeless is not None:
         return Interpretation(field.names, hopeless, field.quality, provenance)
     generator = np.random.default_rng(seed)
-    about = Circumstances(field, selection, how.space, lines, query, guess)
+    floor = float(getattr(how.rule, "floor", 0.0))
+    about = Circumstances(field, selection, how.space, lines, query, guess, floor)
     if selection is not None:
         case = chosen_case(selection, field, given, how, lines.rounding, generator)
     else:

@@ -77,7 +77,7 @@ def bench(
     Example:
       closedform bench --systems kepler,sir --noise 1 --json
       closedform bench --suite random --seed 4711 --count 20 --processor
-      closedform bench --suite verdict --systems networks --seed 4711 --store runs --processor
+      closedform bench --suite verdict --systems networks --store runs
     """
     from closedform.reading.one_field import compile_all
     from closedform.searching.budget import processor_seconds

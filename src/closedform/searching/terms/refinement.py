@@ -52,7 +52,7 @@ def refine(
     ...     (2,): 0.4,
     ...     (0, 1, 2): 0.09,
     ... }
-    >>> fit = lambda parts: [Fit(np.ones(1), np.ones(1), value[part]) for part in parts]
+    >>> fit = lambda parts: [CoefficientFit(np.ones(1), np.ones(1), value[part]) for part in parts]
     >>> [
     ...     min(level, key=lambda pair: pair[1].misalignment)[0]
     ...     for level in refine((0, 1, 2), fit, lambda parts, fits: [])

@@ -18,8 +18,9 @@ from closedform.families.family_form import (
     degrees_of,
     fit_form,
 )
-from closedform.families.tolerances import MATERIAL_DEGREES, TIMES_WORSE
+from closedform.families.tolerances import TIMES_WORSE
 from closedform.field.gradient_field import GradientField
+from closedform.selection.tolerances import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
     import pandas

@@ -1,10 +1,5 @@
 """The numbers by which forms count as the same, with their reasons."""
 
-MATERIAL_DEGREES = 0.1
-"""An angle that matters to nobody: a form that is this near to the network's directions holds, even
-if a longer one is nearer. Networks trained to a relative error of 0.1% are wrong by about as much.
-"""
-
 TIMES_WORSE = 2.0
 """A form also holds where it is at most so many times worse than what was read there; the choice of
 a concept pays for longer formulas by the same factor.

@@ -30,32 +30,16 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Front
 from closedform.searching.orientation import oriented
 from closedform.selection.regions import RegionalScores, divide, score_regions
-
-MOST, VARIANTS = 20, 3
-"""Contenders that are judged by region, in all and of one form; each costs a fit for every
-region.
-"""
-
-SHORT = 24
-"""Variants of at most so many nodes get a canonical form of their own; longer ones are as tidy as
-what they come from.
-"""
-
-HELPS = 0.9
-"""Plain numbers are fitted where that lowers the misalignment at least to this share."""
-
-
-FLOOR, FEW_DIGITS = 1e-16, range(2, 5)
-"""A misalignment is the square of an error: below the first it is rounding, which hides all but
-eight digits of a constant. So only numbers of few digits, 0.3 and 2.998, are told from fits that
-end beside them; 9.869604 may be the square of pi."""
-
-SMALL = 0.25
-"""Fitted constants below this are also tried as 0."""
-
-NEAR = 3.0
-"""A form stays in the running while its misalignment is within this factor of the best before it in
-the rule's order: no rule prefers what fits three times worse and comes later."""
+from closedform.selection.tolerances import (
+    FEW_DIGITS,
+    FITTING_HELPS,
+    MOST_CONTENDERS,
+    NEAR_BEST,
+    ROUNDED_AWAY,
+    SHORT_FORM,
+    SMALL_CONSTANT,
+    VARIANTS,
+)
 
 Order = tuple[Any, ...]
 """What contenders are sorted by; smaller comes first."""
@@ -183,7 +167,7 @@ def gather(
     written = [
         (
             canonical_form(c.expression, sample)
-            if c.expression.tree.size <= SHORT
+            if c.expression.tree.size <= SHORT_FORM
             else c.expression,
             c.engine,
         )
@@ -277,7 +261,7 @@ def _rounded(expression: Expression, field: GradientField) -> Expression:
     for digits in FEW_DIGITS:
         numbers = [float(f"{value:.{digits}g}") for value in values]
         plain = Expression(with_numbers(expression.tree, places, numbers), expression.names)
-        if float(field_misalignment(plain, field).mean()) <= 2 * exact + FLOOR:
+        if float(field_misalignment(plain, field).mean()) <= 2 * exact + ROUNDED_AWAY:
             return plain
     return expression
 
@@ -311,7 +295,7 @@ def _loosened(
         for expression, after, old, (_, engine) in zip(
             fitted, misalignments, before, plain, strict=True
         )
-        if after < HELPS * old and after > PERFECT
+        if after < FITTING_HELPS * old and after > PERFECT
     ]
 
 
@@ -330,12 +314,12 @@ def _without_small_numbers(expression: Expression) -> list[Expression]:
     return [
         Expression(with_numbers(expression.tree, [place], [0.0]), expression.names)
         for place, value in zip(places, values, strict=True)
-        if abs(value) < SMALL
+        if abs(value) < SMALL_CONSTANT
     ]
 
 
 def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contender]:
-    """Those near the front, at most `MOST`, and few of each form: the plainest variants that do not
+    """Those near the front, not too many, and few of each form: the plainest variants that do not
     fit much worse.
     """
     ordered = sorted(contenders, key=lambda c: (ranking.order(c), c.misalignment))
@@ -346,14 +330,14 @@ def _thinned(contenders: Sequence[Contender], ranking: Ranking) -> list[Contende
     best, kept = np.inf, []
     variants: Counter[object] = Counter()
     for contender, form in zip(ordered, forms, strict=True):
-        is_near = contender.misalignment <= max(NEAR * best, PERFECT)
+        is_near = contender.misalignment <= max(NEAR_BEST * best, PERFECT)
         # Plain numbers come first; the fitted ones that they have to stand against stay too.
         is_lowest = contender.misalignment == lowest[form]
         if is_near and (variants[form] < VARIANTS or is_lowest):
             kept.append(contender)
             variants[form] += 1
         best = min(best, contender.misalignment)
-    if len(kept) <= MOST:
+    if len(kept) <= MOST_CONTENDERS:
         return kept
     chosen = _most_telling(kept)
     return [contender for contender in kept if contender in chosen]
@@ -373,4 +357,4 @@ def _most_telling(contenders: Sequence[Contender]) -> list[Contender]:
     steps[-1] = (np.inf, steps[-1][1])
     steps.sort(key=lambda step: -step[0])
     rest.sort(key=lambda c: (c.misalignment, c.order))
-    return [*(contender for _, contender in steps), *rest][:MOST]
+    return [*(contender for _, contender in steps), *rest][:MOST_CONTENDERS]

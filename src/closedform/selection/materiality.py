@@ -7,11 +7,7 @@ import numpy as np
 
 from closedform.selection.contenders import Contender
 from closedform.selection.rules import ByFactor, Scene
-
-MATERIAL_DEGREES = 0.1
-"""Networks that were trained to a relative error of 0.1% have directions that are wrong by about
-as much.
-"""
+from closedform.selection.tolerances import MATERIAL_DEGREES
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,7 @@ from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-
-N_REGIONS = 24
-SMALLEST = 5
-"""A region has at least so many points on average; with fewer points there are fewer regions."""
-
-REFIT_STEPS = 4
+from closedform.selection.tolerances import N_REGIONS, REFIT_STEPS, SMALLEST_REGION
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ def divide(
     """
     usable = np.flatnonzero(field.weights > 0)
     labels = np.full(field.n_points, -1, dtype=np.int64)
-    count = int(min(n_regions, max(len(usable) // SMALLEST, 1)))
+    count = int(min(n_regions, max(len(usable) // SMALLEST_REGION, 1)))
     if count < 2:
         labels[usable] = 0
         return labels

@@ -24,40 +24,19 @@ from closedform.keywords import suggestion
 from closedform.searching.products import factor_powers, powers_spelled
 from closedform.selection.contenders import Contender, Order, count_parts
 from closedform.selection.regions import RegionalScores
-
-FACTOR = 2.0
-"""How much each added term or constant must lower the misalignment (calibrated, see
-docs/verdict.md).
-"""
-
-NOISE_SHARE = 0.7
-"""Share of the estimated independent noise that no formula can explain, and that is taken off
-before ratios are formed.
-"""
-
-CONSTANT_FACTOR = 1.5
-"""How much a fitted number must lower the misalignment, compared with the same formula with a plain
-one. A network's bias moves the best constants: plain ones that are true were seen to cost a tenth.
-"""
-
-MOST_ERRORS, SIGNIFICANT = 8.0, 1e-6
-"""A plain number further away than so many standard errors (three, and the bias of networks, which
-is not in them) gives way to any gain that is significant."""
-
-NATS, BIAS_FACTOR = 0.2, 5.0
-"""What a unit of complexity has to gain where neighbouring points share what is left, as the
-logarithm of a factor, and the factor that is enough for any length. A richer formula fits some of a
-network's bias: one term more of eight units was seen to lower it up to four times, and a true one
-lowers it ten times or more.
-"""
-
-STEP, BEYOND = 0.9, 2
-"""A clear step lowers the misalignment to this share of the best before. So many steps beyond the
-first contender that none beats get canonical forms and variants too, for a variant may turn the
-choice."""
-
-N_RESAMPLES = 400
-CONFIDENCE = 0.95
+from closedform.selection.tolerances import (
+    BIAS_FACTOR,
+    CLEAR_STEP,
+    CONFIDENCE,
+    CONSTANT_FACTOR,
+    FACTOR,
+    MOST_ERRORS,
+    N_RESAMPLES,
+    NATS_PER_UNIT,
+    NOISE_SHARE,
+    SIGNIFICANT,
+    STEPS_BEYOND,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +127,7 @@ class Scene:
         """The log ratio that pays for the longer description of j; noise pays nothing."""
         share = 0.0 if self.systematic is None else float(self.systematic[j])
         longer = self.contenders[j].complexity - self.contenders[i].complexity
-        return share * min(NATS * longer, float(np.log(BIAS_FACTOR)))
+        return share * min(NATS_PER_UNIT * longer, float(np.log(BIAS_FACTOR)))
 
 
 class Rule(ABC):
@@ -196,7 +175,7 @@ class ByFactor(Rule):
         penalties = [self.penalty(contender.expression) for contender in contenders]
         logs = np.log(np.maximum(misalignments, PERFECT))
         best = np.minimum.accumulate([np.inf, *logs])[:-1]
-        is_step = logs <= best + np.log(STEP)
+        is_step = logs <= best + np.log(CLEAR_STEP)
         unbeaten = next(
             i
             for i in range(len(contenders))
@@ -208,7 +187,7 @@ class ByFactor(Rule):
         further = (
             np.cumsum(is_step[unbeaten + 1 :]) if unbeaten + 1 < len(contenders) else np.empty(0)
         )
-        within = np.concatenate([np.ones(unbeaten + 1), further <= BEYOND]).astype(bool)
+        within = np.concatenate([np.ones(unbeaten + 1), further <= STEPS_BEYOND]).astype(bool)
         return (within & (is_step | (np.arange(len(contenders)) == unbeaten))).tolist()
 
     def pick(self, scene: Scene) -> tuple[int, str, tuple[int, ...]]:

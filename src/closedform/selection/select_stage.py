@@ -14,13 +14,9 @@ from closedform.searching.result import SearchResult
 from closedform.selection.contenders import Contender, gather
 from closedform.selection.regions import systematic_shares
 from closedform.selection.rules import Choice, RuleLike, Scene, as_rule, choose
+from closedform.selection.tolerances import MOST_IN_CHOICE
 from closedform.selection.unit_charge import charged
 from closedform.threads import single_threaded
-
-MOST_IN_CHOICE = 1500
-"""Points that the choice compares on: each contender is fitted again without each of two dozen
-regions.
-"""
 
 _FORMAT = JsonFormat("closedform selection", schema=1, written_by="Selection.save")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedform.expressions.expression import Expression
-from closedform.selection.rules import FACTOR, ByFactor, Rule
+from closedform.selection.rules import ByFactor, Rule
+from closedform.selection.tolerances import FACTOR
 from closedform.units.legality import charge
 from closedform.units.units import Units
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
-from closedform.families.tolerances import MATERIAL_DEGREES
+from closedform.selection.tolerances import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

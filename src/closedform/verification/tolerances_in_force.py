@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 
 ROOMS = (
     "expressions",
@@ -16,6 +17,9 @@ ROOMS = (
 )
 """Those below the answer; what lies above only puts them together."""
 
+MODULES = ("tolerances", "thresholds")
+"""Where a room keeps its numbers; thresholds are those that a user may move."""
+
 
 def tolerances_in_force() -> dict[str, float]:
     """What the module ``tolerances`` of each room states, by room and name.
@@ -26,13 +30,12 @@ def tolerances_in_force() -> dict[str, float]:
     3.0
     """
     found: dict[str, float] = {}
-    for room in ROOMS:
-        module = f"closedform.{room}.tolerances"
-        if find_spec(module) is None:
-            continue
-        for name, value in vars(import_module(module)).items():
-            if name.isupper():
-                found |= _numbers(f"{room}.{name}", value)
+    for room, module in product(ROOMS, MODULES):
+        path = f"closedform.{room}.{module}"
+        if find_spec(path) is not None:
+            for name, value in vars(import_module(path)).items():
+                if name.isupper():
+                    found |= _numbers(f"{room}.{name}", value)
     return found
 
 

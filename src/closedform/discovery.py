@@ -21,7 +21,7 @@ from closedform.keywords import KeywordError, checked_keywords, suggestion
 from closedform.laws.finding import conserved
 from closedform.laws.found_laws import Laws
 from closedform.laws.law_refit import fit_on_orbits
-from closedform.laws.law_test import LawTest, test_law
+from closedform.laws.law_test import LawTest, change_along_orbits
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.randomness import Randomness, as_seed
@@ -224,7 +224,7 @@ def _tested(found: Discovery, pairs: FloatArray, seed: int) -> Discovery:
     """
     half, rng = len(pairs) // 2, np.random.default_rng([seed, 5])
     fitted = tuple(fit_on_orbits(concept, pairs[:half]) for concept in found.concepts)
-    tests = tuple(test_law(concept, pairs[half:], rng) for concept in fitted)
+    tests = tuple(change_along_orbits(concept, pairs[half:], rng) for concept in fitted)
     if not tests:
         return found
     worst = max(test.change for test in tests)

@@ -9,7 +9,7 @@ from closedform.laws.degeneracy import find_degeneracy
 from closedform.laws.drift import measure_drift
 from closedform.laws.law_refit import fit_on_orbits
 from closedform.laws.law_test import KeptAlongOrbits
-from closedform.laws.law_test import test_law as law_test
+from closedform.laws.law_test import change_along_orbits as law_test
 from closedform.laws.rollouts import RolloutError, follow_flow, repeat_steps
 from closedform.laws.velocities import differentiate_trajectories
 from closedform.networks.motion_source import as_row_function

@@ -104,7 +104,7 @@ def hold_contest(
 
 def compare(contest: Contest, own: int, rival: int) -> Margin:
     """Compare two forms of a contest."""
-    mine, theirs = contest.left[own], contest.left[rival]
+    mine, theirs = np.nan_to_num(contest.left[own], nan=1.0), contest.left[rival]
     m, t = (mine**2).sum(axis=1), (theirs**2).sum(axis=1)
     if not np.isfinite(t).all():
         return Margin(np.inf, np.inf, 1.0)
@@ -116,8 +116,10 @@ def compare(contest: Contest, own: int, rival: int) -> Margin:
     )
     error = 2 * np.sqrt((along**2).sum())
     tiny = np.finfo(float).tiny
-    return Margin(
-        float(t[kept].mean() / max(m[kept].mean(), tiny)),
-        float((t - m)[kept].sum() / max(error, tiny)),
-        float((apart[kept] ** 2).sum(axis=1).mean()),
-    )
+    # What is exact has no error: any difference is then infinitely significant.
+    with np.errstate(over="ignore"):
+        return Margin(
+            float(t[kept].mean() / max(m[kept].mean(), tiny)),
+            float((t - m)[kept].sum() / max(error, tiny)),
+            float((apart[kept] ** 2).sum(axis=1).mean()),
+        )

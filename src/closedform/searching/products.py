@@ -31,7 +31,7 @@ def factor_powers(tree: Tree, power: Fraction = Fraction(1)) -> Iterator[tuple[T
         yield from factor_powers(tree.children[0], power)
     elif tree.root == "pow" and isinstance(tree.children[1].root, Constant):
         yield from factor_powers(tree.children[0], power * tree.children[1].root.value)
-    elif isinstance(tree.root, str) and (fixed := OPERATORS[tree.root].power) is not None:
+    elif tree.children and (fixed := OPERATORS[str(tree.root)].power) is not None:
         yield from factor_powers(tree.children[0], power * fixed)
     elif not tree.is_constant:
         yield tree, power

@@ -141,7 +141,7 @@ def _verdict(best: FrontEntry) -> Verdict:
         "phi": f"Latent and concept have the rank correlation {best.phi.rank_correlation:.4f}.",
         "fit": "The formula is within the network's own error of about 2 degrees.",
         "advantage": "It is 138 times better than anything of half its complexity.",
-        "alternatives": "All of 64 other formulas are told from it.",
+        "alternatives": "The field tells it from all 64 other formulas.",
     }
     checks = [CheckResult(True, text, name=name) for name, text in passed.items()]
     checks.append(CheckResult(None, "The network is not at hand.", False, "faithfulness"))

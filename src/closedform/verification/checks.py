@@ -206,7 +206,7 @@ class NotOnlyLinear:
         tree = evidence.concept.tree
         if fit.kind != "network" or not is_linear(tree) or not may_be_accident(tree):
             return CheckResult.not_made(
-                "It is asked of linear formulas with coefficients or one input, and of networks.",
+                "Only linear formulas of networks can be the linear part of something curved.",
                 is_required=False,
             )
         share = curved_share(evidence.concept, evidence.field)
@@ -236,7 +236,9 @@ class Preferred:
             return CheckResult.made(
                 False, f"{best.expression} is {ratio:.3g} times better ({best.source})."
             )
-        said = f"None of {outcome.n_compared} other formulas is better by what it costs to write."
+        said = (
+            f"None of {outcome.n_compared} other formulas fits better once its length is paid for."
+        )
         return CheckResult.made(True, f"{said} {evidence.choice}".strip())
 
 
@@ -255,7 +257,7 @@ class OneOfAKind:
         others = outcome.alternatives
         if not others:
             return CheckResult.made(
-                True, f"All of {outcome.n_compared} other formulas are told from it."
+                True, f"The field tells it from all {outcome.n_compared} other formulas."
             )
         listed = "; ".join(str(rival.expression) for rival in others[:3])
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""

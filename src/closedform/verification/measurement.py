@@ -22,6 +22,7 @@ from closedform.verification.deciding import Circumstances
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.judgement import judge
 from closedform.verification.phi import fit_phi
+from closedform.verification.structure_agreement import structure_of
 
 N_ARROWS, N_ANGLES = 150, 400
 """Directions and angles that an answer keeps for its pictures."""
@@ -91,7 +92,7 @@ def measure(
         inputs=leave_one_out(concept, judged),
         hypothesis=None if guess is None else compare_hypothesis(concept, guess, judged),
         directions=_directions(concept, judged),
-        structure=structure,
+        structure=structure_of(concept, structure, judged),
     )
 
 

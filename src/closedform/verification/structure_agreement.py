@@ -1,13 +1,16 @@
 """Whether inputs enter a formula through the combinations through which they enter the field."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
-from closedform.searching.decomposition import Combination
+from closedform.searching.decomposition import Combination, Decomposition
 from closedform.verification.check_evidence import Evidence
+from closedform.verification.same_form import contains
 
 CLEARLY = 10.0
 """How many times more than the field itself a formula must depart from a combination: the field's
@@ -40,6 +43,26 @@ def disagreements(evidence: Evidence) -> list[str] | None:
                 f"{each.misalignment:.1g}); in the formula they do not ({value:.1g})."
             )
     return found if compared else None
+
+
+def structure_of(
+    concept: Expression, found: Decomposition | None, field: GradientField
+) -> Decomposition | None:
+    """What the search saw of the field's structure, without a whole formula that is not the answer.
+
+    The search by structure goes on until one formula is left. If another was chosen, the
+    combinations that this one was made of are still those of the field; the formula is a rival.
+    None if nothing but single inputs remains.
+    """
+    if found is None or len(found.combinations) != 1:
+        return found
+    (whole,) = found.combinations
+    # With other numbers it may be the answer, whose own are plain or fitted to more points.
+    if contains(parse(whole.formula, names=list(field.names)), concept.rename(field.names), field):
+        return found
+    if not any(part.parts for part in whole.parts):
+        return None
+    return replace(found, combinations=whole.parts)
 
 
 def _all(combinations: tuple[Combination, ...]) -> list[Combination]:

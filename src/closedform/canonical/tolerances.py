@@ -73,3 +73,11 @@ LARGEST_DISTANCE = 0.25
 
 NEAR_INSIDE = 0.05
 """How far log(c/k) may be from a simple number for c to be proposed as k times exp of it."""
+
+LONGEST_DENOMINATOR = 1000
+"""Of an exact field, numbers within the rounding of a fit (1e-9) of a fraction with no larger
+denominator are that fraction: one in a thousand would be by chance.
+"""
+
+LARGEST_LOGARITHM = 5
+"""Larger numbers are not read as logarithms of simple fractions."""

@@ -13,7 +13,7 @@ from closedform.selection.rules import Rule, RuleLike, as_rule
 from closedform.verification.checks import Check, all_checks
 from closedform.verification.thresholds import Thresholds, as_thresholds
 
-SEARCH_SHARE = 0.36
+SEARCH_SHARE = 0.45
 """Of the budget, for the search. The verdict gets the rest, which its two searches of half the data
 share.
 """

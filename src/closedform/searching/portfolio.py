@@ -101,7 +101,7 @@ class Portfolio:
     reduced: float = 0.8
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
-    structured: float = 0.5
+    structured: float = 0.55
     beside: float = 0.2
     exchanged: float = 0.15
 

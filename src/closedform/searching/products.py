@@ -81,3 +81,22 @@ def powers_spelled(tree: Tree) -> Tree:
         return apply(name, *parts) if fixed is None else apply("pow", *parts, constant(fixed))
 
     return tree.fold(lambda token: Tree((token,)), node)
+
+
+def powers_distributed(tree: Tree) -> Tree:
+    """The tree with powers of products written as products of powers; constant factors are left
+    out, as a fit finds them again.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> powers_distributed(parse("x + (y**9/z)**(1/3)").tree) == parse("x + y**3/z**(1/3)").tree
+    True
+    """
+
+    def node(name: str, *parts: Tree) -> Tree:
+        whole = apply(name, *parts)
+        is_power = name == "pow" and parts[0].root in ("mul", "div", "pow")
+        return product_of_powers(list(factor_powers(whole))) if is_power else whole
+
+    return tree.fold(lambda token: Tree((token,)), node)

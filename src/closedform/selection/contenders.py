@@ -16,6 +16,7 @@ from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
+from closedform.canonical.unrounded import unrounded
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import (
@@ -174,6 +175,7 @@ def gather(
         for c in near
     ]
     kept = _thinned([*first, *_fitted(written, field, costs)], ranking)
+    kept = [_unrounded(contender, field) for contender in kept]
     final = score_regions([contender.expression for contender in kept], field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
@@ -305,6 +307,15 @@ def _snapped(expression: Expression, errors: Sequence[float]) -> list[Expression
     return snapped_forms(
         expression, errors=[known.get(free.position, 0.0) for free in free_constants(expression)]
     )
+
+
+def _unrounded(contender: Contender, field: GradientField) -> Contender:
+    """The contender with the numbers that it has up to rounding, if it is exact and stays so."""
+    if contender.misalignment > PERFECT:
+        return contender
+    plain = unrounded(contender.expression)
+    is_exact = float(field_misalignment(plain, field).mean()) <= PERFECT
+    return replace(contender, expression=plain) if is_exact else contender
 
 
 def _without_small_numbers(expression: Expression) -> list[Expression]:

@@ -27,6 +27,7 @@ from closedform.searching.structure_search.merges import (
     Pair,
     find_doubles,
     find_merges,
+    find_profiles,
 )
 from closedform.searching.structure_search.quantities import (
     Data,
@@ -36,7 +37,6 @@ from closedform.searching.structure_search.quantities import (
     make_state,
     substitute,
 )
-from closedform.searching.structure_search.writing import description
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -104,8 +104,7 @@ class DecompositionBeam:
         """The shortest descriptions by so many quantities."""
         states = self.states.get(size, {}).values()
         return sorted(
-            states,
-            key=lambda state: float(description(state.loss, state.complexity, self.data.effective)),
+            states, key=lambda state: float(self.data.yardstick(state.loss, state.complexity))
         )[:count]
 
     def is_good(self, state: State, start: State) -> bool:
@@ -245,7 +244,9 @@ class DecompositionBeam:
             return kinds
         every = (*USUAL, *RARE)
         return [
-            *kinds,
+            *kinds[:3],
+            from_merges(lambda: self._profiles(state)),
+            *kinds[3:],
             from_merges(lambda: self._doubles(state)),
             turned(every, lambda one: self._all(one, wider=True)),
             turned(every, self._doubles),
@@ -266,6 +267,7 @@ class DecompositionBeam:
         merges = [
             *self._all(state, wider=False),
             *self._all(state, wider=True),
+            *self._profiles(state),
             *self._doubles(state),
         ]
         chosen = self._ranked(state, merges)[: 2 * WIDTH]
@@ -301,18 +303,12 @@ class DecompositionBeam:
         """
         of_pair: dict[tuple[int, ...], list[Merge]] = {}
         for merge in sorted(
-            merges,
-            key=lambda m: float(
-                description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
-            ),
+            merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
         ):
             of_pair.setdefault(merge.places, []).append(merge)
         if state.size == 2 or self.level <= ROUNDING:
             return sorted(
-                merges,
-                key=lambda m: float(
-                    description(m.loss + self.level / 10, complexity(m.tree), self.data.effective)
-                ),
+                merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
             )
         pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
@@ -329,9 +325,7 @@ class DecompositionBeam:
         finally:
             self.level = level
         merges.sort(
-            key=lambda merge: float(
-                description(state.loss + merge.loss, merge.tree.size, self.data.effective)
-            )
+            key=lambda merge: float(self.data.yardstick(state.loss + merge.loss, merge.tree.size))
         )
         chosen: list[Merge] = []
         for merge in merges:
@@ -343,6 +337,15 @@ class DecompositionBeam:
         return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
 
     def _doubles(self, state: State) -> list[Merge]:
+        return self._one_by_one(state, find_doubles)
+
+    def _profiles(self, state: State) -> list[Merge]:
+        return self._one_by_one(state, find_profiles)
+
+    def _one_by_one(
+        self, state: State, find: Callable[[Pair, Forms, Forms, float], list[Merge]]
+    ) -> list[Merge]:
+        """What is found where one quantity enters by a basic form and the other by any."""
         found: list[Merge] = []
         for one, other in ((0, 1), (1, 0)):
             self._count(1)
@@ -350,7 +353,7 @@ class DecompositionBeam:
                 self.forms(state.quantities[one], True),
                 self.forms(state.quantities[other], False),
             )
-            found += find_doubles(Pair(self.data, state, one, other), *forms, self.level)
+            found += find(Pair(self.data, state, one, other), *forms, self.level)
             if any(merge.loss < self.level for merge in found):
                 break
         return found

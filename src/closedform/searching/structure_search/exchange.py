@@ -23,7 +23,8 @@ from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, wider_forms
 from closedform.searching.structure_search.quantities import Data, first_state, make_quantity
-from closedform.searching.structure_search.writing import Draft, description, tidied
+from closedform.searching.structure_search.writing import Draft, tidied
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK
 
 FAMILIES = 6
 """Functions of each part that are fitted as parts of the whole."""
@@ -91,7 +92,7 @@ def exchange_parts(
 
 
 def _length(candidate: Candidate) -> float:
-    return float(description(candidate.misalignment, candidate.complexity))
+    return float(USUAL_YARDSTICK(candidate.misalignment, candidate.complexity))
 
 
 def exchanged_parts(

@@ -44,7 +44,8 @@ WIDER = (
     ("log: tanh(b*x)", "rises"), ("log: cos(b*x) + c", "ripples"), ("1/(exp(b*x) + c)", "offsets"),
     ("log: sqrt(x) + c", "roots"),
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
-    ("log: log(x + c)", "shifts"),
+    ("log: log(x + c)", "shifts"), ("log: exp(b*x) - 1", "rates"), ("log: log(b*x + 1)", "rises"),
+    ("log: (x + c)**2 + b", "resonances"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 
@@ -55,6 +56,7 @@ COMPOSED = (
     ("tanh(b*u)", "rises"),
     ("log: u + c", "poles"), ("log: exp(b*u) + c", "offsets"), ("log: log(u + c)", "shifts"),
     ("log: sin(b*u)", "some waves"), ("log: cos(b*u)", "some waves"), ("log: tanh(b*u)", "rises"),
+    ("log: exp(b*u) - 1", "rates"), ("log: log(b*u + 1)", "rises"),
 )  # fmt: skip
 """Functions of a power of the quantity, which may enter by any of them: u stands for one of
 `POWERS`.
@@ -62,7 +64,7 @@ COMPOSED = (
 
 INVERSE = (
     ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
-    ("log: c + 1/x**2", "squares"),
+    ("log: c + 1/x**2", "squares"), ("log: (1/x + c)**2 + b", "resonances"),
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
 
@@ -166,15 +168,18 @@ class Forms:
         """A form with its constants."""
         return _form(self.forms[number].family, *self.constants[number])
 
-    def nearest(self, slopes: FloatArray, most: int) -> Iterator[tuple[Form, int, float]]:
+    def nearest(
+        self, slopes: FloatArray, most: int, weights: FloatArray | float = 1.0
+    ) -> Iterator[tuple[Form, int, float]]:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
-        their values and the factor that fits.
+        their values and the factor that fits; weights say how much each point counts.
         """
-        if not np.isfinite(slopes).all() or not np.abs(slopes).max() > 0:
+        target, own = slopes * weights, self.slopes * weights
+        if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
-        along = self.slopes @ slopes
-        sizes = np.maximum((self.slopes**2).sum(axis=1), np.finfo(float).tiny)
-        left = 1 - along**2 / sizes / (slopes @ slopes)
+        along = own @ target
+        sizes = np.maximum((own**2).sum(axis=1), np.finfo(float).tiny)
+        left = 1 - along**2 / sizes / (target @ target)
         seen: set[str] = set()
         for number in np.argsort(left, kind="stable").tolist():
             form, sign = self.form(number), int(self.signs[number])
@@ -261,6 +266,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
+        "resonances": [(size * spread**2, c) for _, c in inside for size in (0.03, 0.3)],
         "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
     }
 

@@ -15,7 +15,8 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms, screened
 from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
 from closedform.searching.structure_search.screening import screen
-from closedform.searching.structure_search.writing import description, fit_plain, written
+from closedform.searching.structure_search.writing import fit_plain, written
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK
 
 REFINED, KEPT = 30, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
@@ -124,7 +125,7 @@ class Pair:
             self.comparison(),
             KEPT,
             level / energy,
-            self.data.effective,
+            self.data.yardstick.relative_to(energy),
         )
         over = [variable(self.first), variable(self.second)]
         places = self.first, self.second
@@ -133,10 +134,7 @@ class Pair:
             for tree, value in fitted
         ]
         return sorted(
-            found,
-            key=lambda merge: float(
-                description(merge.loss, complexity(merge.tree), self.data.effective)
-            ),
+            found, key=lambda merge: float(self.data.yardstick(merge.loss, complexity(merge.tree)))
         )
 
 
@@ -155,7 +153,7 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
         forms[0].slopes[:, every], forms[1].slopes[:, every], along, across, weights / weights.sum()
     )
     losses = np.where(np.isfinite(losses), losses, energy)
-    lengths = description(losses, np.add.outer(forms[0].costs, forms[1].costs), pair.data.effective)
+    lengths = pair.data.yardstick(losses, np.add.outer(forms[0].costs, forms[1].costs))
     # Constants inside are known roughly, the factor is known well: what can be judged already need
     # not be fitted.
     is_rough = np.logical_or.outer(forms[0].have_constants, forms[1].have_constants)
@@ -180,6 +178,32 @@ def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[i
         if len(found) == REFINED:
             break
     return list(found.values())
+
+
+def find_profiles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
+    """The best sums of one function each, where that of the second quantity is found first: with
+    the right one, the slopes that the first has to have are a function of it alone.
+    """
+    along, across = pair.along[pair.few], pair.across[pair.few]
+    order = np.argsort(pair.state.quantities[pair.first].values[pair.few])
+    other = other.only(OTHERS)
+    ranked: list[tuple[float, int, FloatArray, FloatArray]] = []
+    for number, slope in enumerate(other.slopes):
+        with np.errstate(all="ignore"):
+            needed = slope * along / across
+            steps = np.diff(np.arctan(needed / np.median(np.abs(needed)))[order])
+            # Weighted such that what a form leaves over is the loss.
+            weights = across**2 / (slope * np.hypot(along, across))
+        if np.isfinite(steps).all():
+            ranked.append((float(np.median(np.abs(steps))), number, needed, weights))
+    if not ranked:
+        return []
+    _, number, needed, weights = min(ranked, key=lambda one: one[0])
+    sums = [
+        (FormTerm(form, 0, factor * other.sizes[number], sign), other.term(number, 1, 1.0))
+        for form, sign, factor in forms.nearest(needed, len(forms.forms), weights)
+    ]
+    return pair.merges(sums, pair.weaker, level)
 
 
 def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
@@ -231,7 +255,7 @@ def _best_two(
             along[:, None] ** 2 + along[None, :] ** 2 - 2 * gram * np.outer(along, along)
         ) / free
     losses = np.where(free > DEPENDENT, np.maximum(target @ target - gain, 0.0), np.inf)
-    lengths = description(losses, np.add.outer(forms.costs, forms.costs) + cost)
+    lengths = USUAL_YARDSTICK(losses, np.add.outer(forms.costs, forms.costs) + cost)
     lengths[np.tril_indices(len(lengths))] = np.inf
     found = []
     for place in np.argpartition(lengths, 2 * REFINED, axis=None)[: 2 * REFINED]:

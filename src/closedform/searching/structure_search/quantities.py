@@ -19,6 +19,7 @@ from closedform.expressions.kernel import FINE, values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Token, Tree, Variable, apply, variable
 from closedform.field.gradient_field import GradientField
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
 
 USABLE = 0.95
 """Share of the points at which a quantity must be finite and have a slope."""
@@ -40,8 +41,8 @@ class Data:
     weights : ndarray, shape (n_points,)
         They sum to 1.
     names : tuple of str
-    effective : int
-        As how many independent points they count.
+    yardstick : Yardstick
+        For descriptions of the field.
     """
 
     points: FloatArray
@@ -49,7 +50,7 @@ class Data:
     scale: FloatArray
     weights: FloatArray
     names: tuple[str, ...]
-    effective: int = 200
+    yardstick: Yardstick = USUAL_YARDSTICK
 
     @classmethod
     def of(cls, field: GradientField, most: int, rng: np.random.Generator) -> "Data":

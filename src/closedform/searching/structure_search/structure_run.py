@@ -19,6 +19,7 @@ from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
 from closedform.searching.orientation import oriented
+from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.decomposition_beam import (
     DecompositionBeam,
@@ -33,7 +34,7 @@ from closedform.searching.structure_search.small_fields import (
     promising_sets,
     reduced_field,
 )
-from closedform.searching.structure_search.writing import BIASED
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.structure_engine import StructureSearch
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 TOLERANCE = 1.5
 """A merge may lose so many times what noise makes a true one lose; some noise is always estimated
 too small.
+"""
+
+BIAS_TOLERANCE, BIASED_POINTS = 4.0, 40
+"""The same for a network, whose bias is not alike everywhere, and as how many independent points it
+counts: neighbouring ones have the same bias.
 """
 
 RESOLVED = 1.5
@@ -136,25 +142,35 @@ class StructureRun:
         that is much better takes its place.
         """
         known, self.is_known = self.front, False
-        self.beam.set_level(ROUNDING)
+        self._set_level(ROUNDING)
         lowest = self.lowest
         self._read_what_is_left()
         self.is_known = True
         if self.lowest > MUCH_BETTER * lowest:
             self.front = known
-            self.beam.set_level(self.bias)
+            self._set_level(self.bias)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
-        if level > ROUNDING and self.is_biased:
-            self.beam.data = replace(self.data, effective=BIASED)
-        self.beam.set_level(level)
+        self._set_level(level)
         self.limit.share = share
         used = self._used()
         if len(used) < self.start.size:
             self._divide_without(used)
         if not self.unused:
             self._divide(self.start)
+
+    def _set_level(self, level: float) -> None:
+        """What a true merge may lose from now on, and how descriptions are measured then."""
+        yardstick = USUAL_YARDSTICK
+        if level > ROUNDING:
+            yardstick = (
+                Yardstick(BIASED_POINTS, level / BIAS_TOLERANCE)
+                if self.is_biased
+                else Yardstick(floor=level / 10)
+            )
+        self.beam.data = replace(self.data, yardstick=yardstick)
+        self.beam.set_level(level)
 
     def _read_what_is_left(self) -> None:
         """Let the other engines read states of few quantities."""
@@ -243,7 +259,7 @@ class StructureRun:
         self.is_known = evidence > STRONG and found < CARRIED
         self.is_biased = True
         self.is_structured = evidence > WEAK
-        self.bias = max(ROUNDING, TOLERANCE * found)
+        self.bias = max(ROUNDING, BIAS_TOLERANCE * found)
         if not self.is_structured:
             # Hardly any structure, or an exact one that is hidden: a look is enough.
             return [(ROUNDING, BRIEF)]
@@ -345,9 +361,13 @@ class StructureRun:
     def _keep(self, trees: list[Tree]) -> None:
         """Fit formulas on the whole field and put them on the front."""
         names, costs = self.field.names, self.space.costs
+        # Quantities are powers of what stands in the formula, and powers of powers may be too high.
+        written = [
+            tree if self.space.allows(tree, names) else powers_distributed(tree) for tree in trees
+        ]
         new = [
             tree
-            for tree in dict.fromkeys(trees)
+            for tree in dict.fromkeys(written)
             if tree not in self._judged and self.space.allows(tree, names)
         ]
         self._judged.update(new)

@@ -20,14 +20,7 @@ from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, FormTerm
-
-EFFECTIVE, BIASED = 200, 40
-"""Points count as at most so many independent ones: with noise, and where a network's bias is alike
-at neighbouring points.
-"""
-
-NATS = 0.7
-"""What a unit of complexity costs, as a natural logarithm of likelihood."""
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
 
 FIRST_STEPS, MOST_FITTED = 6, 10
 """Constants are known roughly at first: a few steps for all forms show which are worth more."""
@@ -162,7 +155,7 @@ def fit_plain(
     comparison: Comparison,
     most: int,
     good: float,
-    effective: int = EFFECTIVE,
+    yardstick: Yardstick = USUAL_YARDSTICK,
 ) -> list[tuple[Tree, float]]:
     """Fit constants, and make those of the shortest descriptions plain where that costs nothing and
     they are good.
@@ -173,27 +166,20 @@ def fit_plain(
         return []
     judged = _fitted(trees, free, comparison, FIRST_STEPS)
     if len(judged) > MOST_FITTED:
-        judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
+        judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     near = judged[:MOST_FITTED]
     judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
     judged = [one for one in judged if np.isfinite(one[2]) and one[2] < 1]
-    judged.sort(key=lambda one: float(description(one[2], complexity(one[0]), effective)))
+    judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
         plain, loss = (
-            made_plain(tree, positions, value, comparison, effective)
+            made_plain(tree, positions, value, comparison, yardstick)
             if value < good
             else (tidied(tree, comparison_points(comparison)), value)
         )
         found.setdefault(plain, loss)
     return list(found.items())
-
-
-def description(
-    loss: FloatArray | float, cost: FloatArray | float, effective: int = EFFECTIVE
-) -> FloatArray:
-    """How many nats it takes to describe a field by a form and what it leaves over."""
-    return effective / 2 * np.log(np.asarray(loss) + ROUNDING) + NATS * np.asarray(cost)
 
 
 def _fitted(
@@ -221,12 +207,12 @@ def made_plain(
     positions: Sequence[int],
     value: float,
     comparison: Comparison,
-    effective: int = EFFECTIVE,
+    yardstick: Yardstick = USUAL_YARDSTICK,
 ) -> tuple[Tree, float]:
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
     uncertainty.
     """
-    allowed = value * (1 + 4 / min(comparison.n_points, effective)) + ROUNDING
+    allowed = value * (1 + 4 / min(comparison.n_points, yardstick.effective)) + ROUNDING
     left = list(positions)
     while left:
         trials = [

@@ -2,9 +2,9 @@
 each size first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,7 @@ from closedform.searching.structure_search.merges import (
     find_doubles,
     find_merges,
     find_profiles,
+    profile_of,
 )
 from closedform.searching.structure_search.quantities import (
     Data,
@@ -49,6 +50,10 @@ WIDER_PAIRS = 2
 
 CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
+
+
+SMOOTHEST = 3
+"""Other coordinates of two quantities in which functions with constants inside are looked for."""
 
 
 class OutOfTimeError(Exception):
@@ -193,7 +198,7 @@ class DecompositionBeam:
         for child in self.good_children(state) if only_good else self.children(state):
             self.add(child)
 
-    def good_children(self, state: State) -> list[State]:
+    def good_children(self, state: State) -> Iterable[State]:
         """States of fewer quantities that lose nothing: those of the first kind of merge that gives
         any.
         """
@@ -237,6 +242,7 @@ class DecompositionBeam:
             from_merges(lambda: self._all(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
             from_merges(lambda: self._all(state, wider=True)),
+            from_merges(lambda: self._profiles(state)),
             turned(USUAL, basic),
             turned(RARE, basic),
         ]
@@ -244,11 +250,9 @@ class DecompositionBeam:
             return kinds
         every = (*USUAL, *RARE)
         return [
-            *kinds[:3],
-            from_merges(lambda: self._profiles(state)),
-            *kinds[3:],
+            *kinds,
+            lambda: list(self._smoothest(state)),
             from_merges(lambda: self._doubles(state)),
-            turned(every, lambda one: self._all(one, wider=True)),
             turned(every, self._doubles),
         ]
 
@@ -260,28 +264,24 @@ class DecompositionBeam:
         together = self._applied(state, _apart(ranked))
         return singly if together is None else [together, *singly]
 
-    def _last_children(self, state: State) -> list[State]:
-        """Between forms that noise makes alike all kinds compete; other coordinates only if none is
-        good.
+    def _last_children(self, state: State) -> Iterator[State]:
+        """Between forms that noise makes alike all kinds compete, in other coordinates too; the
+        likely ones come first, as time may run out.
         """
         merges = [
             *self._all(state, wider=False),
             *self._all(state, wider=True),
             *self._profiles(state),
-            *self._doubles(state),
         ]
-        chosen = self._ranked(state, merges)[: 2 * WIDTH]
-        children = [
-            child for merge in chosen if (child := self._applied(state, [merge])) is not None
-        ]
-        every = (*USUAL, *RARE)
-        for find in (
-            lambda one: self._all(one, wider=False),
-            lambda one: self._all(one, wider=True),
-        ):
-            if not any(merge.loss < self.level for merge in merges):
-                children += self._turned(state, every, find)
-        return children
+        yield from self._best_of(state, merges)
+        yield from self._smoothest(state)
+        yield from self._turned(state, (*USUAL, *RARE), lambda one: self._all(one, wider=False))
+        yield from self._best_of(state, self._doubles(state))
+
+    def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
+        for merge in self._ranked(state, merges)[: 2 * WIDTH]:
+            if (child := self._applied(state, [merge])) is not None:
+                yield child
 
     def _turned(
         self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
@@ -296,6 +296,22 @@ class DecompositionBeam:
             if self.level <= ROUNDING and len(found) > NARROW:
                 break
         return sorted(found, key=lambda child: child.complexity)[:WIDTH]
+
+    def _smoothest(self, state: State) -> Iterator[State]:
+        """Children in those other coordinates of two quantities in which one of them has the
+        smoothest profile.
+        """
+        self._count(1)
+        found: list[tuple[float, State, int]] = []
+        for one in recoordinated(self.data, state, (*USUAL, *RARE)):
+            for place in (0, 1):
+                forms = self.forms(one.quantities[1 - place], False)
+                profile = profile_of(Pair(self.data, one, place, 1 - place), forms)
+                if profile is not None:
+                    found.append((profile.roughness, one, place))
+        for _, one, place in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
+            merges = self._one_by_one(one, find_profiles, [(place, 1 - place)])
+            yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second
@@ -343,11 +359,16 @@ class DecompositionBeam:
         return self._one_by_one(state, find_profiles)
 
     def _one_by_one(
-        self, state: State, find: Callable[[Pair, Forms, Forms, float], list[Merge]]
+        self,
+        state: State,
+        find: Callable[[Pair, Forms, Forms, float], list[Merge]],
+        pairs: Sequence[tuple[int, int]] = (),
     ) -> list[Merge]:
-        """What is found where one quantity enters by a basic form and the other by any."""
+        """What is found where one quantity enters by any form and another by a basic one, for some
+        pairs or for all.
+        """
         found: list[Merge] = []
-        for one, other in ((0, 1), (1, 0)):
+        for one, other in pairs or permutations(range(state.size), 2):
             self._count(1)
             forms = (
                 self.forms(state.quantities[one], True),

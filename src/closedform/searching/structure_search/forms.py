@@ -45,7 +45,7 @@ WIDER = (
     ("log: sqrt(x) + c", "roots"),
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
     ("log: log(x + c)", "shifts"), ("log: exp(b*x) - 1", "rates"), ("log: log(b*x + 1)", "rises"),
-    ("log: (x + c)**2 + b", "resonances"),
+    ("log: (x + c)**2 + b", "resonances"), ("log: x**4 + c", "quartics"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 
@@ -174,19 +174,20 @@ class Forms:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
         their values and the factor that fits; weights say how much each point counts.
         """
-        target, own = slopes * weights, self.slopes * weights
+        with np.errstate(all="ignore"):
+            target, own = slopes * weights, self.slopes * weights
         if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
-        along = own @ target
+        along = np.nan_to_num(own) @ target
         sizes = np.maximum((own**2).sum(axis=1), np.finfo(float).tiny)
         left = 1 - along**2 / sizes / (target @ target)
         seen: set[str] = set()
         for number in np.argsort(left, kind="stable").tolist():
-            form, sign = self.form(number), int(self.signs[number])
-            if form.family in seen or (form.is_log and sign == 0):
+            family, sign = self.forms[number].family, int(self.signs[number])
+            if family in seen or (self.forms[number].is_log and sign == 0):
                 continue
-            seen.add(form.family)
-            yield form, sign, float(along[number] / sizes[number] / self.sizes[number])
+            seen.add(family)
+            yield self.form(number), sign, float(along[number] / sizes[number] / self.sizes[number])
             if len(seen) == most:
                 return
 
@@ -266,6 +267,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
+        "quartics": [(0.0, size * typical**2) for size in (0.2, 1.0, 4.0)],
         "resonances": [(size * spread**2, c) for _, c in inside for size in (0.03, 0.3)],
         "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
     }

@@ -180,28 +180,57 @@ def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[i
     return list(found.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The slopes that the first of two quantities has to have where the second enters by a given
+    function; a function of the first alone if that is the right one.
+
+    Attributes
+    ----------
+    roughness : float
+        How much they differ between neighbouring values of the first: 0 if not at all, 2 if they
+        have nothing in common.
+    number : int
+        Of the second one's function.
+    slopes, weights : ndarray, shape (n_screened,)
+        Weighted such that what a form leaves over is the loss.
+    """
+
+    roughness: float
+    number: int
+    slopes: FloatArray
+    weights: FloatArray
+
+
+def profile_of(pair: Pair, other: Forms) -> Profile | None:
+    """The smoothest profile of the first quantity, for the second one's functions `OTHERS`."""
+    along, across = pair.along[pair.few], pair.across[pair.few]
+    first = pair.state.quantities[pair.first]
+    order = np.argsort(first.values[pair.few])
+    found: list[Profile] = []
+    for number, slope in enumerate(other.slopes):
+        with np.errstate(all="ignore"):
+            needed = slope * along / across
+            weights = across**2 / (slope * np.hypot(along, across))
+            logs = np.log(np.abs(needed / first.lengths[pair.few]))[order]
+            # Half the mean square of steps is the variance, if neighbours have nothing in common.
+            roughness = float((np.diff(logs) ** 2).mean() / logs.var())
+        if other.forms[number].family in OTHERS and np.isfinite(roughness):
+            found.append(Profile(roughness, number, needed, weights))
+    return min(found, key=lambda profile: profile.roughness, default=None)
+
+
 def find_profiles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
     """The best sums of one function each, where that of the second quantity is found first: with
     the right one, the slopes that the first has to have are a function of it alone.
     """
-    along, across = pair.along[pair.few], pair.across[pair.few]
-    order = np.argsort(pair.state.quantities[pair.first].values[pair.few])
-    other = other.only(OTHERS)
-    ranked: list[tuple[float, int, FloatArray, FloatArray]] = []
-    for number, slope in enumerate(other.slopes):
-        with np.errstate(all="ignore"):
-            needed = slope * along / across
-            steps = np.diff(np.arctan(needed / np.median(np.abs(needed)))[order])
-            # Weighted such that what a form leaves over is the loss.
-            weights = across**2 / (slope * np.hypot(along, across))
-        if np.isfinite(steps).all():
-            ranked.append((float(np.median(np.abs(steps))), number, needed, weights))
-    if not ranked:
+    profile = profile_of(pair, other)
+    if profile is None:
         return []
-    _, number, needed, weights = min(ranked, key=lambda one: one[0])
+    size, second = other.sizes[profile.number], other.term(profile.number, 1, 1.0)
     sums = [
-        (FormTerm(form, 0, factor * other.sizes[number], sign), other.term(number, 1, 1.0))
-        for form, sign, factor in forms.nearest(needed, len(forms.forms), weights)
+        (FormTerm(form, 0, factor * size, sign), second)
+        for form, sign, factor in forms.nearest(profile.slopes, len(forms.forms), profile.weights)
     ]
     return pair.merges(sums, pair.weaker, level)
 

@@ -194,3 +194,14 @@ def test_checks_can_be_added_and_never_left_out():
     assert all_checks([Positive()])[:-1] == CHECKS
     with pytest.raises(KeywordError, match="is not a check"):
         cf.verify("x", FIELD, rivals=None, checks=[Positive])  # type: ignore[list-item]
+
+
+def test_a_nearly_linear_network_is_told_to_be_one():
+    # Of such networks long sums that follow their bends were all that the verdict named.
+    fit = replace(FIT, kind="lack")
+    evidence = replace(GOOD, others=(other("x + 2*v", 3e-4, 5),), outcome=outcome(fit=fit))
+    verdict = judge(CHECKS, evidence)
+    assert verdict.status == "approximate"
+    assert "It is nearly linear: x + 2*v follows it within about 0.99 degrees." in verdict.sentence
+    far = judge(CHECKS, replace(evidence, others=(other("x + 2*v", 0.05, 5),)))
+    assert "linear" not in far.sentence

@@ -93,6 +93,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
         },
         "quality": asdict(field.quality),
         "units": None if field.units is None else plain_units(field.units),
+        "is_signed": field.is_signed,
     }
     # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null
     # characters.
@@ -220,6 +221,8 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
         quality=quality,
         notes=typed(tuple(typed(header["notes"], list, "notes")), tuple[str, ...], "notes"),
         units=as_units(read_plain_units(header.get("units")), names),
+        # Files of earlier versions do not say, and a sign that is not known decides nothing.
+        is_signed=typed(header.get("is_signed", False), bool, "is_signed"),
     )
 
 

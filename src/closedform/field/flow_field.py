@@ -69,6 +69,7 @@ def field_of_flow(
         tangent=space,
         weights=weights,
         notes=(*notes, *said),
+        signed=False,
     )
 
 

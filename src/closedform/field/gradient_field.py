@@ -65,6 +65,9 @@ class GradientField:
         What the extraction has to say.
     units : Units or None
         Those of the inputs, which every search of the field keeps to.
+    is_signed : bool
+        Whether a direction and its opposite differ: it is the gradient of one latent, which grows
+        that way. The directions across a flow and those of several latents have any sign.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class GradientField:
     quality: Quality
     notes: tuple[str, ...] = ()
     units: Units | None = None
+    is_signed: bool = False
 
     def __post_init__(self) -> None:
         check_field(self)
@@ -105,6 +109,7 @@ class GradientField:
         weights: ArrayLike | None = None,
         notes: Sequence[str] = (),
         units: UnitsLike | None = None,
+        signed: bool = True,
     ) -> "GradientField":
         """Build a field of gradients, however they were computed.
 
@@ -130,6 +135,9 @@ class GradientField:
             Sentences to keep with the field.
         units : mapping of str to str, or Units, optional
             The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
+        signed : bool
+            False if the gradients of one latent are known up to their signs only; those of several
+            latents have none that counts.
 
         Returns
         -------
@@ -184,6 +192,7 @@ class GradientField:
             quality=quality,
             notes=tuple(notes),
             units=known_units,
+            is_signed=signed and jacobians.shape[2] == 1,
         )
 
     @classmethod
@@ -343,6 +352,7 @@ class GradientField:
             quality=self.quality,
             notes=self.notes,
             units=self.units,
+            is_signed=self.is_signed,
         )
 
     def with_units(self, units: UnitsLike | None) -> "GradientField":

@@ -142,6 +142,7 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
         directions=frozen(np.linalg.qr((basis @ frames) / field.scale[:, None])[0]),
         weights=frozen(np.where(usable, field.weights, 0.0)),
         tangent=tangent,
+        is_signed=False,
     )
 
 

@@ -12,6 +12,7 @@ from closedform.interpretation.advice import next_steps
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import (
     Alignment,
+    ConstantEstimate,
     Directions,
     Faithfulness,
     HypothesisResult,
@@ -160,6 +161,9 @@ class Interpretation:
         Other formulas that come near, those that the field cannot tell from the concept first.
     fit : Misfit or None
         The misalignment in its parts: noise, and what neighbours share.
+    constants : tuple of ConstantEstimate
+        Every constant that a fit may move, in the order in which they are written, with its
+        standard error; plain numbers such as 2 or 3/4 have one too.
     inputs : tuple of InputNeed
     faithfulness : Faithfulness or None
     hypothesis : HypothesisResult or None
@@ -199,6 +203,7 @@ class Interpretation:
     phi: Phi | None = None
     rivals: tuple[Rival, ...] = ()
     fit: Misfit | None = None
+    constants: tuple[ConstantEstimate, ...] = ()
     inputs: tuple[InputNeed, ...] = ()
     faithfulness: Faithfulness | None = None
     hypothesis: HypothesisResult | None = None

@@ -163,6 +163,29 @@ class Misfit:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantEstimate:
+    """A constant of the concept, and what the field says about it.
+
+    Attributes
+    ----------
+    value : float
+        As it stands in the concept.
+    fitted : float
+        As the field alone would have it, with all others fitted too.
+    error : float
+        Standard error of that, with a network's bias in it.
+    is_plain : bool
+        Whether it is a number that people write, which belongs to the form: it was not rounded to
+        the digits that the error allows, and has the error nevertheless.
+    """
+
+    value: float
+    fitted: float
+    error: float
+    is_plain: bool
+
+
+@dataclass(frozen=True, slots=True)
 class InputNeed:
     """What one input contributes.
 

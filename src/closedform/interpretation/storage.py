@@ -54,5 +54,5 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     return replace(
         found, parts=parts, front=(), chosen=None, steepest_drop=None, choice_reason="", floor=1.0,
         alignment=None, phi=None,
-        rivals=(), fit=None, inputs=(), directions=None,
+        rivals=(), fit=None, constants=(), inputs=(), directions=None,
     )  # fmt: skip

@@ -263,6 +263,7 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
         names=first.names,
         tangent=first.tangent,
         weights=weights.mean(axis=0) * trust,
+        signed=first.is_signed,
     )
     return replace(field, latents=_latents(fields, rank))
 
@@ -296,6 +297,7 @@ def _stacked(fields: Sequence[GradientField], rank: int) -> GradientField:
         names=fields[0].names,
         tangent=tangent,
         weights=np.concatenate([field.weights for field in fields]),
+        signed=False,
     )
 
 

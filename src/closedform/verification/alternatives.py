@@ -125,7 +125,7 @@ def compare_all(
             forms.append((Expression(tree, field.names), free))
             sources.append("made")
     cells = _cells(few, rng)
-    contest = hold_contest(forms, few, cells, rng)
+    contest = hold_contest(forms, few, cells, lines.significance, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
     judge = _Judge(contest, sources, few, fit, lines, space, rng, floor)
     return Contested(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
@@ -189,6 +189,14 @@ class _Judge:
     def own(self) -> Expression:
         return self.contest.expressions[0]
 
+    @property
+    def total(self) -> float:
+        """The concept's misalignment, 1 where it points against the field."""
+        if not self.contest.is_turned[0].any():
+            return self.fit.total
+        values = np.nan_to_num(self.contest.misalignments(0), nan=1.0)
+        return float(values[values <= np.quantile(values, 1 - TRIM)].mean())
+
     def loosened(self) -> Expression | None:
         """The concept with all constants fitted, if that is significantly better."""
         form, result = self.contest.expressions[1], compare(self.contest, 0, 1)
@@ -215,7 +223,8 @@ class _Judge:
                 break
             if not self._is_near(difference, result):
                 continue
-            if not self._is_other(form, difference, [rival.expression for rival in kept]):
+            before = [rival.expression for rival in kept]
+            if not self._unfolds(place) and not self._is_other(form, difference, before):
                 continue
             kept.append(self._rival(form, difference, result, self.sources[place]))
         return tuple(kept)
@@ -231,7 +240,7 @@ class _Judge:
         if not np.isfinite(ratio):
             return np.inf
         floor, costs = max(self.lines.rounding, self.floor), self.space.costs
-        log_ratio = np.log(max(ratio * self.fit.total, floor) / max(self.fit.total, floor))
+        log_ratio = np.log(max(ratio * self.total, floor) / max(self.total, floor))
         further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
         return float(log_ratio + self.lines.price * further)
 
@@ -255,6 +264,13 @@ class _Judge:
         # In noise misalignments hardly differ, and the price alone may not decide.
         return difference <= 2 * margin and result.z < self.lines.significance
 
+    def _unfolds(self, place: int) -> bool:
+        """Whether a form keeps its sign along the field and the concept does not: parallel
+        gradients then say two things.
+        """
+        own, other = (bool(self.contest.is_turned[each].any()) for each in (0, place))
+        return own and not other
+
     def _is_other(self, form: Expression, difference: float, before: Sequence[Expression]) -> bool:
         """Whether it says something else than the concept and those before it.
 
@@ -272,7 +288,7 @@ class _Judge:
         where, degrees = most_different(self.own, form, self.field, self.rng)
         on_data = _angles(self.own, form, self.field.points, self.field.scale).max(initial=0.0)
         return Rival(
-            form, form.complexity(self.space.costs), result.ratio * self.fit.total, difference,
+            form, form.complexity(self.space.costs), result.ratio * self.total, difference,
             where, degrees, float(on_data), source, result.z,
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
@@ -20,6 +21,7 @@ from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence
 from closedform.verification.description import description_length
 from closedform.verification.residuals import curved_share
+from closedform.verification.signs import measure_reversals, signs_along
 from closedform.verification.structure_agreement import disagreements
 
 IN_NOISE = 2 / 3
@@ -110,18 +112,42 @@ class Monotone:
     failure = "the latent is not a monotone function of it"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """Compare the rank correlation."""
+        """Compare the rank correlation, and the signs of gradients."""
         phi, least = evidence.phi, evidence.thresholds.rank_correlation
-        if phi is None:
+        turns = _turns_back(evidence)
+        if phi is None and turns is None:
             return CheckResult.not_made(
-                "Without the values of a single latent, phi cannot be tested.", is_required=False
+                "Without the values of a single latent, and without signs of its gradients that "
+                "count, phi cannot be tested.",
+                is_required=False,
             )
-        text = (
-            f"Latent and concept have the rank correlation {phi.rank_correlation:.4f} "
-            f"({least:g} is needed); a monotone phi "
-            f"explains {100 * phi.r2:.1f}% of the latent's variance."
-        )
-        return CheckResult.made(abs(phi.rank_correlation) >= least, text)
+        said = [] if turns is None else [turns.text]
+        if phi is not None:
+            said.append(
+                f"Latent and concept have the rank correlation {phi.rank_correlation:.4f} "
+                f"({least:g} is needed); a monotone phi "
+                f"explains {100 * phi.r2:.1f}% of the latent's variance."
+            )
+        follows = phi is None or abs(phi.rank_correlation) >= least
+        keeps_sign = turns is None or turns.passed is True
+        return CheckResult.made(follows and keeps_sign, " ".join(reversed(said)))
+
+
+def _turns_back(evidence: Evidence) -> CheckResult | None:
+    """Whether the concept's gradient points with the network's at some points and against it at
+    others; None where signs mean nothing.
+    """
+    field, lines = evidence.field, evidence.thresholds
+    if not field.is_signed:
+        return None
+    (found,) = measure_reversals([signs_along(evidence.concept, field)], field)
+    # What is exact points the same way everywhere; elsewhere a few points are always bad.
+    allowed = 0.0 if evidence.outcome.fit.kind == "exact" else TRIM
+    passed = not found.is_fold(lines.significance, allowed)
+    if found.share > allowed and passed:
+        return None  # they change from point to point: the signs are arbitrary
+    text = f"The concept's gradient points against the network's at {100 * found.share:.2g}% of "
+    return CheckResult.made(passed, f"{text}the points, and with it at the others.")
 
 
 class Explained:

@@ -13,6 +13,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.verification.residuals import residuals
+from closedform.verification.signs import folds, most_positive
 
 STEPS, MOST_FITTED = 30, 500
 """Steps of each fit, and points that it sees at most: a handful of constants needs no more, and it
@@ -32,15 +33,18 @@ class Contest:
         Residual directions, in the inputs' coordinates.
     labels : ndarray of int, shape (n_points,)
         Regions.
+    is_turned : ndarray of bool, shape (n_forms, n_points)
+        Where a form that folds the concept points against the field.
     """
 
     expressions: tuple[Expression, ...]
     left: FloatArray
     labels: NDArray[np.int64]
+    is_turned: NDArray[np.bool_]
 
-    def misalignments(self) -> FloatArray:
-        """At each point, shape (n_forms, n_points)."""
-        return (self.left**2).sum(axis=2)
+    def misalignments(self, place: int) -> FloatArray:
+        """Of one form at each point; 1 where it points against the field."""
+        return np.where(self.is_turned[place], 1.0, (self.left[place] ** 2).sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ def hold_contest(
     forms: Sequence[tuple[Expression, Sequence[int]]],
     field: GradientField,
     labels: NDArray[np.int64],
+    significance: float,
     rng: np.random.Generator,
 ) -> Contest:
     """Fit each form on one half of the points and judge it on the other, both ways.
@@ -79,12 +84,15 @@ def hold_contest(
     field : GradientField
     labels : ndarray of int
         Regions of the points.
+    significance : float
+        Standard errors from which a reversed sign counts.
     rng : Generator
         Divides the points.
     """
     half = rng.permutation(field.n_points) % 2
     tapes = Tapes.of([form for form, _ in forms], [places for _, places in forms])
     left = np.full((len(forms), field.n_points, len(field.names)), np.nan)
+    along = np.zeros(left.shape[:2])
     fitted: list[Expression] = [form for form, _ in forms]
     for side in (0, 1):
         few = field.subset(np.flatnonzero(half == side)[:MOST_FITTED])
@@ -97,15 +105,19 @@ def hold_contest(
         for place, form in enumerate(fitted):
             # Where a formula is not finite its residuals are not numbers, and stay so.
             with np.errstate(invalid="ignore"):
-                ambient = judged.tangent.ambient(residuals(form, judged)[0][:, :, None])
+                rest, lengths = residuals(form, judged)
+                ambient = judged.tangent.ambient(rest[:, :, None])
             left[place, rows] = signs[:, None] * ambient[:, :, 0]
-    return Contest(tuple(fitted), left, labels)
+            along[place, rows] = most_positive(lengths)
+    is_folded = np.array(folds(along, field, significance))
+    return Contest(tuple(fitted), left, labels, (along < 0) & is_folded[:, None])
 
 
 def compare(contest: Contest, own: int, rival: int) -> Margin:
     """Compare two forms of a contest."""
     mine, theirs = np.nan_to_num(contest.left[own], nan=1.0), contest.left[rival]
-    m, t = (mine**2).sum(axis=1), (theirs**2).sum(axis=1)
+    m = np.nan_to_num(contest.misalignments(own), nan=1.0)
+    t = contest.misalignments(rival)
     if not np.isfinite(t).all():
         return Margin(np.inf, np.inf, 1.0)
     kept = m <= np.quantile(m, 1 - TRIM)

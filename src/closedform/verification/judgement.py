@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.verification.check_evidence import Evidence
-from closedform.verification.checks import Check, OneOfAKind
+from closedform.verification.checks import Check, OneOfAKind, is_linear
 
 
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
@@ -38,9 +41,25 @@ def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
     degrees = evidence.outcome.fit.degrees
     said = (
         f"The network follows this formula within about {degrees:.2g} degrees, but "
-        f"{' and '.join(why)}."
+        f"{' and '.join(why)}.{_as_linear(evidence)}"
     )
     return Verdict("approximate", said, results, count, others)
+
+
+def _as_linear(evidence: Evidence) -> str:
+    """What a network that is nearly linear is, where a longer formula follows its bends."""
+    chance, lines = evidence.alignment.chance, evidence.thresholds
+    linear = [
+        entry
+        for entry in evidence.others
+        if is_linear(entry.expression.tree) and entry.high <= lines.verified * chance
+    ]
+    if not linear or is_linear(evidence.concept.tree):
+        return ""
+    best = min(linear, key=lambda entry: entry.misalignment)
+    degrees = float(np.degrees(np.arcsin(np.sqrt(best.misalignment))))
+    formula = formula_text(best.expression, best.errors)
+    return f" It is nearly linear: {formula} follows it within about {degrees:.2g} degrees."
 
 
 def undecided(field: GradientField) -> Verdict | None:

@@ -1,12 +1,14 @@
 """Everything that an answer shows of a formula, measured on the points that judge it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from closedform.alignment.scores import field_misalignment
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
 from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit
@@ -18,6 +20,7 @@ from closedform.verification.alternatives import Contested
 from closedform.verification.case import Case
 from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import Check
+from closedform.verification.constant_estimates import estimate_constants
 from closedform.verification.deciding import Circumstances
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.judgement import judge
@@ -48,7 +51,12 @@ def measure(
     own = _entry(
         replace(case.chosen, expression=concept, complexity=case.complexity), judged, labels, rng
     )
-    own = replace(own, errors=with_bias(own.errors, outcome.fit))
+    constants = estimate_constants(concept, field, partial(with_bias, fit=outcome.fit), rng)
+    errors = with_bias(own.errors, outcome.fit)
+    if len(errors) != len(fitted_positions(concept.tree)):
+        # Numbers of the chosen formula were given up for fitted ones, which it has no errors of.
+        errors = tuple(each.error for each in constants if not each.is_plain)
+    own = replace(own, errors=errors)
     others = [(contender, _entry(contender, judged, labels, rng)) for contender in case.shown]
     alignment = measure_alignment(concept, judged, labels, rng)
     structure = None if about.selection is None else about.selection.result.structure
@@ -89,6 +97,7 @@ def measure(
         phi=evidence.phi,
         rivals=outcome.rivals,
         fit=outcome.fit,
+        constants=constants,
         inputs=leave_one_out(concept, judged),
         hypothesis=None if guess is None else compare_hypothesis(concept, guess, judged),
         directions=_directions(concept, judged),

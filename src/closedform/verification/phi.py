@@ -5,11 +5,13 @@ held-out points.
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from closedform.alignment.misalignment import TRIM
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import apply
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Phi
+from closedform.verification.signs import measure_reversals, signs_along
 
 MONOTONE = 0.98
 """Rank correlation from which phi counts as invertible."""
@@ -70,18 +72,24 @@ def phi_between(concept: FloatArray, latent: FloatArray) -> Phi | None:
 
 
 def even_forms(expression: Expression, field: GradientField) -> Expression:
-    """The concept, or its square if the latent follows that one: directions alone cannot tell g
-    from g**2.
+    """The concept, or its square if the latent follows that one: directions without their signs
+    cannot tell g from g**2.
 
     Where g changes its sign, g and g**2 have parallel gradients. If the latent is no monotone
-    function of g but is one of its square, the square is the concept.
+    function of g but is one of its square, the square is the concept. Without the latent's values
+    the signs of its gradients tell.
     """
-    plain = fit_phi(expression, field)
-    if plain is None or abs(plain.rank_correlation) >= MONOTONE:
-        return expression
     squared = Expression(apply("square", expression.tree), expression.names)
-    phi = fit_phi(squared, field)
-    return squared if phi is not None and abs(phi.rank_correlation) >= MONOTONE else expression
+    plain, other = fit_phi(expression, field), fit_phi(squared, field)
+    if plain is not None and other is not None:
+        is_square = abs(plain.rank_correlation) < MONOTONE <= abs(other.rank_correlation)
+    elif field.is_signed:
+        both = [signs_along(form, field) for form in (expression, squared)]
+        plain_turns, square_turns = measure_reversals(both, field)
+        is_square = plain_turns.share > TRIM >= square_turns.share
+    else:
+        is_square = False
+    return squared if is_square else expression
 
 
 def _ranks(values: FloatArray) -> FloatArray:

@@ -67,6 +67,7 @@ def exact_field(
         names=names,
         tangent="auto" if constraints else "none",
         constraints=constraints,
+        signed=False,  # mixtures have any sign
     )
 
 

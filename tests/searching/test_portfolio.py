@@ -4,6 +4,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from closedform.field.gradient_field import GradientField
 from closedform.live_progress import Live
 from closedform.progress import Silent, Snapshot
 from closedform.searching import portfolio
-from closedform.searching.budget import Budget
+from closedform.searching.budget import Budget, processor_seconds
+from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Candidate, Front
@@ -24,6 +26,7 @@ from closedform.searching.joint_run import Bar
 from closedform.searching.portfolio import Portfolio, parts
 from closedform.searching.separable import Separation
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.terms.term_engine import TermSearch
 from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
 
@@ -278,3 +281,34 @@ def test_a_real_ctrl_c_ends_the_search_within_a_second():
             assert status == "interrupted"
         assert int(count) > 0
     assert statistics.median(delays) < 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FalseStructure(StructureSearch):
+    """Believes in a structure that is not there until its budget is used up."""
+
+    spent: list[float] = field(default_factory=list)
+
+    def search(self, field, space, budget, rng, progress):
+        clock = budget.start()
+        wrong = cf.parse("x*y + z", names=list(field.names))
+        while clock.stop_reason(1.0) is None:
+            field_misalignment(wrong, field)
+        self.spent.append(clock.seconds)
+        found = Candidate(wrong, float(field_misalignment(wrong, field).mean()), 5, "structure")
+        return SearchResult(Front.of([found]), "seconds", {"engine": "structure"})
+
+
+def test_false_structure_costs_at_most_a_quarter_of_a_reading():
+    """And the answer is found all the same."""
+    points = np.random.default_rng(0).uniform(1, 3, (600, 3))
+    truth = cf.parse("x**2 + y*z", names=list("xyz"))
+    known = cf.GradientField.from_arrays(points, truth.gradient(points), names=list("xyz"))
+    engine = FalseStructure()
+    with processor_seconds():
+        answer = cf.interpret_field(
+            known, engine=Portfolio(structure=engine), budget=8.0, rng=0, progress=False
+        )
+    assert engine.spent[0] < 0.26 * 8.0
+    assert cf.same_concept(answer.concept, truth)
+    assert answer.verdict.status == "verified"

@@ -1,5 +1,7 @@
 """Small networks trained on a formula in a few seconds, and their fields."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
@@ -20,11 +22,22 @@ def network_field(problem: Problem, rng: np.random.Generator) -> cf.GradientFiel
     output.
     """
     points = problem.points(N_TRAINING, rng)
-    values = problem.formula()(points)
+    return trained_field(
+        points, problem.formula()(points), problem.points(N_READ, rng), problem.names, rng
+    )
+
+
+def trained_field(
+    points: np.ndarray,
+    values: np.ndarray,
+    held: np.ndarray,
+    names: Sequence[str],
+    rng: np.random.Generator,
+) -> cf.GradientField:
+    """Train such a network on values at points, and take its gradients at others."""
     centre, spread = points.mean(axis=0), points.std(axis=0)
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     network = _train((points - centre) / spread, (values - values.mean()) / values.std(), generator)
-    held = problem.points(N_READ, rng)
     inputs = torch.tensor((held - centre) / spread, dtype=torch.float32, requires_grad=True)
     outputs = network(inputs)
     outputs.sum().backward()
@@ -33,7 +46,7 @@ def network_field(problem: Problem, rng: np.random.Generator) -> cf.GradientFiel
         held,
         inputs.grad.double().numpy() / spread,
         latents=outputs.detach().double().numpy()[:, 0],
-        names=problem.names,
+        names=names,
         tangent="none",
     )
 

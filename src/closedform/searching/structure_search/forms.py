@@ -267,8 +267,8 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
-        "quartics": [(0.0, size * typical**2) for size in (0.2, 1.0, 4.0)],
-        "resonances": [(size * spread**2, c) for _, c in inside for size in (0.03, 0.3)],
+        "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
+        "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],
         "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
     }
 

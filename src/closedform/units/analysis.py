@@ -308,7 +308,7 @@ class _Pass:
             return replace(value, kind="log") if self.system.reduced(value.form).is_pure else None
         if value.number is not None and value.form.unknown:
             return replace(value, kind="log")
-        return replace(value, kind="log") if self.system.reduced(value.form).is_pure else None
+        return replace(value, kind="log") if self.system.make_pure(value.form) else None
 
     def _product(self, first: _Value, second: _Value, sign: float) -> _Value:
         number = (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.expressions.tree import Tree
-from closedform.units.analysis import Analyst, Label
+from closedform.units.analysis import Analyst
 from closedform.units.legality import Legality, analyst_of
 
 DIGITS = 6
@@ -65,22 +65,11 @@ def _class(analyst: Analyst, tree: Tree) -> tuple:
         return ("open",)
     if label.kind == "log":
         return ("log",)
-    exponents = _without_known(analyst, label)
+    exponents = np.round(analyst.without_known(label.exponents), DIGITS) + 0.0
     if not exponents.any():
         return ("pure",)
     # exp(x) of an x in metres is possible as a whole formula, but not beside another term.
     return ("exp", tree) if label.kind == "exp" else ("plain", *exponents.tolist())
-
-
-def _without_known(analyst: Analyst, label: Label) -> NDArray[np.float64]:
-    """Exponents, up to powers of known constants, which a coefficient may be."""
-    exponents = np.asarray(label.exponents)
-    if analyst.known.size:
-        known = analyst.known[:, :-1]
-        powers, *_ = np.linalg.lstsq(known.T, exponents[:-1], rcond=None)
-        # The size is that of the user's units, which the constant's value is in as well.
-        exponents = np.append(exponents[:-1] - known.T @ powers, 0.0)
-    return np.round(exponents, DIGITS) + 0.0
 
 
 def _go_together(one: tuple, other: tuple) -> bool:

@@ -203,6 +203,17 @@ class Analyst:
         # The size is that of the user's units, which the constant's value is in as well.
         return powers if np.abs(left[:-1]).max(initial=0.0) <= TOLERANCE else None
 
+    def without_known(self, exponents: Exponents) -> np.ndarray:
+        """Exponents up to powers of known constants: equal for units that a power of one tells
+        apart.
+        """
+        fixed = np.asarray(exponents)
+        if not len(self.known):
+            return fixed
+        known = self.known[:, :-1]
+        powers, *_ = np.linalg.lstsq(known.T, fixed[:-1], rcond=None)
+        return np.append(fixed[:-1] - known.T @ powers, 0.0)
+
     def is_known(self, exponents: Exponents) -> bool:
         """Whether a unit is that of a product of powers of known constants."""
         return self.powers_of_known(exponents) is not None
@@ -285,7 +296,9 @@ class _Pass:
         if operator.homogeneous is not None and operator.arity == 2:
             first, second = (self._plain(operand) for operand in operands)
             self._equal(first, second)
-            return first if operator.homogeneous == 1 else self._number(operands)
+            if operator.homogeneous != 1:
+                return self._number(operands)
+            return first if second.number is not None else replace(first, number=None)
         if operator.homogeneous == 1:
             return replace(self._plain(operands[0]), number=None)
         return self._numbers(operands)

@@ -4,6 +4,7 @@ from html import escape
 
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
@@ -64,7 +65,9 @@ def _concept(interpretation: Interpretation, status: str = "") -> str:
     """The formula, if there is one, and its figures in a line."""
     if interpretation.concept is None:
         return _line(status)
-    typeset = " ".join(mathml_terms(interpretation.concept))
+    entry = interpretation.entry
+    errors = () if entry is None else entry.errors
+    typeset = " ".join(mathml_terms(rounded_formula(interpretation.concept, errors)))
     formula = f'<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
     units = _line(_safe(" ".join(interpretation.unit_notes)))
     return formula + units + _line(status + _figures(interpretation))

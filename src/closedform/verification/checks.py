@@ -13,6 +13,7 @@ import numpy as np
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
 from closedform.selection.regions import divide
@@ -259,16 +260,16 @@ class OneOfAKind:
             return CheckResult.made(
                 True, f"The field tells it from all {outcome.n_compared} other formulas."
             )
-        listed = "; ".join(str(rival.expression) for rival in others[:3])
+        listed = "; ".join(formula_text(rival.expression) for rival in others[:3])
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         nearest = min(others, key=lambda rival: rival.degrees_on_data)
         place = ", ".join(f"{name} = {value:g}" for name, value in nearest.where)
-        text = f"Not told apart: {listed}{more}."
+        text, named = f"Not told apart: {listed}{more}.", formula_text(nearest.expression)
         if place:
             text += (
                 f" On the data they differ by at most "
                 f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place} "
-                f"{nearest.expression} would differ by {nearest.degrees:.2g}, and data there "
+                f"{named} would differ by {nearest.degrees:.2g}, and data there "
                 f"would decide."
             )
         return CheckResult.made(False, text)

@@ -16,6 +16,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
+from closedform.networks.wrt import HELD_VARY
 from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence
@@ -113,6 +114,12 @@ class Monotone:
     def measure(self, evidence: Evidence) -> CheckResult:
         """Compare the rank correlation."""
         phi, least = evidence.phi, evidence.thresholds.rank_correlation
+        if phi is None and HELD_VARY in evidence.field.notes:
+            return CheckResult.not_made(
+                "Inputs that are held vary from point to point and move the latent too, so phi "
+                "cannot be tested.",
+                is_required=False,
+            )
         if phi is None:
             return CheckResult.not_made(
                 "Without the values of a single latent, phi cannot be tested.", is_required=False

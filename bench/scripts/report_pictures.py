@@ -24,7 +24,7 @@ FLAGS = (
     "--disable-background-networking",
 )
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 def main(images: Path = IMAGES) -> None:

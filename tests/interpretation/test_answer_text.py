@@ -92,3 +92,24 @@ def test_a_hypothesis_stands_beside_the_answer(example) -> None:
     assert example.alignment is not None
     own = f"{example.alignment.misalignment:.2g}"
     assert f"Its misalignment is 0.25, the formula's {own}. They differ." in text
+
+
+def test_digits_are_those_of_the_errors_everywhere(example) -> None:
+    """The page, the notebook, LaTeX and print agree, and the page's source text has all digits."""
+    from closedform.report.html import render_report
+
+    long = cf.parse("0.47650524008500483*x**4 + v**2", names=list(example.names))
+    entry = replace(example.entry, expression=long, errors=(0.03,))
+    front = tuple(
+        entry if place == example.chosen else one for place, one in enumerate(example.front)
+    )
+    answer = replace(example, front=front, concept=long, rivals=(), concepts=())
+    for text in (str(answer), repr(answer.front), answer.latex(), answer._repr_html_()):
+        assert "0.477" in text
+        assert "0.4765" not in text
+    page = render_report(answer)
+    assert "<mn>0.477</mn>" in page
+    assert "<mn>0.4765</mn>" not in page
+    assert "0.47650524008500483" in page
+    for text in (answer.full, repr(answer), str(answer.concept)):
+        assert "0.47650524008500483" in text

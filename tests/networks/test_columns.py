@@ -44,7 +44,11 @@ def test_phi_is_not_tested_while_held_inputs_vary() -> None:
     field = cf.extract_field(heat, inputs(), 0, names=NAMES, wrt=["A", "dT", "d"])
     assert field.latents is None
     assert HELD_VARY in field.notes
-    assert cf.verify("A*dT/d", field, rivals=None, rng=0).verdict.status == "verified"
+    answer = cf.verify("A*dT/d", field, rivals=None, rng=0)
+    assert answer.verdict.status == "verified"
+    check = next(check for check in answer.verdict.checks if check.name == "phi")
+    assert check.passed is None
+    assert "Inputs that are held vary" in check.sentence
 
 
 def test_held_inputs_that_do_not_vary_cost_nothing() -> None:

@@ -1,15 +1,21 @@
+import re
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from closedform.expressions.parse import parse
 from closedform.interpretation.answer import FrontEntry
+from closedform.interpretation.evidence import HypothesisResult
 from closedform.interpretation.verdict import STATUSES, Verdict
 from closedform.report.figures import evidence_rows, hypothesis_sentence
 from closedform.report.fragment import fragment
 from closedform.report.html import render_report, write_report
+from closedform.report.looks import LOOKS
+from closedform.report.svg import angles_svg
 
 VOID = {"meta", "link", "input", "img", "br"}
 
@@ -197,3 +203,33 @@ def test_one_network_has_a_name_for_every_column(networks):
     text = " ".join(page.text.split())
     assert "misalignment v**2 network 0 Verified 2 passed 0.001 0.5" in text
     assert "standard error" not in text
+
+
+def test_a_page_of_none_says_what_to_try_next(example):
+    answer = replace(example, verdict=Verdict("none", "No closed form was found."))
+    assert answer.next_steps
+    page, notebook = render_report(answer), answer._repr_html_()
+    for step in answer.next_steps:
+        assert escape(step) in page
+        assert escape(step) in notebook
+    caption = LOOKS["none"].caption
+    assert caption in page
+    assert caption in notebook
+    assert "What to try next" not in render_report(example)
+
+
+def test_a_hypothesis_stands_beside_the_answer_in_the_notebook(example):
+    guess = HypothesisResult(parse("x**2 + v**2", ["x", "v"]), "different", "They differ.", 0.25)
+    shown = replace(example, hypothesis=guess)._repr_html_()
+    assert "Your hypothesis" in shown
+    assert "Its own misalignment is 0.25. They differ." in shown
+
+
+def test_labels_of_tiny_angles_do_not_lie_on_each_other():
+    """2.00e-7, 4.00e-7 and so on were one smear under the histogram."""
+    picture = angles_svg(list(np.linspace(0, 1.6e-6, 50)))
+    assert picture is not None
+    ticks = re.findall(r'class="tick" x="([0-9.]+)"[^>]*text-anchor="middle">([^<]+)<', picture)
+    assert len(ticks) > 1
+    for (left, text), (right, other) in pairwise(ticks):
+        assert float(right) - float(left) > 5.5 * (len(text) + len(other)) / 2

@@ -40,8 +40,21 @@ def test_a_wrong_unit_is_told_before_the_network_is_looked_at() -> None:
 
 def test_an_impossible_guess_is_told_before_the_search() -> None:
     space = cf.SearchSpace(guesses=["m + v"])
-    with pytest.raises(UnitsError, match="make 'm \\+ v' impossible"):
+    with pytest.raises(UnitsError, match="make the formula 'm \\+ v' impossible"):
         cf.search(field(UNITS), space=space, budget=cf.Budget(evaluations=10))
+
+
+def test_an_impossible_hypothesis_is_told_before_the_search(monkeypatch) -> None:
+    def search(*arguments, **keywords):
+        raise AssertionError("The search began.")
+
+    monkeypatch.setattr("closedform.reading.one_field.search", search)
+    with pytest.raises(UnitsError, match="make the hypothesis 'm \\+ v' impossible"):
+        cf.interpret_field(field(UNITS), hypothesis="m + v")
+    # A fitted constant may carry the unit that is missing, and then the search does begin.
+    for possible in ("m + 0.37*v", "m*v**2/h"):
+        with pytest.raises(AssertionError, match="The search began"):
+            cf.interpret_field(field(UNITS), hypothesis=possible)
 
 
 def test_the_answer_tells_units_and_keeps_them(tmp_path) -> None:

@@ -190,6 +190,8 @@ def write_table(table: "pandas.DataFrame", path: Path) -> None:
 
 def _text(table: "pandas.DataFrame") -> str:
     """The first rows, the simplest first."""
+    from closedform.interpretation.digits import few_digits
+
     if not len(table):
         return "No neuron."
     ordered = table.sort_values(["complexity", "neuron"], na_position="last")
@@ -200,7 +202,8 @@ def _text(table: "pandas.DataFrame") -> str:
         size = "" if complexity != complexity else f"{complexity:.0f}"
         angle = "" if misalignment != misalignment else f"{misalignment:.2e}"
         lines.append(
-            f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  {_word(concept)}"
+            f"{shown(neuron):<20} {_word(verdict):<12} {size:>10} {angle:>13}  "
+            f"{few_digits(_word(concept))}"
         )
     left = len(table) - MOST_SHOWN
     return "\n".join([*lines, f"and {left} more"] if left > 0 else lines)

@@ -9,7 +9,7 @@ from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
 from closedform.interpretation.advice import next_steps
-from closedform.interpretation.digits import formula_text
+from closedform.interpretation.digits import formula_text, rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
     ConstantEstimate,
@@ -225,12 +225,15 @@ class Interpretation:
         return "\n".join(map(str, self._formulas))
 
     def latex(self) -> str:
-        """The concepts as LaTeX source, one in a line, with their units where these are known."""
+        """The concepts as LaTeX source, one in a line, with their units where these are known.
+
+        Constants end where their errors begin; ``answer.concept.latex()`` has all digits.
+        """
         lines = []
         for formula in self._formulas:
             unit = None if self.units is None else unit_of(formula, self.units)
             tail = "" if unit is None else rf" \quad \left[{unit_latex(unit)}\right]"
-            lines.append(formula.latex() + tail)
+            lines.append(rounded_formula(formula, self._errors(formula)).latex() + tail)
         return "\n".join(lines)
 
     @property
@@ -399,13 +402,14 @@ class Interpretation:
 
     def _shown_formulas(self) -> list[str]:
         """To the digits that standard errors allow; `full` has all."""
-        entry = self.entry
-        return [
-            formula_text(formula, entry.errors)
-            if entry is not None and formula == entry.expression
-            else formula_text(formula)
-            for formula in self._formulas
-        ]
+        return [formula_text(formula, self._errors(formula)) for formula in self._formulas]
+
+    def _errors(self, formula: Expression) -> tuple[float, ...]:
+        """Standard errors of a concept's constants; none if they are not known."""
+        for answer in (self, *self.parts):
+            if answer.entry is not None and formula == answer.entry.expression:
+                return answer.entry.errors
+        return ()
 
     def _hypothesis_lines(self) -> list[str]:
         """The user's own formula beside the answer, fit against fit."""

@@ -32,6 +32,23 @@ def formula_text(expression: Expression, errors: Sequence[float] = ()) -> str:
     >>> formula_text(cf.parse("0.47650524008500483*x**4 + v"))
     '0.47651*x**4 + v'
     """
+    return few_digits(str(rounded_formula(expression, errors)))
+
+
+def rounded_formula(expression: Expression, errors: Sequence[float] = ()) -> Expression:
+    """A formula whose long constants end where their standard errors begin, to be shown.
+
+    Parameters
+    ----------
+    expression, errors
+        As in `formula_text`; without errors it stays as it is.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> print(rounded_formula(cf.parse("0.47650524008500483*x**4 + v"), [0.003]))
+    0.4765*x**4 + v
+    """
     free = free_constants(expression)
     if len(errors) == len(free):
         changed: dict[int, Tree] = {
@@ -40,8 +57,8 @@ def formula_text(expression: Expression, errors: Sequence[float] = ()) -> str:
             if isinstance(expression.tree.tokens[one.position], Constant)
             and len(f"{float(one.value):.12g}".lstrip("-0.")) > FEW
         }
-        expression = with_constants(expression, changed) if changed else expression
-    return few_digits(str(expression))
+        return with_constants(expression, changed) if changed else expression
+    return expression
 
 
 def few_digits(formula: str) -> str:

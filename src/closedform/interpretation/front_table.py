@@ -37,10 +37,12 @@ class FrontTable(tuple["FrontEntry", ...]):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            "<tr>"
+            + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row)
+            + "</tr>"
             for row in self._rows()
         )
-        heads = "".join(f"<th>{head}</th>" for head in _HEADS)
+        heads = "".join(f'<th style="text-align:left">{head}</th>' for head in _HEADS)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _rows(self) -> list[tuple[str, str, str]]:

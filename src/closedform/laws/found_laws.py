@@ -7,6 +7,7 @@ from typing import Any
 
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
 from closedform.laws.change_parts import ChangeParts
 from closedform.laws.counting import Count
@@ -96,7 +97,7 @@ class Laws:
         from closedform.report.drift_plot import Line, plot_drift
 
         lines = [
-            Line(str(law.concept), law.drift.times, law.drift.mean, law.drift.band)
+            Line(formula_text(law.concept), law.drift.times, law.drift.mean, law.drift.band)
             for law in self.laws
             if law.drift is not None
         ]
@@ -105,7 +106,7 @@ class Laws:
     def __str__(self) -> str:
         lines = []
         for law in self.laws:
-            lines.append(f"{law.concept}   [{law.verdict.status}]")
+            lines.append(f"{formula_text(law.concept)}   [{law.verdict.status}]")
             lines.append(f"    {law.verdict.sentence}")
             if law.drift is not None:
                 lines.append(f"    drift: {law.drift}")

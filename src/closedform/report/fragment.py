@@ -4,10 +4,11 @@ from html import escape
 
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
-from closedform.report.figures import check_counts, title
+from closedform.report.figures import check_counts, hypothesis_sentence, title
 from closedform.report.looks import CHECK_MARKS, LOOKS
 from closedform.report.mathml import mathml_terms
 from closedform.shown import shown
@@ -28,7 +29,9 @@ def fragment(interpretation: Interpretation) -> str:
             _line(_safe(interpretation.agreement)),
             *(_network(reading) for reading in interpretation.networks),
             _checks(verdict, "Reasons for all together" if parts else "Reasons"),
+            _hypothesis(interpretation),
             _structure(interpretation),
+            *(_line(f"Try next: {_safe(step)}") for step in interpretation.next_steps),
             "</div>",
         ]
     )
@@ -41,6 +44,15 @@ def _safe(text: str) -> str:
 
 def _line(content: str) -> str:
     return f'<div style="font-size:.9em">{content}</div>' if content else ""
+
+
+def _hypothesis(interpretation: Interpretation) -> str:
+    """The user's own formula beside the answer."""
+    guess = interpretation.hypothesis
+    if guess is None:
+        return ""
+    typeset = " ".join(mathml_terms(guess.expression))
+    return _line(f"Your hypothesis {typeset}: {_safe(hypothesis_sentence(guess))}")
 
 
 def _structure(interpretation: Interpretation) -> str:
@@ -64,8 +76,11 @@ def _concept(interpretation: Interpretation, status: str = "") -> str:
     """The formula, if there is one, and its figures in a line."""
     if interpretation.concept is None:
         return _line(status)
-    typeset = " ".join(mathml_terms(interpretation.concept))
-    formula = f'<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
+    entry = interpretation.entry
+    errors = () if entry is None else entry.errors
+    typeset = " ".join(mathml_terms(rounded_formula(interpretation.concept, errors)))
+    caption = _line(_safe(LOOKS[interpretation.verdict.status].caption))
+    formula = f'{caption}<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
     units = _line(_safe(" ".join(interpretation.unit_notes)))
     return formula + units + _line(status + _figures(interpretation))
 

@@ -1,18 +1,22 @@
 """What the page's templates call to show an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import rounded_formula
 from closedform.optional import require
 from closedform.report import coefficient_intervals, figure_numbers, figures, svg
 from closedform.report.mathml import mathml_terms
 
 
-def formula(expression: Expression) -> Any:
-    """MathML that breaks into lines between terms, marked as escaped already."""
-    return require("markupsafe", extra="report").Markup(" ".join(mathml_terms(expression)))
+def formula(expression: Expression, errors: Sequence[float] = ()) -> Any:
+    """MathML that breaks into lines between terms, marked as escaped already; constants end where
+    their errors begin.
+    """
+    terms = mathml_terms(rounded_formula(expression, errors))
+    return require("markupsafe", extra="report").Markup(" ".join(terms))
 
 
 def minus(value: float, digits: int = 4) -> str:

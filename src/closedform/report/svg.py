@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import ceil
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from closedform.shown import shown
 
 WIDTH, HEIGHT = 380, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 38
+_CHARACTER = 7  # width of a tick's character, with the space between ticks
 _ARROW = 0.38  # of the distance between neighbouring arrows, to either side
 
 
@@ -67,7 +69,11 @@ class _Frame:
                 f'text-anchor="end">{text}</text>'
             )
         marks = ticks(*self.x_range, 5)
-        for value, text in zip(marks, tick_labels(marks), strict=True):
+        labels = tick_labels(marks)
+        # Powers of ten are wide: of labels that would lie on each other every so many stay.
+        room = (WIDTH - _LEFT - _RIGHT) / (_CHARACTER * max(map(len, labels), default=1))
+        step = ceil(len(labels) / max(room, 1.0))
+        for value, text in zip(marks[::step], labels[::step], strict=True):
             x = self.x(value)
             pieces.append(f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>')
             pieces.append(

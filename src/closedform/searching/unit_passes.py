@@ -36,16 +36,37 @@ def check_given(space: SearchSpace, field: GradientField) -> None:
     UnitsError
         With the first of them.
     """
+    for item in (*space.terms, *space.guesses):
+        formula = parse(item, names=field.names) if isinstance(item, str) else item
+        require_possible(formula, field)
+
+
+def require_possible(formula: Expression, field: GradientField, what: str = "formula") -> None:
+    """Refuse a formula that the field's units make impossible.
+
+    Numbers that people write (integers and simple fractions) are pure; others may carry units
+    unless the field's `Units` forbid it.
+
+    Parameters
+    ----------
+    formula : Expression
+    field : GradientField
+    what : str
+        What it is to the user, for the message.
+
+    Raises
+    ------
+    UnitsError
+    """
     if field.units is None:
         return
     loose = Legality(field.units, may_carry=not field.units.pure_numbers)
-    for item in (*space.terms, *space.guesses):
-        formula: Expression = parse(item, names=field.names) if isinstance(item, str) else item
-        if not loose.allows(formula.tree, formula.names):
-            raise UnitsError(
-                f"The units {field.units.text} make {str(formula)!r} impossible: it adds different "
-                f"units, or takes a function of one. Correct the units, or leave it out."
-            )
+    if loose.allows(formula.tree, formula.names):
+        return
+    raise UnitsError(
+        f"The units {field.units.text} make the {what} {str(formula)!r} impossible: it adds "
+        f"different units, or takes a function of one. Correct the units, or leave it out."
+    )
 
 
 def search_with_units(

@@ -1,6 +1,7 @@
 """What a sweep has found: a table of neurons, and what each of them needs to be looked at again."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from closedform.execution.store import ResultStore
@@ -21,6 +22,9 @@ COLUMNS = (
     "seconds", "same_as", "reason",
 )  # fmt: skip
 """Columns of the table, in this order."""
+
+MOST_LISTED = 20
+"""Rows that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,15 @@ class Sweep:
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {name}" for name, count in self.counts.items())
+
+    def _repr_html_(self) -> str:
+        """The counts, and the simplest verified formulas; of all neurons where none is verified."""
+        table = self.table()
+        verified = table.loc[table["verdict"] == "verified"]
+        listed = verified if len(verified) else table
+        few = listed.sort_values(["complexity", "neuron"], na_position="last").head(MOST_LISTED)
+        rows: Any = few[["neuron", "verdict", "complexity", "misalignment", "concept"]]
+        return f"<p>{escape(str(self))}</p>{rows.to_html(index=False)}"
 
 
 def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":

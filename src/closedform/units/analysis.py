@@ -68,6 +68,24 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """The unit of a term that stands alone, with pure numbers.
+
+    Attributes
+    ----------
+    kind : {'plain', 'log', 'exp'}
+        A logarithm and an exponential keep the unit of their argument.
+    exponents : Exponents
+    is_open : bool
+        Whether it depends on an input whose unit is not stated.
+    """
+
+    kind: Kind
+    exponents: Exponents
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Value:
     """What is known about a part of the formula."""
 
@@ -134,7 +152,8 @@ class Analyst:
             else LinearForm(self.bases.pure, ((index, 1.0),))
             for index, name in enumerate(names)
         ]
-        self._known = np.array(
+        # Exponents of the known constants, one row each.
+        self.known = np.array(
             [self.bases.exponents(known.unit) for known in units.constants.values()]
         ).reshape(-1, len(self.bases.pure))
 
@@ -154,7 +173,7 @@ class Analyst:
             Whether a factor 1 that is not written, or a plain number, may carry a unit too: a
             fitted constant may have been rounded to it.
         """
-        pass_ = _Pass(self, may_carry or len(self._known) > 0, adds_factors)
+        pass_ = _Pass(self, may_carry or len(self.known) > 0, adds_factors)
         try:
             top = pass_.read(peeled(tree) if is_whole else tree)
         except ImpossibleUnitsError:
@@ -165,14 +184,35 @@ class Analyst:
         form = pass_.system.reduced(top.form)
         return Analysis(form.fixed if top.kind == "plain" else None, carried)
 
+    def label(self, tree: Tree) -> Label | None:
+        """The unit of a term, its constants pure numbers; None if it is impossible."""
+        pass_ = _Pass(self, may_carry=False, adds_factors=False)
+        try:
+            top = pass_.read(tree)
+        except ImpossibleUnitsError:
+            return None
+        form = pass_.system.reduced(top.form)
+        return Label(top.kind, form.fixed, bool(form.unknown))
+
     def powers_of_known(self, exponents: Exponents) -> np.ndarray | None:
         """The powers of known constants whose product has a unit; None if there are none."""
-        if not len(self._known):
+        if not len(self.known):
             return None
-        powers, *_ = np.linalg.lstsq(self._known.T, np.asarray(exponents), rcond=None)
-        left = self._known.T @ powers - exponents
+        powers, *_ = np.linalg.lstsq(self.known.T, np.asarray(exponents), rcond=None)
+        left = self.known.T @ powers - exponents
         # The size is that of the user's units, which the constant's value is in as well.
         return powers if np.abs(left[:-1]).max(initial=0.0) <= TOLERANCE else None
+
+    def without_known(self, exponents: Exponents) -> np.ndarray:
+        """Exponents up to powers of known constants: equal for units that a power of one tells
+        apart.
+        """
+        fixed = np.asarray(exponents)
+        if not len(self.known):
+            return fixed
+        known = self.known[:, :-1]
+        powers, *_ = np.linalg.lstsq(known.T, fixed[:-1], rcond=None)
+        return np.append(fixed[:-1] - known.T @ powers, 0.0)
 
     def is_known(self, exponents: Exponents) -> bool:
         """Whether a unit is that of a product of powers of known constants."""
@@ -256,7 +296,9 @@ class _Pass:
         if operator.homogeneous is not None and operator.arity == 2:
             first, second = (self._plain(operand) for operand in operands)
             self._equal(first, second)
-            return first if operator.homogeneous == 1 else self._number(operands)
+            if operator.homogeneous != 1:
+                return self._number(operands)
+            return first if second.number is not None else replace(first, number=None)
         if operator.homogeneous == 1:
             return replace(self._plain(operands[0]), number=None)
         return self._numbers(operands)
@@ -275,10 +317,11 @@ class _Pass:
         if value.kind == "log":
             return value
         if value.kind == "exp":
-            return None
+            # exp(x/y) is a pure number; exp(x) of an x in metres is none.
+            return replace(value, kind="log") if self.system.reduced(value.form).is_pure else None
         if value.number is not None and value.form.unknown:
             return replace(value, kind="log")
-        return replace(value, kind="log") if self.system.reduced(value.form).is_pure else None
+        return replace(value, kind="log") if self.system.make_pure(value.form) else None
 
     def _product(self, first: _Value, second: _Value, sign: float) -> _Value:
         number = (

@@ -14,8 +14,10 @@ from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
+from closedform.networks.wrt import HELD_VARY
 from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence
@@ -114,6 +116,12 @@ class Monotone:
     def measure(self, evidence: Evidence) -> CheckResult:
         """Compare the rank correlation, and the signs of gradients."""
         phi, least = evidence.phi, evidence.thresholds.rank_correlation
+        if phi is None and HELD_VARY in evidence.field.notes:
+            return CheckResult.not_made(
+                "Inputs that are held vary from point to point and move the latent too, so phi "
+                "cannot be tested.",
+                is_required=False,
+            )
         turns = _turns_back(evidence)
         if phi is None and turns is None:
             return CheckResult.not_made(
@@ -285,16 +293,16 @@ class OneOfAKind:
             return CheckResult.made(
                 True, f"The field tells it from all {outcome.n_compared} other formulas."
             )
-        listed = "; ".join(str(rival.expression) for rival in others[:3])
+        listed = "; ".join(formula_text(rival.expression) for rival in others[:3])
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         nearest = min(others, key=lambda rival: rival.degrees_on_data)
         place = ", ".join(f"{name} = {value:g}" for name, value in nearest.where)
-        text = f"Not told apart: {listed}{more}."
+        text, named = f"Not told apart: {listed}{more}.", formula_text(nearest.expression)
         if place:
             text += (
                 f" On the data they differ by at most "
                 f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place} "
-                f"{nearest.expression} would differ by {nearest.degrees:.2g}, and data there "
+                f"{named} would differ by {nearest.degrees:.2g}, and data there "
                 f"would decide."
             )
         return CheckResult.made(False, text)

@@ -6,6 +6,7 @@ from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
+from closedform.searching.unit_passes import require_possible
 
 
 def as_formula(
@@ -30,6 +31,8 @@ def as_formula(
     ExpressionError
         If it is not a formula of the field's inputs, or has no finite value or no gradient at any
         point that counts.
+    UnitsError
+        If it is a hypothesis that the units of the inputs make impossible.
 
     Examples
     --------
@@ -48,6 +51,8 @@ def as_formula(
         )
     names = list(field.names)
     read = parse(formula, names=names) if isinstance(formula, str) else formula.rename(names)
+    if what == "hypothesis":
+        require_possible(read, field, what)
     points = field.points[field.weights > 0]
     if not len(points):
         return read

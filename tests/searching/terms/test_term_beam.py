@@ -70,3 +70,16 @@ def test_nothing_at_the_bound():
 def test_merged_beams_hold_each_support_once():
     one, two = grow([(0, 2)]), grow([(0, 3)])
     assert merged([one, two]).supports == ((0, 2, 3),)
+
+
+def test_terms_that_may_not_be_added_are_not_tried():
+    apart = np.ones((6, 6), dtype=bool)
+    apart[2, 3] = apart[3, 2] = False
+    sums = Sums(np.array([(0, 2), (0, 3)]), np.ones((2, 2)))
+    job = (MOMENTS, None, COSTS, 1, sums, (), WIDTH, 100.0, np.inf)
+    free, bound = (list(extend(*job, addable))[-1] for addable in (None, apart))
+    assert free is not None
+    assert bound is not None
+    assert (0, 2, 3) in free.supports
+    assert len(bound)
+    assert not any({2, 3} <= set(support) for support in bound.supports)

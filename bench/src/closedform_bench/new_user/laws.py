@@ -61,6 +61,19 @@ def law(
     return Case(network, inputs, "5:0", tuple(ranges), truth, asked)
 
 
+def pipe_of_logarithms(seed: int) -> Case:
+    """The same pressure drop by an engineer who takes the logarithm of everything."""
+    rng = np.random.default_rng([seed, 11])
+    positive = PIPE_RANGES | {"angle": (0.1, 1.0), "age": (1.0, 20.0)}
+    inputs = uniform(list(positive.values()), N_POINTS, rng)
+    targets = cf.parse(PIPE, names=list(positive))(inputs)
+    targets = np.log(targets * (1 + 0.03 * rng.normal(size=N_POINTS)))
+    names = tuple(f"log_{name}" for name in positive)
+    truth = "log_f + log_L + log_rho + 2*log_v - log_D"
+    logarithms = np.log(inputs)
+    return Case(regression(logarithms, targets, seed), logarithms, "5:0", names, truth)
+
+
 def exact_period(seed: int) -> Case:
     """The period of a pendulum at any amplitude: an elliptic integral, without a closed form."""
     rng = np.random.default_rng([seed, 7])
@@ -78,5 +91,6 @@ LAW_CASES: dict[str, Make] = {
         law, SCATTERING, SCATTERING_RANGES, of_logarithm=True, units=SCATTERING_UNITS
     ),
     "pipe pressure drop": partial(law, PIPE, PIPE_RANGES, noise=0.03, of_logarithm=True),
+    "pipe, logarithms": pipe_of_logarithms,
     "exact period": exact_period,
 }

@@ -18,7 +18,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.printing import to_text
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Tree
+from closedform.expressions.tree import Tree, variable
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
@@ -119,6 +119,7 @@ class Evolution:
                 Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0}
             )
         compile_evolution()
+        describe(compile_tapes([variable(0)]), Rules.of(space, field.names))  # compiles for units
         clock = budget.start()
         run, front, status = None, Front(), "interrupted"
         try:

@@ -207,7 +207,10 @@ def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     for power_text, power in POWERS:
         if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
             inner = [(_composed(text, power_text), grid) for text, grid in COMPOSED]
-            families.append((inner, values**power))
+            with np.errstate(over="ignore", divide="ignore"):
+                raised = values**power
+            if np.isfinite(raised).all():
+                families.append((inner, raised))
     for family, inner_values in families:
         with np.errstate(all="ignore"):
             grids = _grids(inner_values)

@@ -67,5 +67,6 @@ def drafted(
 
 def _allows(space: SearchSpace, tree: Tree, terms: Sequence[Term], names: Sequence[str]) -> bool:
     if any(term.is_given for term in terms):
-        return space.has_form(tree, names)
+        is_possible = space.legality is None or space.legality.allows(tree, names)
+        return is_possible and space.has_form(tree, names)
     return space.allows(tree, names)

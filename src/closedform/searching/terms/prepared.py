@@ -15,6 +15,8 @@ from closedform.searching.terms.library import Term
 from closedform.searching.terms.moments import Moments, compute_moments
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.term_beam import Support
+from closedform.units.addable import addable
+from closedform.units.legality import Legality
 
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are
@@ -24,13 +26,31 @@ perfect.
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A library with all that was computed about it."""
+    """A library with all that was computed about it.
+
+    Attributes
+    ----------
+    terms : list of Term
+    jacobian : Jacobian
+    moments : Moments
+    lines : Lines
+    costs : ndarray of int64, shape (n_terms,)
+    addable : ndarray of bool, shape (n_terms, n_terms), or None
+        Which terms units let stand in one sum; None if all may.
+    """
 
     terms: list[Term]
     jacobian: Jacobian
     moments: Moments
     lines: Lines
     costs: NDArray[np.int64]
+    addable: NDArray[np.bool_] | None = None
+
+    def groups(self) -> list[NDArray[np.int64]]:
+        """Terms that may stand in one sum, as places in the library: all of them without units."""
+        if self.addable is None:
+            return [np.arange(len(self.terms))]
+        return [np.flatnonzero(row) for row in np.unique(self.addable, axis=0)]
 
     def cost(self, support: Support, join: int) -> int:
         """What the terms of a sum cost, with `join` for each plus between them, without numbers."""
@@ -48,7 +68,12 @@ class Prepared:
         return np.swapaxes(basis[..., used, :], -1, -2) @ gradients, frames
 
 
-def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) -> Prepared | None:
+def prepare(
+    terms: Sequence[Term],
+    sample: GradientField,
+    n_line_points: int,
+    legality: Legality | None = None,
+) -> Prepared | None:
     """Differentiate a library's terms and take their moments; None if no term varies on the data.
 
     Parameters
@@ -58,6 +83,8 @@ def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) ->
         The points that the search sees.
     n_line_points : int
         How many of them lines are made of.
+    legality : Legality, optional
+        What units allow.
     """
     jacobian, finite = differentiate([term.tree for term in terms], sample.points, sample.scale)
     if len(finite) == 0:
@@ -72,6 +99,7 @@ def prepare(terms: Sequence[Term], sample: GradientField, n_line_points: int) ->
         jacobian = jacobian.select(kept)
     usable = [terms[i] for i in finite[kept]]
     costs = np.array([term.cost for term in usable], dtype=np.int64)
-    return Prepared(
-        usable, jacobian, moments, prepare_lines(jacobian, sample, n_line_points), costs
-    )
+    lines = prepare_lines(jacobian, sample, n_line_points)
+    trees = [term.tree for term in usable]
+    pairs = None if legality is None else addable(trees, sample.names, legality)
+    return Prepared(usable, jacobian, moments, lines, costs, pairs)

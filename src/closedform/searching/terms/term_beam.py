@@ -98,6 +98,7 @@ def extend(
     width: Width,
     bound: float,
     largest: float = VANISHING,
+    addable: NDArray[np.bool_] | None = None,
 ) -> Iterator[TermBeam | None]:
     """The best supports of one term more.
 
@@ -122,6 +123,8 @@ def extend(
         Only complexities below it are of use.
     largest : float
         Eigenvalues above it do not count: far from 0 they say little about the misalignment.
+    addable : ndarray of bool, shape (n_terms, n_terms), optional
+        Which terms may stand in one sum; by default all.
 
     Yields
     ------
@@ -136,6 +139,8 @@ def extend(
         sizes = costs[part].sum(axis=1) + join * part.shape[1]
         _ban(values, [tuple(row) for row in part.tolist()], complete)
         values[sizes[:, None] + costs >= bound] = np.inf
+        if addable is not None:
+            values[~addable[part].all(axis=1)] = np.inf
         is_wanted = np.isfinite(values)
         values = np.where(values < largest, values, np.inf)
         if lines is not None:

@@ -178,9 +178,7 @@ class TermRun:
             library = self._prepared(terms)
             if library is None:
                 continue
-            supports = exact_sums(
-                library.moments, library.costs, MOST_TERMS, self.rng, only_exact=only
-            )
+            supports = self._exact_supports(library, only=only)
             sizes = [library.cost(support, join) for support in supports]
             near = [place for place, size in enumerate(sizes) if size < self._bound()]
             supports, sizes = [supports[place] for place in near], [sizes[place] for place in near]
@@ -193,6 +191,17 @@ class TermRun:
             if not only:
                 good |= self._take_triples(library)
             self._refine(library, good)
+
+    def _exact_supports(self, library: Prepared, *, only: bool) -> list[Support]:
+        """Sums in the null spaces of the library's groups: of the whole space of a library most
+        sums would add different units.
+        """
+        found: list[Support] = []
+        for places in library.groups():
+            moments, costs = library.moments.select(places), library.costs[places]
+            sums = exact_sums(moments, costs, MOST_TERMS, self.rng, only_exact=only)
+            found += [tuple(places[list(support)].tolist()) for support in sums]
+        return list(dict.fromkeys(found))
 
     def _take_triples(self, library: Prepared) -> dict[Support, float]:
         """The best sums of three terms of a small library: where nothing fits exactly its null
@@ -220,7 +229,7 @@ class TermRun:
         return self._prepared(terms)
 
     def _prepared(self, terms: list[Term]) -> Prepared | None:
-        library = prepare(terms, self.sample, self.options.n_line_points)
+        library = prepare(terms, self.sample, self.options.n_line_points, self.space.legality)
         if library is not None:
             self.library_sizes.append(len(library.terms))
         return library
@@ -350,6 +359,7 @@ class TermRun:
                 self._width,
                 self._bound(),
                 largest,
+                library.addable,
             )
             for part in steps:
                 if self._has_no_time():

@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
-from closedform.errors import ExpressionError, StorageError
+from closedform.errors import DamagedFileError, ExpressionError, StorageError
 from closedform.execution.store import ResultStore
 from closedform.expressions.expression import Expression
-from closedform.field.errors import FieldError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import load_inputs
 from closedform.report.fragment import fragment
@@ -121,7 +120,7 @@ def test_names_are_refused_at_every_door(tmp_path, evil_file):
     with pytest.raises(ExpressionError, match="cannot be named") as caught:
         make_field(("x", EVIL))
     messages = [str(caught.value)]
-    with pytest.raises(FieldError, match="cannot be named") as caught:
+    with pytest.raises(DamagedFileError, match="cannot be named") as caught:
         cf.load_field(evil_file)
     messages.append(str(caught.value))
     np.savez(tmp_path / "data.npz", inputs=np.zeros((3, 2)), names=["x", EVIL])
@@ -191,7 +190,7 @@ def test_sympy_takes_names_as_symbols_only():
 
 def test_the_terminal_gets_nothing_to_obey(answer, evil_file, tmp_path):
     refused = run("interpret", evil_file)
-    assert isinstance(refused.exception, FieldError)
+    assert isinstance(refused.exception, DamagedFileError)
     assert str(refused.exception).isprintable()
     for arguments in (
         ["interpret", tmp_path / f"a{EVIL}.npz"],

@@ -75,6 +75,20 @@ class StorageError(ClosedformError, ValueError):
     """A file is not what it should be."""
 
 
+class DamagedFileError(StorageError):
+    """A file is damaged, or of another kind than it should be; nothing in it was used.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    """
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class SaveError(ClosedformError, OSError):
     """A file cannot be written; what was there before is still there."""
 

@@ -1,4 +1,6 @@
-"""The one way to write a file: beside its place first, then into it in one move."""
+"""The one way to write a file: beside its place first, then into it in one move. And the one way
+to say that a file which was read is damaged.
+"""
 
 import os
 import stat
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from closedform.errors import SaveError
+from closedform.errors import DamagedFileError, SaveError, StorageError
 
 PARTIAL = ".partial-"
 """How the names of unfinished files begin; only a process that was killed leaves one behind."""
@@ -94,6 +96,44 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a file in UTF-8, or leave the old one; see `replacing`."""
     # Encoded first, and not by the file, which would write other line ends on some systems.
     write_bytes(path, text.encode())
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
+    """Say which file it was, and what to do, whatever a damaged one makes its reader raise.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    remedy : str
+        What to do, as the end of a sentence.
+
+    Raises
+    ------
+    DamagedFileError
+        If the block fails, unless the file is missing or must not be read, or the error speaks of
+        files itself.
+
+    Examples
+    --------
+    >>> with reading("a.json", "write it again"):
+    ...     {}["points"]
+    Traceback (most recent call last):
+    closedform.errors.DamagedFileError: a.json is damaged or of another kind ('points' is missing);
+    write it again.
+    """
+    try:
+        yield
+    except (StorageError, FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except Exception as error:  # NumPy, zipfile, zlib, json and cattrs each have their own kinds
+        said = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+        if isinstance(error, KeyError):
+            said += " is missing"
+        raise DamagedFileError(
+            f"{path} is damaged or of another kind ({said}); {remedy}.", path=str(path)
+        ) from error
 
 
 def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> None:

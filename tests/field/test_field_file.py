@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from closedform.field.errors import FieldError
+from closedform.errors import DamagedFileError, StorageError
 from closedform.field.field_file import SCHEMA, load_field, save_field
 from closedform.field.gradient_field import GradientField
 
@@ -92,7 +92,7 @@ def test_a_newer_schema_asks_for_an_upgrade(tmp_path):
     path = tmp_path / "field.npz"
     plain().save(path)
     changed_header(path, schema=SCHEMA + 1)
-    with pytest.raises(FieldError, match=f"has schema {SCHEMA + 1}.*upgrade"):
+    with pytest.raises(StorageError, match=f"has schema {SCHEMA + 1}.*upgrade"):
         load_field(path)
 
 
@@ -100,7 +100,7 @@ def test_another_format_is_named(tmp_path):
     path = tmp_path / "field.npz"
     plain().save(path)
     changed_header(path, format="something-else")
-    with pytest.raises(FieldError, match="holds 'something-else'"):
+    with pytest.raises(DamagedFileError, match="holds 'something-else'"):
         load_field(path)
 
 
@@ -111,22 +111,22 @@ def test_another_format_is_named(tmp_path):
 )
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "field.npz").write_bytes(content)
-    with pytest.raises(FieldError, match="is no gradient field"):
+    with pytest.raises(DamagedFileError, match="is damaged or of another kind"):
         load_field(tmp_path / "field.npz")
 
 
 def test_other_archives_are_refused(tmp_path):
     np.savez(tmp_path / "inputs.npz", inputs=np.zeros((3, 2)))
-    with pytest.raises(FieldError, match="is no gradient field"):
+    with pytest.raises(DamagedFileError, match="is damaged or of another kind"):
         load_field(tmp_path / "inputs.npz")
     np.save(tmp_path / "array.npy", np.zeros(3))
-    with pytest.raises(FieldError, match="is no gradient field"):
+    with pytest.raises(DamagedFileError, match="is damaged or of another kind"):
         load_field(tmp_path / "array.npy")
 
 
 def test_pickled_arrays_are_never_run(tmp_path):
     np.savez(tmp_path / "evil.npz", header=np.array([{"format": "closedform-field"}], dtype=object))
-    with pytest.raises(FieldError, match="is no gradient field"):
+    with pytest.raises(DamagedFileError, match="is damaged or of another kind"):
         load_field(tmp_path / "evil.npz")
 
 
@@ -140,7 +140,7 @@ def test_a_missing_part_is_refused(member, tmp_path):
         for name in whole.namelist():
             if name != f"{member}.npy":
                 part.writestr(name, whole.read(name))
-    with pytest.raises(FieldError, match=f"{member}"):
+    with pytest.raises(DamagedFileError, match=f"{member}"):
         load_field(tmp_path / "part.npz")
 
 
@@ -150,7 +150,7 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path):
     with np.load(path) as archive:
         arrays = dict(archive)
     np.savez(path, **{**arrays, "weights": np.ones(3)})
-    with pytest.raises(FieldError, match=r"damaged .*weights have shape \(3,\)"):
+    with pytest.raises(DamagedFileError, match=r"damaged .*weights have shape \(3,\)"):
         load_field(path)
 
 

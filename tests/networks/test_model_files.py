@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from closedform.errors import DamagedFileError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import load_inputs, load_model
 from closedform.networks.sources import extract_samples
@@ -162,7 +163,7 @@ def test_data_files(tmp_path: Path) -> None:
         ({"inputs": POINTS[:, 0]}, "shape"),
         ({"inputs": POINTS[:0]}, "shape"),
         ({"inputs": np.array([["a"]])}, "type"),
-        ({"inputs": np.array([[object()]], dtype=object)}, "no .npz of plain arrays"),
+        ({"inputs": np.array([[object()]], dtype=object)}, "Object arrays"),
         ({"inputs": POINTS, "names": ["x"]}, "3 texts"),
         ({"inputs": POINTS, "names": [1, 2, 3]}, "3 texts"),
     ],
@@ -172,7 +173,7 @@ def test_data_files_of_another_form_are_refused(
 ) -> None:
     np.savez(tmp_path / "data.npz", **arrays)
 
-    with pytest.raises(ModelFileError, match=reason):
+    with pytest.raises(DamagedFileError, match=reason):
         load_inputs(tmp_path / "data.npz")
 
 
@@ -180,9 +181,9 @@ def test_data_files_that_are_no_archive_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("x,v\n1,2\n")
     np.save(tmp_path / "array.npy", POINTS)
 
-    with pytest.raises(ModelFileError):
+    with pytest.raises(DamagedFileError):
         load_inputs(tmp_path / "text.npz")
-    with pytest.raises(ModelFileError):
+    with pytest.raises(DamagedFileError):
         load_inputs(tmp_path / "array.npy")
-    with pytest.raises(ModelFileError, match="There is no file"):
+    with pytest.raises(DamagedFileError, match="There is no file"):
         load_inputs(tmp_path / "absent.npz")

@@ -22,6 +22,7 @@ import pytest
 import torch
 from torch import nn
 
+from closedform.errors import DamagedFileError
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import load_inputs, load_model
 from closedform.networks.untrusted.inspection import inspect_file
@@ -356,10 +357,10 @@ DATA: dict[str, Attack] = {
 def test_an_attack_in_a_data_file_neither_runs_nor_writes(
     name: str, quarantine: Path, harmless: Harmless, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("closedform.networks.model_files.MAX_MEMORY", 2**20)
+    monkeypatch.setattr("closedform.array_files.MAX_MEMORY", 2**20)
     path = DATA[name](quarantine)
 
     with harmless():
         assert inspect_file(path).size > 0
-        with pytest.raises(ModelFileError):
+        with pytest.raises(DamagedFileError):
             load_inputs(path)

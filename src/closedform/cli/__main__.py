@@ -1,5 +1,5 @@
 """``python -m closedform.cli``."""
 
-from closedform.cli.app import main
+from closedform.cli.entry import main
 
 main()

@@ -1,7 +1,8 @@
-"""The application: collects the commands, and turns errors into a message and exit code 2."""
+"""The application: collects the commands, and turns errors into a message and an exit code."""
 
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -15,11 +16,16 @@ from closedform.cli.extract_command import extract
 from closedform.cli.formula_arguments import FormulaCommand
 from closedform.cli.interpret_command import interpret
 from closedform.cli.layers_command import layers
+from closedform.cli.outputs import BAD_CALL, FAILED
 from closedform.cli.report_command import report
 from closedform.cli.same_command import same
 from closedform.cli.sweep_command import results, sweep
 from closedform.cli.verify_command import verify
 from closedform.errors import ClosedformError
+from closedform.shown import shown
+
+TRACEBACK = "CLOSEDFORM_TRACEBACK"
+"""Set in the environment, it shows where an unexpected error arose."""
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
 app = typer.Typer(
@@ -62,7 +68,8 @@ def options(
       closedform interpret field.npz --report concept.html
 
     Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2:
-    something is wrong with the call; 3: the work is done, but a file could not be written.
+    something is wrong with the call; 3: the work is done, but a file could not be written; 4:
+    closedform failed; 130: stopped by Ctrl-C, with the best so far written.
     """
 
 
@@ -71,5 +78,21 @@ def main() -> None:
     try:
         app(prog_name="closedform")
     except ClosedformError as error:
-        typer.echo(f"closedform: {error}", err=True)
-        sys.exit(2)
+        _end(BAD_CALL, str(error))
+    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+        _end(BAD_CALL, f"{error.filename} cannot be opened: {error.strerror}.")
+    except MemoryError as error:
+        _end(FAILED, f"The memory does not suffice: {error}. Take fewer points.")
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        _end(
+            FAILED,
+            f"This should not have happened: {type(error).__name__}: {error}. Please report it, "
+            f"with what the same call prints under {TRACEBACK}=1.",
+        )
+
+
+def _end(code: int, message: str) -> NoReturn:
+    typer.echo(f"closedform: {shown(message)}", err=True)
+    sys.exit(code)

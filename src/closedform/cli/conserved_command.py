@@ -78,15 +78,9 @@ def conserved(
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str] | None]:
     """The arrays of a file as arguments, and the inputs' names if it has them."""
-    import numpy as np
+    from closedform.array_files import read_arrays
 
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError) as error:
-        raise ClosedformError(
-            f"{path} cannot be read ({error}); write it with numpy.savez, without objects."
-        ) from error
+    arrays = read_arrays(path)
     kinds = [kind for kind in KINDS if kind in arrays]
     if len(kinds) != 1 or (kinds == ["velocities"] and "points" not in arrays):
         raise ClosedformError(

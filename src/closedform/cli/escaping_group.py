@@ -1,5 +1,9 @@
-"""The group of all commands: what usage errors quote from the command line is shown escaped."""
+"""The group of all commands: what usage errors quote from the command line is shown escaped, and
+Ctrl-C or a closed pipe ends a command in a word.
+"""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -7,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from closedform.cli.outputs import NOT_WRITTEN, STOPPED
 from closedform.shown import shown
 
 # Typer's base of usage errors has no public name.
@@ -34,3 +39,11 @@ def _escaped() -> Iterator[None]:
     except _USAGE_ERROR as error:
         error.message = shown(error.message)
         raise
+    except KeyboardInterrupt:
+        # The line of progress, if there is one, ends here.
+        typer.echo("\nclosedform: stopped.", err=True)
+        raise typer.Exit(STOPPED) from None
+    except BrokenPipeError:
+        # Nobody reads on, such as `| head`; what is left to flush must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(NOT_WRITTEN) from None

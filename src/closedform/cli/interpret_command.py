@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver, leave
 from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
 from closedform.cli.unit_options import ConstantOption, PureNumbersOption, UnitsOption, read_units
 
@@ -41,7 +41,7 @@ def interpret(
     """Search a field for its concept, and judge it.
 
     Exit code 0 if it is verified, 1 if it is ambiguous, approximate or none, 3 if a file could not
-    be written.
+    be written. Ctrl-C ends the search: the best so far is judged and written (130).
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def interpret(
         engine=engine,
         budget=budget,
         rng=seed,
-        rule=int(rule) if rule.isdigit() else rule,
+        rule=_rule(rule),
         hypothesis=hypothesis,
         progress=False if as_json else None,
         title=field.stem,
@@ -71,7 +71,15 @@ def interpret(
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
     saves = [(found.save, out), (found.report, report)]
     deliver(*(partial(save, path) for save, path in saves if path is not None))
-    raise typer.Exit(0 if found.verdict.status == "verified" else 1)
+    leave(found)
+
+
+def _rule(text: str) -> str | int:
+    """A rule's name, or a complexity; superscripts are digits to Python, and no numbers."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def summary(found: "Interpretation") -> dict[str, Any]:

@@ -2,14 +2,27 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from closedform.errors import ClosedformError, SaveError
 from closedform.files import check_output
 
+if TYPE_CHECKING:
+    from closedform.interpretation.answer import Interpretation
+
+BAD_CALL = 2
+"""Exit code when something is wrong with the call or with a file that it names."""
+
 NOT_WRITTEN = 3
 """Exit code when the work is done, and a file that was asked for could not be written."""
+
+FAILED = 4
+"""Exit code when closedform itself fails."""
+
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 JSON = (".json",)
 PAGE = (".html", ".htm")
@@ -62,3 +75,16 @@ def deliver(*saves: Callable[[], object]) -> None:
             failed = True
     if failed:
         raise typer.Exit(NOT_WRITTEN)
+
+
+def leave(found: "Interpretation") -> NoReturn:
+    """End a command whose answer is told and written.
+
+    Raises
+    ------
+    typer.Exit
+        With code 0 if it is verified, 1 if not, and 130 if somebody stopped it.
+    """
+    if found.provenance.status == "interrupted":
+        raise typer.Exit(STOPPED)
+    raise typer.Exit(0 if found.verdict.status == "verified" else 1)

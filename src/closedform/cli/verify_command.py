@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from closedform.cli.interpret_command import show, summary
-from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver, leave
 from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, ResultFile, Seed
 
 
@@ -48,18 +48,18 @@ def verify(
     check_outputs((out, JSON), (report, PAGE), inputs=[field])
     if report is not None:
         require("jinja2", extra="report")  # an error now, not after the search
-    found = judge(
-        formula,
-        load_field(field),
-        rivals="auto" if search else None,
-        engine=engine,
-        budget=budget,
-        rng=seed,
-        progress=False if as_json else None,
-    )
+    known = load_field(field)
+    options = {"engine": engine, "budget": budget, "rng": seed}
+    quiet = False if as_json else None
+    try:
+        found = judge(formula, known, rivals="auto" if search else None, progress=quiet, **options)
+    except KeyboardInterrupt:
+        # The first interrupt ends the searching, and what is known without it is told.
+        found = judge(formula, known, rivals=None, progress=False, **options)
+        found = replace(found, provenance=replace(found.provenance, status="interrupted"))
     command = shlex.join(["closedform", *sys.argv[1:]])
     found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
     saves = [(found.save, out), (found.report, report)]
     deliver(*(partial(save, path) for save, path in saves if path is not None))
-    raise typer.Exit(0 if found.verdict.status == "verified" else 1)
+    leave(found)

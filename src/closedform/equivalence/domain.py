@@ -2,6 +2,7 @@
 constraints.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -99,12 +100,16 @@ def sample(
 
 
 def edges(
-    functions: Sequence[Expression], points: FloatArray, box: Box, rng: np.random.Generator
+    functions: Sequence[Expression],
+    points: FloatArray,
+    box: Box,
+    rng: np.random.Generator,
+    until: float,
 ) -> FloatArray:
     """Corners of the box and the places where each function is largest and smallest: there a
-    reversal of direction hides.
+    reversal of direction hides. The latter are looked for until a moment of `time.perf_counter`.
     """
-    candidates = np.concatenate([_corners(box, rng), _extremes(functions, points, box)])
+    candidates = np.concatenate([_corners(box, rng), _extremes(functions, points, box, until)])
     return candidates[_finite(functions, candidates)]
 
 
@@ -144,7 +149,9 @@ def _corners(box: Box, rng: np.random.Generator) -> FloatArray:
     return np.where(choice == 1, box.high, box.low)
 
 
-def _extremes(functions: Sequence[Expression], points: FloatArray, box: Box) -> FloatArray:
+def _extremes(
+    functions: Sequence[Expression], points: FloatArray, box: Box, until: float
+) -> FloatArray:
     found: list[FloatArray] = []
     for function in functions:
         values = function(points)
@@ -153,6 +160,8 @@ def _extremes(functions: Sequence[Expression], points: FloatArray, box: Box) -> 
             def objective(
                 x: FloatArray, sign: float = sign, function: Expression = function
             ) -> tuple[float, FloatArray]:
+                if time.perf_counter() > until:
+                    return 1e300, np.zeros(len(x))
                 value, slope = function(x[None])[0], function.gradient(x[None])[0]
                 return (
                     (sign * value, sign * slope)

@@ -7,10 +7,10 @@ minors alone make them dependent, like x and x**2.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ from closedform.expressions.parse import names_in, parse, sort_names
 from closedform.keywords import checked_keywords
 from closedform.randomness import as_generator
 
+T = TypeVar("T")
 Status = Literal["proved", "numerical", "different"]
 
 
@@ -92,7 +93,8 @@ def same_concept(
     points : array-like, shape (n_points, n_inputs), optional
         Compare on these points instead.
     time_limit : float
-        Seconds that SymPy may take.
+        Seconds that SymPy may take, and as many again for comparing in high precision: formulas
+        of thousands of terms are then compared at fewer points.
     rng : seed or Generator
         Chooses the points; the default is fixed, so that the answer repeats.
 
@@ -136,6 +138,7 @@ class _Question:
         self.constraints = [parse_constraint(constraint, self.names) for constraint in constraints]
         self.points = np.zeros((0, len(self.names)))
         self.misalignment = 1.0
+        self.until = self.start
 
     def answer(
         self,
@@ -147,6 +150,7 @@ class _Question:
         """Reject cheaply first, then prove, then compare at high precision; last, check the
         direction.
         """
+        self.until = self.start + seconds
         functions = [self.a, self.b]
         for function in (*functions, *(constraint.function for constraint in self.constraints)):
             check_precision(function)
@@ -163,14 +167,16 @@ class _Question:
         different = self._not_parallel(residuals)
         if different is not None:
             return different
+        began = time.perf_counter()
         proved = parallel_is_proved(self.a, self.b, self.constraints, seconds)
+        self.until += time.perf_counter() - began
         if not proved:
             different = self._not_parallel_precisely()
             if different is not None:
                 return different
         if points is None and not self.constraints:
             self.points = np.concatenate(
-                [self.points, domains.edges(functions, self.points, box, rng)]
+                [self.points, domains.edges(functions, self.points, box, rng, self.until)]
             )
         reversal = self._reversal()
         if reversal is not None:
@@ -214,11 +220,12 @@ class _Question:
             ("first", "second"), (self.a, self.b), self._gradients(), strict=True
         ):
             largest = np.argsort(np.linalg.norm(gradient, axis=1))[::-1][:8]
-            found = [
+            found = (
                 compare_at(self.points[index], function, function, self.constraints)
                 for index in largest
-            ]
-            if all(direction.zero_a for direction in found if direction is not None) and any(found):
+            )
+            is_zero = [direction.zero_a for direction in self._in_time(found) if direction]
+            if is_zero and all(is_zero):
                 self.misalignment = 1.0
                 reason = f"The {name} formula is constant on the domain."
                 return self._different(reason, self.points[0])
@@ -228,17 +235,24 @@ class _Question:
         """Confirm at high precision the points that look worst in floating point."""
         lengths = [np.linalg.norm(gradient, axis=1) for gradient in self._gradients()]
         comparable = np.where((lengths[0] > 0) & (lengths[1] > 0), residuals, 0.0)
-        for index in np.argsort(comparable)[::-1][:5]:
+        for index in self._in_time(np.argsort(comparable)[::-1][:5]):
             if comparable[index] > SAME and self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
 
     def _not_parallel_precisely(self) -> Equivalence | None:
         count = min(PRECISE_POINTS, len(self.points))
-        for index in np.linspace(0, len(self.points) - 1, count).astype(int):
+        for index in self._in_time(np.linspace(0, len(self.points) - 1, count).astype(int)):
             if self._sine(self.points[index]) > ZERO:
                 return self._angle_result(index)
         return None
+
+    def _in_time(self, items: Iterable[T]) -> Iterator[T]:
+        """The first of them, and the others as long as there is time."""
+        for place, item in enumerate(items):
+            if place and time.perf_counter() > self.until:
+                return
+            yield item
 
     def _sine(self, point: FloatArray) -> float:
         direction = compare_at(point, self.a, self.b, self.constraints, self._scale())
@@ -261,7 +275,7 @@ class _Question:
             cosines = np.einsum("nr,nr->n", unit_a, unit_b)
         signs = np.where(np.abs(cosines) > 0.5, np.sign(cosines), 0.0)
         main = 1.0 if signs.sum() >= 0 else -1.0
-        for index in np.flatnonzero(signs == -main)[:5]:
+        for index in self._in_time(np.flatnonzero(signs == -main)[:5]):
             direction = compare_at(self.points[index], self.a, self.b, self.constraints)
             if direction is not None and direction.sign == -main:
                 reason = "The gradients turn from parallel to opposite."
@@ -277,7 +291,7 @@ class _Question:
         """
         found = [
             (index, compare_at(self.points[index], self.a, self.b, self.constraints))
-            for index in indices
+            for index in self._in_time(indices)
         ]
         for (_, first), (index, second) in combinations(
             [(i, d) for i, d in found if d is not None], 2
@@ -297,7 +311,7 @@ class _Question:
         order = np.argsort(values_a, kind="stable")
         highest = np.maximum.accumulate(values_b[order])
         drops = np.flatnonzero(values_b[order] < highest - SAME * np.abs(highest) - 1e-300)
-        for position in drops[:20]:
+        for position in self._in_time(drops[:20]):
             low = order[: position + 1][np.argmax(values_b[order[: position + 1]])]
             pair = [
                 compare_at(self.points[i], self.a, self.b, self.constraints)

@@ -1,15 +1,17 @@
 """Frozen data with expressions in them as JSON files, written at once or not at all."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from closedform.array_files import MAX_MEMORY
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.files import write_text
+from closedform.files import reading, write_text
 
 T = TypeVar("T")
 
@@ -42,7 +44,9 @@ class JsonFormat:
         Raises
         ------
         StorageError
-            If the content does not fit.
+            If it holds an operator that is not defined here.
+        Exception
+            Of any kind, if the content does not fit; `load` says which file it was.
         """
         try:
             return _converter().structure(content, kind)
@@ -54,10 +58,7 @@ class JsonFormat:
                     f"defined here; define it with "
                     f"closedform.Operator({innermost.name!r}, ...) before you load the file."
                 ) from error
-            raise StorageError(
-                f"The {self.name} is damaged ({_first_line(innermost)}); write it again with "
-                f"{self.written_by}."
-            ) from error
+            raise innermost from error
 
     def write(self, content: dict[str, Any], path: str | Path) -> None:
         """Write plain content; an interrupted write leaves the old file."""
@@ -65,23 +66,37 @@ class JsonFormat:
             path, json.dumps({"format": self.name, "schema": self.schema, **content}, indent=1)
         )
 
-    def read(self, path: str | Path) -> dict[str, Any]:
-        """Plain content of a file.
+    def load(self, path: str | Path, build: Callable[[dict[str, Any]], T]) -> T:
+        """What a file holds, made by `build` from its plain content.
 
         Raises
         ------
+        DamagedFileError
+            If the file is something else, or damaged.
         StorageError
-            If the file is missing, something else, or of a later version.
+            If the file is missing, of a later version, or needs an operator.
         """
-        hint = f"pass a file that {self.written_by} wrote"
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise StorageError(f"{path} cannot be read as JSON ({error}); {hint}.") from error
+            with reading(path, f"pass a file that {self.written_by} wrote"):
+                return build(self._read(path))
+        except OSError as error:
+            raise StorageError(
+                f"{path} cannot be read ({error.strerror}); pass a file that {self.written_by} "
+                "wrote."
+            ) from error
+
+    def _read(self, path: str | Path) -> dict[str, Any]:
+        """Plain content of a file."""
+        size = Path(path).stat().st_size
+        if size > MAX_MEMORY:
+            raise ValueError(f"it has {size:,} bytes, and at most {MAX_MEMORY:,} are read")
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content.pop("format", None) != self.name:
-            raise StorageError(f"{path} does not hold a {self.name}; {hint}.")
+            raise ValueError(f"it does not hold a {self.name}")
         schema = content.pop("schema", None)
-        if not isinstance(schema, int) or schema > self.schema:
+        if type(schema) is not int or schema < 1:
+            raise ValueError(f"its schema is {schema!r:.50}")
+        if schema > self.schema:
             raise StorageError(
                 f"{path} has schema {schema}, and this version reads up to {self.schema}; "
                 f"upgrade closedform."
@@ -108,7 +123,3 @@ def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -113,8 +113,10 @@ def sort_names(names: Sequence[str] | set[str]) -> list[str]:
     """Sort names as a person would: x2 before x10."""
     return sorted(
         names,
+        # Numbers by length and then digit by digit: int() takes neither superscripts nor 5,000.
         key=lambda name: [
-            (not s.isdecimal(), int(s) if s.isdecimal() else 0, s) for s in re.split(r"(\d+)", name)
+            (not s.isdecimal(), len(s.lstrip("0")) if s.isdecimal() else 0, s.lstrip("0"), s)
+            for s in re.split(r"(\d+)", name)
         ],
     )
 

@@ -3,28 +3,26 @@ back.
 """
 
 import json
-import struct
-import tokenize
 import zipfile
-import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from closedform.array_files import read_arrays
 from closedform.arrays import FloatArray, frozen
-from closedform.errors import ClosedformError
+from closedform.errors import StorageError
 from closedform.expressions.input_names import check_names
 from closedform.field.errors import FieldError
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
-from closedform.field.json_types import has_type, typed
+from closedform.field.json_types import typed
 from closedform.field.quality import Quality
 from closedform.field.real_numbers import real_array
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
-from closedform.files import replacing
+from closedform.files import reading, replacing
 from closedform.keywords import checked_keywords
 from closedform.units.unit_storage import plain_units, read_plain_units
 from closedform.units.units import as_units
@@ -33,22 +31,7 @@ FORMAT = "closedform-field"
 SCHEMA = 1
 """Version of the layout; a reader refuses newer ones."""
 
-_UNREADABLE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RuntimeError,  # an archive with a password, or packed in a way that is not known
-    MemoryError,  # a damaged header asks for any amount of memory
-    SyntaxError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What NumPy and the archive raise for files that are something else, or damaged."""
-
+_REMEDY = "pass a file that field.save wrote, or write it again"
 
 _Record = TypeVar("_Record", Quality, Finding, Redundancy)
 
@@ -120,8 +103,10 @@ def load_field(path: str | Path) -> GradientField:
 
     Raises
     ------
-    FieldError
-        If the file is no field, is damaged, or was written by a newer version.
+    DamagedFileError
+        If the file is not a field, or is damaged.
+    StorageError
+        If a newer version wrote it.
     FileNotFoundError
         If there is no such file.
 
@@ -134,50 +119,25 @@ def load_field(path: str | Path) -> GradientField:
     ...     load_field(f"{folder}/field.npz")
     GradientField(200 points, 2 inputs, rank 1, tangent none)
     """
-    header, arrays = _read(Path(path))
-    try:
-        return _build(header, arrays)
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        OverflowError,
-        ClosedformError,
-    ) as error:
-        raise FieldError(
-            f"The field in '{path}' is damaged ({error}); write it again with field.save."
-        ) from error
+    arrays = read_arrays(path, remedy=_REMEDY)
+    with reading(path, _REMEDY):
+        return _build(_header(path, arrays), arrays)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays, once the file is known to be a field that this version reads."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop("header").tobytes().decode())
-        is_field = header["format"] == FORMAT
-    except _UNREADABLE as error:
-        raise FieldError(
-            f"'{path}' is no gradient field ({error}); pass a file that field.save wrote."
-        ) from error
-    if not is_field:
-        raise FieldError(
-            f"'{path}' holds {header['format']!r}, not a gradient field; pass a file that "
-            f"field.save wrote."
-        )
-    schema = header.get("schema")
-    if not has_type(schema, int) or schema < 1:
-        raise FieldError(
-            f"The field in '{path}' is damaged (its schema is {schema!r}); write it again "
-            f"with field.save."
-        )
+def _header(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The header, once the file is known to be a field that this version reads."""
+    header = typed(json.loads(arrays.pop("header").tobytes().decode()), dict, "header")
+    if header["format"] != FORMAT:
+        raise ValueError(f"it holds {header['format']!r}, not a gradient field")
+    schema = typed(header.get("schema"), int, "schema")
+    if schema < 1:
+        raise ValueError(f"its schema is {schema}")
     if schema > SCHEMA:
-        raise FieldError(
+        raise StorageError(
             f"'{path}' has schema {schema}, and this version reads up to {SCHEMA}; upgrade "
             f"closedform."
         )
-    return header, arrays
+    return header
 
 
 def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientField:

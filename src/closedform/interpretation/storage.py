@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from closedform.errors import ClosedformError, StorageError
 from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
@@ -30,7 +29,7 @@ def load_interpretation(path: str | Path) -> Interpretation:
     StorageError
         If the file is missing or something else.
     """
-    return _structured(FORMAT.read(path))
+    return FORMAT.load(path, _structured)
 
 
 def _plain(interpretation: Interpretation) -> dict[str, Any]:
@@ -44,10 +43,7 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     """What `_plain` was made from; files of the first version have no parts."""
     parts = tuple(_structured(part) for part in content.pop("parts", ()))
     found = FORMAT.structured(content, Interpretation)
-    try:
-        check_names(found.names)
-    except ClosedformError as error:
-        raise StorageError(f"The interpretation is damaged ({error}); save it again.") from error
+    check_names(found.names)
     if not parts:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.

@@ -1,6 +1,6 @@
 """What can go wrong between a network and its gradients."""
 
-from closedform.errors import ClosedformError
+from closedform.errors import ClosedformError, DamagedFileError
 
 
 class NeuronError(ClosedformError, ValueError):
@@ -28,7 +28,7 @@ class NetworkError(ExtractionError, RuntimeError):
     """The network itself failed on the inputs; what it said is in the message."""
 
 
-class ModelFileError(ClosedformError, ValueError):
+class ModelFileError(DamagedFileError):
     """A model file or a data file cannot be read, or must not be."""
 
 

@@ -1,5 +1,6 @@
 """From a network, data and a neuron to a gradient field."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -101,6 +102,7 @@ def extract_field(
     """
     generator = as_generator(rng)
     check_tangent(tangent)
+    check_amounts(max_points, smoothing)
     # What is wrong with units is told now, not after minutes.
     known_units = as_units(units, None if "wrt" in options else names)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
@@ -155,6 +157,22 @@ def _without_held(
         return units
     held = set(every) - set(kept)
     return replace(units, inputs={n: u for n, u in units.inputs.items() if n not in held})
+
+
+def check_amounts(max_points: int | None, smoothing: float) -> None:
+    """Make sure that points are left, and that a ball to smooth over has a size.
+
+    Raises
+    ------
+    ExtractionError
+        If not.
+    """
+    if max_points is not None and max_points < 1:
+        raise ExtractionError(f"max_points is {max_points}; take at least one, or None for all.")
+    if not (math.isfinite(smoothing) and smoothing >= 0):
+        raise ExtractionError(
+            f"smoothing is {smoothing}; pass a share of the inputs' spread, such as 0.05, or 0."
+        )
 
 
 @contextmanager

@@ -6,8 +6,6 @@ import importlib
 import inspect
 import os
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from closedform.array_files import read_arrays
 from closedform.expressions.input_names import check_names
 from closedform.networks.errors import ModelFileError
-from closedform.networks.untrusted.limits import MAX_EXPANSION, MAX_MEMORY
 from closedform.optional import require
 
 STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
@@ -115,22 +113,19 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
 
     Raises
     ------
-    ModelFileError
-        If the file is of another kind, or holds something else.
+    DamagedFileError
+        If the file is damaged, of another kind, or holds something else.
     """
     file = Path(path)
     if not file.is_file():
-        raise ModelFileError(f"There is no file {str(file)!r}.")
-    try:
-        check_expansion(file)
-        inputs, names = _arrays_of(file)
-    except ModelFileError:
-        raise
-    except _BROKEN_DATA as error:
+        raise ModelFileError(f"There is no file {str(file)!r}.", path=str(file))
+    arrays = read_arrays(file, remedy="write it with numpy.savez(path, inputs=...)")
+    if "inputs" not in arrays:
         raise ModelFileError(
-            f"{file.name} is no .npz of plain arrays ({error}). Write it with "
-            f"numpy.savez(path, inputs=...)."
-        ) from error
+            f"{file} holds {', '.join(arrays) or 'nothing'}; it must hold an array named 'inputs'.",
+            path=str(file),
+        )
+    inputs, names = arrays["inputs"], arrays.get("names")
     if inputs.ndim < 2 or len(inputs) == 0 or inputs.dtype.kind not in "fiu":
         found = f"shape {inputs.shape} and type {inputs.dtype}"
         raise ModelFileError(
@@ -159,50 +154,6 @@ def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
     return labels
 
 
-def _arrays_of(file: Path) -> tuple[np.ndarray, np.ndarray | None]:
-    # Not np.load(file): it leaves a file open that turns out to be damaged.
-    with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-        if "inputs" not in archive.files:
-            found = ", ".join(archive.files) or "nothing"
-            message = f"{file.name} holds {found}; it must hold an array named 'inputs'."
-            raise ModelFileError(message)
-        arrays = archive["inputs"], archive["names"] if "names" in archive.files else None
-    # NumPy hands out the bytes of an entry that is not an array.
-    if any(isinstance(array, bytes) for array in arrays):
-        raise ValueError("an entry is not an array")
-    return arrays
-
-
-# NumPy, zipfile and zlib each have their own for files that are damaged, encrypted or too large.
-_BROKEN_DATA = (
-    ValueError, OSError, EOFError, MemoryError, RuntimeError, NotImplementedError, KeyError,
-    TypeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-
-
-def check_expansion(file: Path) -> None:
-    """Refuse a small data file that would fill the memory.
-
-    Raises
-    ------
-    ModelFileError
-        If it would, or holds an array twice.
-    """
-    if not zipfile.is_zipfile(file):
-        return
-    with zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
-        expanded = sum(entry.file_size for entry in archive.infolist())
-    if len(set(names)) < len(names):
-        raise ModelFileError(f"{file.name} holds an array twice. Write it with numpy.savez.")
-    if expanded > max(MAX_MEMORY, MAX_EXPANSION * file.stat().st_size):
-        raise ModelFileError(
-            f"{file.name} has {file.stat().st_size:,} bytes and would take {expanded:,} in memory, "
-            "which real data do not. If they are yours, write them with numpy.savez, which does "
-            "not compress."
-        )
-
-
 def build(builder: str, file: Path) -> Any:
     """Import and call ``"package.module:function"``, looking in the current directory too; it is
     given the file if it asks.
@@ -228,7 +179,16 @@ def build(builder: str, file: Path) -> Any:
         ) from error
     finally:
         sys.path.remove(here)
-    model = function(file) if _wants_argument(function) else function()
+    try:
+        model = function(file) if _wants_argument(function) else function()
+    except ModelFileError:
+        raise
+    except Exception as error:  # it is the user's, and may raise anything
+        raise ModelFileError(
+            f"The builder {builder!r} failed: {type(error).__name__}: {error}. Call it in Python "
+            "to see where.",
+            path=str(file),
+        ) from error
     if not isinstance(model, torch.nn.Module):
         raise ModelFileError(
             f"The builder {builder!r} returned a {type(model).__name__}; it must return a "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.errors import ShapeError
-from closedform.files import check_output, write_bytes
+from closedform.files import check_output, reading, write_bytes
 from closedform.networks.errors import ModelFileError
 from closedform.networks.siamese_network import (
     SiameseOptions,
@@ -225,8 +225,10 @@ def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
         If the file is not one of these.
     """
     module = build_from_file(path)
-    weights = require("safetensors.torch", extra="torch").load_file(str(path))
-    module.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
+    load_file = require("safetensors.torch", extra="torch").load_file
+    with reading(path, "pass a file that TrainedSiamese.save wrote"):
+        weights = load_file(str(path))
+        module.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
     return module
 
 

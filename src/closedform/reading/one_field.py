@@ -23,7 +23,7 @@ from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.compilation import compile_engines
-from closedform.searching.engine import Engine
+from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
 from closedform.selection.rules import RuleLike
@@ -165,7 +165,7 @@ def _read_one(
     query: Query | None,
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
-    first, second, third = generator.spawn(3)
+    first, *rest = generator.spawn(3)
     result = search(
         field,
         space=settings.space,
@@ -174,21 +174,30 @@ def _read_one(
         rng=first,
         progress=Named(settings.progress, "search"),
     )
-    selection = select(result, field, rule=settings.rule, rng=second)
-    return verify(
-        selection,
-        field,
-        checks=settings.checks,
-        thresholds=settings.thresholds,
-        budget=rest_of(limits, clock),
-        rng=third,
-        engine=settings.engine,
-        space=settings.space,
-        rule=settings.rule,
-        hypothesis=guess,
-        query=query,
-        progress=settings.progress,
-    )
+
+    def judged(found: SearchResult) -> Interpretation:
+        second, third = rest
+        selection = select(found, field, rule=settings.rule, rng=second)
+        return verify(
+            selection,
+            field,
+            checks=settings.checks,
+            thresholds=settings.thresholds,
+            budget=rest_of(limits, clock),
+            rng=third,
+            engine=settings.engine,
+            space=settings.space,
+            rule=settings.rule,
+            hypothesis=guess,
+            query=query,
+            progress=settings.progress,
+        )
+
+    try:
+        return judged(result)
+    except KeyboardInterrupt:
+        # The first interrupt ends the searching, and what was found is told; a second ends it all.
+        return judged(replace(result, status="interrupted"))
 
 
 @cache

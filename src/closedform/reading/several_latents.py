@@ -196,6 +196,24 @@ def read_latents(
     )
     reader = LatentsReader(field, settings, rng, seen, held)
     selections = reader.search_all(limits.share(SEARCH_SHARE))
+    try:
+        return _judged(reader, selections, limits, clock, hypothesis)
+    except KeyboardInterrupt:
+        # As for one latent: the first interrupt ends the searching only.
+        stopped = [
+            replace(one, result=replace(one.result, status="interrupted")) for one in selections
+        ]
+        return _judged(reader, stopped, limits, clock, hypothesis)
+
+
+def _judged(
+    reader: LatentsReader,
+    selections: Sequence[Selection],
+    limits: Budget,
+    clock: Clock,
+    hypothesis: Expression | None,
+) -> Interpretation:
+    """The verdict on what was searched for."""
     chosen = reader.fitting(selections)
     if not chosen:
         return _nothing_read(reader, selections[0], rest_of(limits, clock))
@@ -210,7 +228,8 @@ def read_latents(
         selection = reader.choose([*pool, own], others, selections[-1].result.status)
         rest = rest_of(limits, clock)
         seconds = None if rest.seconds is None else rest.seconds / (len(concepts) - place)
-        part = reader.judge(selection, others, replace(rest.share(1 / field.rank), seconds=seconds))
+        share = replace(rest.share(1 / reader.field.rank), seconds=seconds)
+        part = reader.judge(selection, others, share)
         if part.concept is not None:
             concepts[place] = part.concept
         parts.append(part)

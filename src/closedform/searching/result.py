@@ -75,4 +75,4 @@ class SearchResult:
         StorageError
             If the file is missing or something else.
         """
-        return _FORMAT.structured(_FORMAT.read(path), cls)
+        return _FORMAT.load(path, lambda content: _FORMAT.structured(content, cls))

@@ -58,7 +58,7 @@ class Selection:
         StorageError
             If the file is missing or something else.
         """
-        return _FORMAT.structured(_FORMAT.read(path), cls)
+        return _FORMAT.load(path, lambda content: _FORMAT.structured(content, cls))
 
 
 @single_threaded

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from closedform.array_files import read_arrays
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
 from closedform.execution.shared_folder import SharedFolder
 from closedform.field.tangent_space import TangentSpace
+from closedform.files import reading
 
 FOLDER = "inputs"
 
@@ -73,29 +75,24 @@ def load_inputs(path: str, options: tuple[tuple[str, Any], ...], name: str) -> S
         If the file is missing or damaged.
     """
     content = SharedFolder(path, **dict(options)).read(name)
-    try:
-        if content is None:
-            raise ValueError("it is missing")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+    place = f"{path}/{name}"
+    if content is None:
+        raise StorageError(f"The sweep's inputs {place} are missing; resume it.")
+    arrays = read_arrays(place, remedy="resume the sweep", content=content)
+    with reading(place, "resume the sweep"):
         header = json.loads(arrays.pop("header").tobytes())
-    except (ValueError, OSError, KeyError, EOFError) as error:
-        raise StorageError(
-            f"The sweep's inputs {name!r} in {path!r} cannot be read ({error}); resume it."
-        ) from error
-    defined = arrays.get("is_defined")
-    if defined is not None:
-        defined.flags.writeable = False
-    basis = frozen(arrays["basis"]) if "basis" in arrays else None
-    space = TangentSpace(
-        header["kind"],
-        header["rank"],
-        basis,
-        frozen(arrays["spectrum"]),
-        defined,
-        header["local_rank"],
-    )
-    return SweepInputs(frozen(arrays["points"]), tuple(header["names"]), space)
+        defined = arrays.get("is_defined")
+        if defined is not None:
+            defined.flags.writeable = False
+        space = TangentSpace(
+            header["kind"],
+            header["rank"],
+            frozen(arrays["basis"]) if "basis" in arrays else None,
+            frozen(arrays["spectrum"]),
+            defined,
+            header["local_rank"],
+        )
+        return SweepInputs(frozen(arrays["points"]), tuple(header["names"]), space)
 
 
 def _stripped_of_times(arrays: dict[str, Any], text: np.ndarray) -> bytes:

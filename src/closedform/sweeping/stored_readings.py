@@ -54,7 +54,7 @@ def _place(neuron: str, index: Any, count: int) -> float:
     if isinstance(index, Mapping):
         return float(index[neuron])
     last = neuron.rpartition(":")[2].split(",")[0]
-    unit = int(last) if last.lstrip("-").isdigit() else count
+    unit = int(last) if last.lstrip("-").isdecimal() else count
     return float(unit if index is None else index[unit])
 
 

@@ -14,6 +14,7 @@ from closedform.execution.workers import WorkersLostError, open_workers
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.interpretation.verdict import STATUSES
 from closedform.keywords import checked_keywords
+from closedform.networks.extract import check_amounts
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.randomness import Randomness, as_seed
 from closedform.sweeping.effort import Effort
@@ -125,6 +126,7 @@ def sweep(
     began, seed = time.perf_counter(), as_seed(rng)
     check_tangent(tangent)
     make_options(options)
+    check_amounts(max_points, smoothing)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
     kept.folder.check()
     done = _done_before(kept, resume=resume, retry_failed=retry_failed)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
 from closedform.selection.tolerances import MATERIAL_DEGREES
@@ -101,7 +102,16 @@ def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":
     store : ResultStore
     where : str
         As in `Sweep.table`.
+
+    Raises
+    ------
+    StorageError
+        If there is no such store, or a condition cannot be read.
     """
+    if not store.folder.names():
+        raise StorageError(
+            f"There is no store {store.path!r}; pass the path that `closedform sweep --store` had."
+        )
     table: Any = read_table(store, where)
     return table.reindex(
         columns=[*COLUMNS, *(name for name in table.columns if name not in COLUMNS)]

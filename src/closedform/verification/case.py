@@ -140,6 +140,8 @@ def stated_case(
             rng=rng,
             progress=how.progress,
         )
+        if result.status == "interrupted":
+            raise KeyboardInterrupt  # it was meant for the whole call
         shown, source = select(result, field, rule=how.rule, rng=rng).contenders, "search"
     usable = np.flatnonzero(field.weights > 0)
     own = Contender(formula, formula.complexity(how.space.costs), 0, 1.0, engine="stated")

@@ -48,6 +48,11 @@ def search_again(
         The whole.
     how : SecondSearch
     rng : Generator
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If somebody stops one of them.
     """
     first = selection.result
     n_halves = len(SHARES_OF_REST)
@@ -70,5 +75,7 @@ def search_again(
             progress=Named(how.progress, f"half {number} of the data"),
             points=part,
         )
+        if result.status == "interrupted":
+            raise KeyboardInterrupt  # it was meant for the whole call, not for this half
         found += [candidate.expression for candidate in result.front]
     return found

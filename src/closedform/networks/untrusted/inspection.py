@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import ClosedformError
+from closedform.array_files import MAX_MEMORY, check_sizes
+from closedform.errors import ClosedformError, DamagedFileError
 from closedform.networks.errors import ModelFileError
-from closedform.networks.model_files import STATE_DICTS, check_expansion
-from closedform.networks.untrusted.limits import MAX_MEMORY
+from closedform.networks.model_files import STATE_DICTS
 from closedform.networks.untrusted.pickles import Call, Name, Pickle, Reference, read_pickles
 from closedform.optional import require
 
@@ -275,15 +275,15 @@ def _check_safetensors(file: Path) -> None:
 
 def _arrays(file: Path) -> FileContent:
     try:
-        check_expansion(file)
         with zipfile.ZipFile(file) as archive:
+            check_sizes(file, archive.infolist(), _size(file))
             arrays = []
             for entry in archive.infolist():
                 with archive.open(entry) as opened:
                     arrays.append(
                         FilePart(entry.filename.removesuffix(".npy"), _array_header(opened))
                     )
-    except ModelFileError as error:
+    except DamagedFileError as error:
         return FileContent("data", _size(file), refusal=str(error))
     except Exception as error:  # NumPy, zipfile and zlib each have their own kinds
         refusal = f"{file.name} is no .npz of plain arrays ({error})."

@@ -2,12 +2,6 @@
 bring a machine down.
 """
 
-MAX_MEMORY = 2**28
-"""Bytes that a file of data may take in memory, and text that is read whole."""
-
-MAX_EXPANSION = 200
-"""How many times its own size a data file may take beyond that."""
-
 MAX_REPEATED = 2**27
 """Elements of a tensor that repeats its storage; one that does not is as large as its bytes."""
 

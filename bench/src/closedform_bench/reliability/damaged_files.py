@@ -1,0 +1,146 @@
+"""Files that are damaged on their way: opened with sense, or refused by name."""
+
+import random
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import closedform as cf
+from closedform.errors import StorageError
+from closedform_bench.reliability.mutations import damaged_archive, damaged_bytes, damaged_json
+from closedform_bench.reliability.trial import TrialKind, each
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def _field() -> cf.GradientField:
+    points = np.random.default_rng(0).uniform(-1, 1, (120, 2))
+    return cf.GradientField.from_arrays(points, 2 * points, names=["x", "v"], units=None)
+
+
+@cache
+def _result() -> cf.SearchResult:
+    return cf.search(_field(), engine="terms", budget=cf.Budget(evaluations=300), rng=0)
+
+
+@cache
+def _answer() -> cf.Interpretation:
+    return cf.interpret_field(_field(), engine="terms", budget=cf.Budget(evaluations=300), rng=0)
+
+
+@cache
+def _original(name: str) -> bytes:
+    """A sound file of each kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        if name == "field.npz":
+            _field().save(path)
+        elif name == "answer.json":
+            _answer().save(path)
+        elif name == "result.json":
+            _result().save(path)
+        elif name == "inputs.npz":
+            np.savez(path, inputs=_field().points, names=np.array(["x", "v"]))
+        else:
+            _save_network(path)
+        return path.read_bytes()
+
+
+def build_network() -> Any:
+    """The network whose weights the model files hold; its builder."""
+    import torch
+
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).eval()
+
+
+def _save_network(path: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    network = build_network()
+    if path.suffix == ".safetensors":
+        save_file(network.state_dict(), str(path))
+    elif path.suffix == ".pt":
+        torch.save(network.state_dict(), path)
+    else:
+        rows = torch.export.Dim("rows")
+        program = torch.export.export(
+            network, (torch.zeros(5, 2),), dynamic_shapes=({0: rows},), strict=False
+        )
+        torch.export.save(program, path)
+
+
+def _open_model(path: Path) -> None:
+    from closedform.networks.model_files import load_model
+
+    builder = None if path.suffix == ".pt2" else f"{__name__}:build_network"
+    load_model(path, builder=builder)
+
+
+def _open_answer(path: Path) -> None:
+    from closedform.cli.interpret_command import show, summary
+
+    found = cf.load_interpretation(path)
+    show(found)
+    summary(found)
+
+
+def _open_inputs(path: Path) -> None:
+    from closedform.networks.model_files import load_inputs
+
+    load_inputs(path)
+
+
+def _trial(name: str, open_file: Callable[[Path], Any], ways: tuple[Damage, ...], number: int) -> str:
+    rng = random.Random(f"{name} {number}")
+    content = rng.choice(ways)(_original(name), rng)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        try:
+            open_file(path)
+        except StorageError as error:
+            return "refused" if name in str(error) else f"failed: {error} does not name the file"
+    return "opened"
+
+
+def _kind(
+    name: str, files: tuple[str, ...], open_file: Callable[[Path], Any], ways: tuple[Damage, ...],
+    full: int, what: str,
+) -> TrialKind:  # fmt: skip
+    def trial(number: int) -> str:
+        return _trial(files[number % len(files)], open_file, ways, number)
+
+    said = f"{what}: opened with sense, or refused with the file's name and what to do."
+    return TrialKind(name, said, full, each(trial))
+
+
+_IN_ARCHIVES = (damaged_bytes, damaged_archive)
+_MODELS = ("model.pt2", "model.safetensors", "model.pt")
+
+
+def _damaged_model(content: bytes, rng: random.Random) -> bytes:
+    return damaged_archive(content, rng) if content[:2] == b"PK" else damaged_bytes(content, rng)
+
+
+KINDS = (
+    _kind("fields", ("field.npz",), cf.load_field, _IN_ARCHIVES, 20_000, "Damaged field files"),
+    _kind(
+        "answers", ("answer.json",), _open_answer, (damaged_bytes, damaged_json), 20_000,
+        "Damaged answers, loaded and shown",
+    ),
+    _kind(
+        "results", ("result.json",), cf.SearchResult.load, (damaged_bytes, damaged_json), 20_000,
+        "Damaged results of searches",
+    ),
+    _kind("inputs", ("inputs.npz",), _open_inputs, _IN_ARCHIVES, 20_000, "Damaged data files"),
+    _kind(
+        "models", _MODELS, _open_model, (damaged_bytes, _damaged_model), 5_000,
+        "Damaged model files (.pt2, .safetensors, .pt)",
+    ),
+)  # fmt: skip

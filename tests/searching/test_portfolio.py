@@ -296,7 +296,7 @@ class FalseStructure(StructureSearch):
             field_misalignment(wrong, field)
         self.spent.append(clock.seconds)
         found = Candidate(wrong, float(field_misalignment(wrong, field).mean()), 5, "structure")
-        return SearchResult(Front.of([found]), "seconds", {"engine": "structure"})
+        return SearchResult(Front.of([found]), "finished", {"engine": "structure"})
 
 
 def test_false_structure_costs_at_most_a_quarter_of_a_reading():
@@ -310,5 +310,6 @@ def test_false_structure_costs_at_most_a_quarter_of_a_reading():
             known, engine=Portfolio(structure=engine), budget=8.0, rng=0, progress=False
         )
     assert engine.spent[0] < 0.26 * 8.0
+    assert answer.concept is not None
     assert cf.same_concept(answer.concept, truth)
     assert answer.verdict.status == "verified"

@@ -76,9 +76,9 @@ class Contender:
     engine: str = ""
 
     @property
-    def order(self) -> tuple[int, int, str]:
-        """Simplest first."""
-        return self.complexity, self.n_parts, str(self.expression)
+    def order(self) -> tuple[int, int, float, str]:
+        """Simplest first, and of equally simple ones that which fits best."""
+        return self.complexity, self.n_parts, self.misalignment, str(self.expression)
 
 
 class Ranking(Protocol):

@@ -5,6 +5,8 @@ them, judged by region.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log2
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,8 +35,10 @@ from closedform.searching.orientation import oriented
 from closedform.selection.regions import RegionalScores, divide, score_regions
 from closedform.selection.tolerances import (
     FEW_DIGITS,
+    FITTED_BITS,
     FITTING_HELPS,
     MOST_CONTENDERS,
+    MOST_IN_CHOICE,
     NEAR_BEST,
     ROUNDED_AWAY,
     SHORT_FORM,
@@ -76,9 +80,12 @@ class Contender:
     engine: str = ""
 
     @property
-    def order(self) -> tuple[int, int, float, str]:
-        """Simplest first, and of equally simple ones that which fits best."""
-        return self.complexity, self.n_parts, self.misalignment, str(self.expression)
+    def order(self) -> tuple[float, int, float, str]:
+        """Simplest first, the bits of its numbers included; of equally simple ones that which fits
+        best.
+        """
+        length = self.complexity + number_bits(self.expression.tree)
+        return length, self.n_parts, self.misalignment, str(self.expression)
 
 
 class Ranking(Protocol):
@@ -196,6 +203,31 @@ def without_outliers(field: GradientField, front: Front) -> GradientField:
     values = field_misalignment(front.best.expression, field)
     limit = np.quantile(values[field.weights > 0], 1 - TRIM)
     return field.subset((values <= limit) & (field.weights > 0)) if limit > 0 else field
+
+
+@lru_cache(maxsize=MOST_IN_CHOICE)
+def number_bits(tree: Tree) -> float:
+    """What it takes to write the numbers of a formula: a fraction p/q takes log2(p*q) bits, and a
+    fitted number as many as a network supports.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> [number_bits(parse(text).tree) for text in ("x**2 + y", "x + 8*y", "x + 0.3127*y")]
+    [0, 3.0, 5.0]
+    """
+    fitted = set(fitted_positions(tree))
+    free = free_constants(Expression(tree, tuple(f"x{k}" for k in range(_width(tree)))))
+    return sum(
+        FITTED_BITS
+        if place.position in fitted
+        else min(FITTED_BITS, log2(max(abs(place.value.numerator), 1) * place.value.denominator))
+        for place in free
+    )
+
+
+def _width(tree: Tree) -> int:
+    return max((column + 1 for column in tree.variables), default=0)
 
 
 def count_parts(tree: Tree) -> int:

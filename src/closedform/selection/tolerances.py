@@ -79,3 +79,6 @@ MATERIAL_DEGREES = 0.1
 """Networks that were trained to a relative error of 0.1% have directions that are wrong by about
 as much.
 """
+
+FITTED_BITS = 5.0
+"""What a fitted number takes to be written: networks carry constants to a few per cent."""

@@ -174,16 +174,19 @@ class Forms:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
         their values and the factor that fits; weights say how much each point counts.
         """
+        # Some slopes are steep beyond what can be squared; such forms are far from any other.
         with np.errstate(all="ignore"):
             target, own = slopes * weights, self.slopes * weights
+            along, sizes = own @ target, (own**2).sum(axis=1)
+            left = 1 - along**2 / sizes / (target @ target)
         if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
-        along = np.nan_to_num(own) @ target
-        sizes = np.maximum((own**2).sum(axis=1), np.finfo(float).tiny)
-        left = 1 - along**2 / sizes / (target @ target)
+        left = np.where(np.isfinite(left), left, np.inf)
         seen: set[str] = set()
         for number in np.argsort(left, kind="stable").tolist():
             family, sign = self.forms[number].family, int(self.signs[number])
+            if left[number] == np.inf:
+                return
             if family in seen or (self.forms[number].is_log and sign == 0):
                 continue
             seen.add(family)

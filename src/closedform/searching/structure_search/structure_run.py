@@ -177,9 +177,8 @@ class StructureRun:
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
-            if state.size == self.start.size and self.clock.used > ALONE:
-                return
-            self._read_whole(state)
+            if state.size < self.start.size or self.clock.used <= ALONE:
+                self._read_whole(state)
             if state.size > 2 and self._may_go_on():
                 self._read_parts(state)
             if not self._may_go_on():

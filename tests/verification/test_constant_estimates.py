@@ -1,8 +1,10 @@
 """Every constant has an error, those that were snapped too."""
 
 import numpy as np
+import pytest
 
 import closedform as cf
+from closedform.verification.constant_estimates import estimate_constants
 
 NAMES = ["x", "y"]
 
@@ -49,3 +51,13 @@ def test_numbers_that_the_data_refute_are_fitted_and_have_errors() -> None:
     fitted = [each for each in answer.constants if not each.is_plain]
     assert answer.entry is not None
     assert len(answer.entry.errors) == len(fitted) > 0
+
+
+@pytest.mark.parametrize("text", ["x*(log(y) - 0.5*log(2))", "x + pi*y**2", "x*sin(pi*y) + 2*y"])
+def test_named_and_computed_constants_have_no_estimate(text):
+    """They ended a reading with an error."""
+    points = np.random.default_rng(0).uniform(2, 3, (400, 2))
+    truth = cf.parse(text, names=["x", "y"])
+    field = cf.GradientField.from_arrays(points, truth.gradient(points), names=["x", "y"])
+    found = estimate_constants(truth, field, tuple, np.random.default_rng(0))
+    assert all(abs(one.value - one.fitted) < 1e-6 for one in found)

@@ -10,6 +10,7 @@ from closedform.alignment.refit import Tapes
 from closedform.alignment.scores import comparison_of
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.tree import Constant
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.selection.regions import divide
@@ -45,7 +46,13 @@ def estimate_constants(
     (2.0, True, True)
     """
     own = concept.rename(field.names)
-    tapes = Tapes.of([own], [free_positions(own.tree, field.names)])
+    # pi and log(2) are constants too, but nothing that a fit may move.
+    numbers = [
+        place
+        for place in free_positions(own.tree, field.names)
+        if isinstance(own.tree.tokens[place], Constant)
+    ]
+    tapes = Tapes.of([own], [numbers])
     (positions,) = tapes.positions
     labels = divide(field, rng)
     if not positions or labels.max() < 1:

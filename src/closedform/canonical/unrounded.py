@@ -1,5 +1,5 @@
 """Numbers that a fit on an exact field found up to rounding, written as what they are: 10/21 for
-0.47619047619047616.
+0.47619047619047616, a root or a logarithm of a fraction.
 """
 
 from fractions import Fraction
@@ -15,10 +15,10 @@ from closedform.expressions.tree import Tree, apply, constant
 
 
 def unrounded(expression: Expression) -> Expression:
-    """The formula whose numbers are fractions, or logarithms of fractions, where they are so up to
-    the rounding of a fit.
+    """The formula whose numbers are fractions, or roots or logarithms of fractions, where they are
+    so up to the rounding of a fit.
 
-    Logarithms come from log(c*x), which is written log(x) + log(c).
+    Logarithms come from log(c*x), which is written log(x) + log(c), and roots from sqrt(c*x).
 
     Examples
     --------
@@ -27,6 +27,8 @@ def unrounded(expression: Expression) -> Expression:
     x/(y - 0.3*z + 10/7)
     >>> print(unrounded(cf.parse("y*(log(x) - 0.3465735902799727)")))
     y*(log(x) - 0.5*log(2))
+    >>> print(unrounded(cf.parse("x + 0.398409536444797*y")))
+    x + sqrt(10/63)*y
     >>> print(unrounded(cf.parse("x + 0.4762*y")))
     x + 0.4762*y
     """
@@ -43,6 +45,10 @@ def _exact(value: Fraction) -> Tree | None:
     near = _fraction(value)
     if near is not None:
         return None if near == value else constant(near)
+    square = _fraction(value * value)
+    if square is not None and square.denominator < LONGEST_DENOMINATOR / 4:
+        root = apply("sqrt", constant(square))
+        return root if value > 0 else apply("neg", root)
     if abs(value) > LARGEST_LOGARITHM:
         return None
     for part in range(1, SIMPLE_DENOMINATOR + 1):

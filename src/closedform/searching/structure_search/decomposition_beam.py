@@ -3,36 +3,23 @@ each size first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import combinations, permutations
-from typing import Protocol
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.complexity import complexity
-from closedform.expressions.tree import Tree, variable
-from closedform.searching.space import SearchSpace
+from closedform.expressions.tree import Tree
 from closedform.searching.structure_search.conditional import (
     RARE,
     USUAL,
     find_conditional,
     recoordinated,
 )
-from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
-from closedform.searching.structure_search.merges import (
-    REFINED,
-    Merge,
-    Pair,
-    find_doubles,
-    find_merges,
-    find_profiles,
-    profile_of,
-)
+from closedform.searching.structure_search.merge_finder import MergeFinder
+from closedform.searching.structure_search.merges import Merge, Pair, find_profiles, profile_of
 from closedform.searching.structure_search.quantities import (
     Data,
-    Quantity,
     State,
     make_quantities,
     make_state,
@@ -56,49 +43,34 @@ SMOOTHEST = 3
 """Other coordinates of two quantities in which functions with constants inside are looked for."""
 
 
-class OutOfTimeError(Exception):
-    """The budget is used up."""
-
-
-class Limit(Protocol):
-    """How long a beam may go on."""
-
-    def count(self, evaluations: int) -> None:
-        """Count what was judged."""
-        ...
-
-    def is_over(self) -> bool:
-        """Whether it is used up."""
-        ...
-
-
 class DecompositionBeam:
     """States that were found, and how to find more.
 
     Parameters
     ----------
-    data : Data
-    space : SearchSpace
-    clock : Limit
-    level : float
-        A merge that loses no more than this explains its quantities up to rounding or noise.
-    show : callable
-        Called now and then, so that the search can be seen and stopped.
+    finder : MergeFinder
+        Finds merges, and knows what they may lose.
     """
 
-    def __init__(
-        self, data: Data, space: SearchSpace, clock: Limit, level: float, show: Callable[[], None]
-    ) -> None:  # fmt: skip
-        self.data, self.space, self.clock, self.level, self._show = data, space, clock, level, show
+    def __init__(self, finder: MergeFinder) -> None:
+        self.finder = finder
         self.states: dict[int, dict[frozenset[Tree], State]] = {}
-        self._forms: dict[tuple[Tree, bool], Forms] = {}
-        self._merges: dict[object, list[Merge]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()
+
+    @property
+    def level(self) -> float:
+        """What a true merge loses at most."""
+        return self.finder.level
+
+    @property
+    def data(self) -> Data:
+        """The field, and how descriptions of it are measured."""
+        return self.finder.data
 
     def set_level(self, level: float) -> None:
         """Begin anew with another level; states that were found stay."""
         if level != self.level:
-            self.level = level
+            self.finder.level = level
             self._divided.clear()
 
     def add(self, state: State) -> None:
@@ -128,14 +100,14 @@ class DecompositionBeam:
         Every true merge of two inputs loses the noise of one direction, whichever it is. The first
         is 0 if some are exact.
         """
-        merges = [*self._all(start, wider=False), *find_conditional(self.data, start)]
+        merges = [*self.finder.of_pairs(start, wider=False), *find_conditional(self.data, start)]
         if any(merge.loss < ROUNDING for merge in merges):
             return 0.0, np.inf, 0.0
-        level, self.level = self.level, np.inf
+        level, self.finder.level = self.level, np.inf
         try:
-            merges += self._all(start, wider=False)
+            merges += self.finder.of_pairs(start, wider=False)
         finally:
-            self.level = level
+            self.finder.level = level
         best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
         if best is None:
             return 0.0, 0.0, 0.0
@@ -215,11 +187,13 @@ class DecompositionBeam:
         """Merges without constants inside, and for the pairs for which most speaks those with
         constants too: noise makes such forms alike, so they have to compete.
         """
-        merges = [merge for merge in self._all(state, wider=False) if merge.loss < self.level]
+        merges = [
+            merge for merge in self.finder.of_pairs(state, wider=False) if merge.loss < self.level
+        ]
         pairs = list(dict.fromkeys(merge.places for merge in self._ranked(state, merges)))
         for pair in pairs[:WIDER_PAIRS]:
             assert len(pair) == 2
-            merges += [m for m in self._of_pair(state, pair, True) if m.loss < self.level]
+            merges += [m for m in self.finder.of_pair(state, pair, True) if m.loss < self.level]
         return merges
 
     def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
@@ -236,13 +210,13 @@ class DecompositionBeam:
             return lambda: self._turned(state, shapes, find)
 
         def basic(one: State) -> list[Merge]:
-            return self._all(one, wider=False, newest=2)
+            return self.finder.of_pairs(one, wider=False, newest=2)
 
         kinds = [
-            from_merges(lambda: self._all(state, wider=False)),
+            from_merges(lambda: self.finder.of_pairs(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
-            from_merges(lambda: self._all(state, wider=True)),
-            from_merges(lambda: self._profiles(state)),
+            from_merges(lambda: self.finder.of_pairs(state, wider=True)),
+            from_merges(lambda: self.finder.profiles(state)),
             turned(USUAL, basic),
             turned(RARE, basic),
         ]
@@ -252,8 +226,8 @@ class DecompositionBeam:
         return [
             *kinds,
             lambda: list(self._smoothest(state)),
-            from_merges(lambda: self._doubles(state)),
-            turned(every, self._doubles),
+            from_merges(lambda: self.finder.doubles(state)),
+            turned(every, self.finder.doubles),
         ]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
@@ -269,14 +243,15 @@ class DecompositionBeam:
         likely ones come first, as time may run out.
         """
         merges = [
-            *self._all(state, wider=False),
-            *self._all(state, wider=True),
-            *self._profiles(state),
+            *self.finder.of_pairs(state, wider=False),
+            *self.finder.of_pairs(state, wider=True),
+            *self.finder.profiles(state),
         ]
         yield from self._best_of(state, merges)
         yield from self._smoothest(state)
-        yield from self._turned(state, (*USUAL, *RARE), lambda one: self._all(one, wider=False))
-        yield from self._best_of(state, self._doubles(state))
+        every = (*USUAL, *RARE)
+        yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
+        yield from self._best_of(state, self.finder.doubles(state))
 
     def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
         for merge in self._ranked(state, merges)[: 2 * WIDTH]:
@@ -301,16 +276,16 @@ class DecompositionBeam:
         """Children in those other coordinates of two quantities in which one of them has the
         smoothest profile.
         """
-        self._count(1)
+        self.finder.count(1)
         found: list[tuple[float, State, int]] = []
         for one in recoordinated(self.data, state, (*USUAL, *RARE)):
             for place in (0, 1):
-                forms = self.forms(one.quantities[1 - place], False)
+                forms = self.finder.forms(one.quantities[1 - place], False)
                 profile = profile_of(Pair(self.data, one, place, 1 - place), forms)
                 if profile is not None:
                     found.append((profile.roughness, one, place))
         for _, one, place in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
-            merges = self._one_by_one(one, find_profiles, [(place, 1 - place)])
+            merges = self.finder.one_by_one(one, find_profiles, [(place, 1 - place)])
             yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
@@ -331,15 +306,15 @@ class DecompositionBeam:
 
     def children(self, state: State) -> list[State]:
         """States of one quantity less, the shortest descriptions first."""
-        level, self.level = self.level, np.inf
+        level, self.finder.level = self.level, np.inf
         try:
             merges = [
-                *self._all(state, wider=False),
+                *self.finder.of_pairs(state, wider=False),
                 *find_conditional(self.data, state),
-                *self._all(state, wider=True),
+                *self.finder.of_pairs(state, wider=True),
             ]
         finally:
-            self.level = level
+            self.finder.level = level
         merges.sort(
             key=lambda merge: float(self.data.yardstick(state.loss + merge.loss, merge.tree.size))
         )
@@ -352,78 +327,11 @@ class DecompositionBeam:
                 chosen.append(merge)
         return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
 
-    def _doubles(self, state: State) -> list[Merge]:
-        return self._one_by_one(state, find_doubles)
-
-    def _profiles(self, state: State) -> list[Merge]:
-        return self._one_by_one(state, find_profiles)
-
-    def _one_by_one(
-        self,
-        state: State,
-        find: Callable[[Pair, Forms, Forms, float], list[Merge]],
-        pairs: Sequence[tuple[int, int]] = (),
-    ) -> list[Merge]:
-        """What is found where one quantity enters by any form and another by a basic one, for some
-        pairs or for all.
-        """
-        found: list[Merge] = []
-        for one, other in pairs or permutations(range(state.size), 2):
-            self._count(1)
-            forms = (
-                self.forms(state.quantities[one], True),
-                self.forms(state.quantities[other], False),
-            )
-            found += find(Pair(self.data, state, one, other), *forms, self.level)
-            if any(merge.loss < self.level for merge in found):
-                break
-        return found
-
-    def _all(self, state: State, *, wider: bool, newest: int | None = None) -> list[Merge]:
-        """Merges of all pairs, or of those with one of the newest quantities."""
-        fresh = state.size if newest is None else newest
-        pairs = (
-            pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh
-        )
-        return [merge for pair in pairs for merge in self._of_pair(state, pair, wider)]
-
-    def _of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:
-        one, other = (state.quantities[place] for place in places)
-        sums = [f"{state.slopes[:, place].sum():.9g}" for place in places]
-        key = (one.tree, other.tree, wider, self.level, *sums)
-        if key not in self._merges:
-            self._count(2 if wider else 1)
-            pair = Pair(self.data, state, *places)
-            kinds = [(True, False), (False, True)] if wider else [(False, False)]
-            found = [
-                merge
-                for kind in kinds
-                for merge in find_merges(
-                    pair, (self.forms(one, kind[0]), self.forms(other, kind[1])), self.level
-                )
-            ]
-            # Kept as a tree of two variables: elsewhere the same quantities have other places.
-            back = [variable(0)] * state.size
-            back[places[1]] = variable(1)
-            self._merges[key] = [
-                replace(merge, tree=substitute(merge.tree, back)) for merge in found
-            ]
-        over = [variable(place) for place in places]
-        for merge in self._merges[key]:
-            yield replace(merge, places=places, tree=substitute(merge.tree, over))
-
-    def forms(self, quantity: Quantity, wider: bool) -> Forms:
-        """The functions of a quantity that are tried."""
-        key = quantity.tree, wider
-        if key not in self._forms:
-            self._forms[key] = (wider_forms if wider else basic_forms)(quantity, self.space)
-        return self._forms[key]
-
     def _applied(self, state: State, merges: Sequence[Merge]) -> State | None:
         """The state after merges without common quantities."""
         parts = [quantity.tree for quantity in state.quantities]
         trees = [substitute(merge.tree, parts) for merge in merges]
-        legality = self.space.legality
+        legality = self.finder.space.legality
         if legality and not all(legality.allows(tree, self.data.names) for tree in trees):
             return None
         made = make_quantities(self.data, trees)
@@ -437,13 +345,6 @@ class DecompositionBeam:
         gone = {place for merge in merges for place in merge.places}
         kept = [quantity for place, quantity in enumerate(state.quantities) if place not in gone]
         return make_state(self.data, (*kept, *new))
-
-    def _count(self, screened: int) -> None:
-        """Count a screening as the sums that are fitted in it; stop when the budget is over."""
-        self.clock.count(REFINED * screened)
-        self._show()
-        if self.clock.is_over():
-            raise OutOfTimeError
 
 
 def _apart(merges: Sequence[Merge]) -> list[Merge]:

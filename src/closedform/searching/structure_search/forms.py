@@ -70,6 +70,15 @@ INVERSE = (
 
 POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("x**3", 3.0))
 
+ANY_POWER = (
+    ("exp(c*x**p)", "scaled powers"), ("log: sin(c*x**p)", "scaled powers"),
+    ("log: cos(c*x**p)", "scaled powers"), ("log: tanh(c*x**p)", "scaled powers"),
+    ("log: exp(c*x**p) - 1", "scaled powers"), ("log: log(c*x**p + 1)", "scaled powers"),
+)  # fmt: skip
+"""Functions of a power that is fitted too: a quantity that was found may be any power of what is in
+the formula.
+"""
+
 N_SCREENED = 200
 """Points on which sums are screened and fitted, or nearly twice as many."""
 
@@ -169,10 +178,18 @@ class Forms:
         return _form(self.forms[number].family, *self.constants[number])
 
     def nearest(
-        self, slopes: FloatArray, most: int, weights: FloatArray | float = 1.0
+        self,
+        slopes: FloatArray,
+        most: int,
+        weights: FloatArray | float = 1.0,
+        *,
+        may_turn: bool = False,
     ) -> Iterator[tuple[Form, int, float]]:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
-        their values and the factor that fits; weights say how much each point counts.
+        their values and the factor that fits.
+
+        Weights say how much each point counts; `may_turn` allows logarithms of what changes its
+        sign.
         """
         # Some slopes are steep beyond what can be squared; such forms are far from any other.
         with np.errstate(all="ignore"):
@@ -187,7 +204,7 @@ class Forms:
             family, sign = self.forms[number].family, int(self.signs[number])
             if left[number] == np.inf:
                 return
-            if family in seen or (self.forms[number].is_log and sign == 0):
+            if family in seen or (self.forms[number].is_log and sign == 0 and not may_turn):
                 continue
             seen.add(family)
             yield self.form(number), sign, float(along[number] / sizes[number] / self.sizes[number])
@@ -207,6 +224,8 @@ def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
     if values.min() > 0 or values.max() < 0:
         families.append((INVERSE, 1 / values))
+    if values.min() > 0:
+        families.append((ANY_POWER, values))
     for power_text, power in POWERS:
         if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
             inner = [(_composed(text, power_text), grid) for text, grid in COMPOSED]
@@ -268,10 +287,15 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
             for c in (abs(low), size / 2)
         ],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
-        "powers": [(power, 0.0) for power in (1.5, 2.5, 4.0, -0.5, -1.5, -3.0)],
+        "powers": [(power, 0.0) for power in (0.25, 0.75, 1.5, 2.5, 4.0, -0.25, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
         "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
+        "scaled powers": [
+            (power, sign * float(np.power(size, -power)))
+            for power in (-2.0, -0.5, 0.5, 1.5)
+            for sign in (1, -1)
+        ],
         "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
         "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
         "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],

@@ -213,9 +213,11 @@ def profile_of(pair: Pair, other: Forms) -> Profile | None:
             needed = slope * along / across
             weights = across**2 / (slope * np.hypot(along, across))
             logs = np.log(np.abs(needed / first.lengths[pair.few]))[order]
+            logs = logs[np.isfinite(logs)]  # what is saturated has no slope there
             # Half the mean square of steps is the variance, if neighbours have nothing in common.
-            roughness = float((np.diff(logs) ** 2).mean() / logs.var())
-        if other.forms[number].family in OTHERS and np.isfinite(roughness):
+            roughness = float((np.diff(logs) ** 2).mean() / logs.var()) if len(logs) else np.inf
+        is_known = np.isfinite(needed).all() and len(logs) > len(needed) / 4
+        if other.forms[number].family in OTHERS and is_known and np.isfinite(roughness):
             found.append(Profile(roughness, number, needed, weights))
     return min(found, key=lambda profile: profile.roughness, default=None)
 

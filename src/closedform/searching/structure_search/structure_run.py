@@ -21,12 +21,10 @@ from closedform.searching.front import Candidate, Front
 from closedform.searching.orientation import oriented
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.decomposition_beam import (
-    DecompositionBeam,
-    OutOfTimeError,
-)
+from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.found_structure import Decomposition, decompose
+from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.searching.structure_search.small_fields import (
     in_inputs,
@@ -111,7 +109,9 @@ class StructureRun:
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
         self.limit = _Part(clock, options.apart)
-        self.beam = DecompositionBeam(self.data, space, self.limit, ROUNDING, self._show)
+        self.beam = DecompositionBeam(
+            MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
+        )
         self.is_structured = self.is_known = True
         self.is_biased, self.bias = False, ROUNDING
         self._judged: set[Tree] = set()
@@ -169,7 +169,7 @@ class StructureRun:
                 if self.is_biased
                 else Yardstick(floor=level / 10)
             )
-        self.beam.data = replace(self.data, yardstick=yardstick)
+        self.beam.finder.data = replace(self.data, yardstick=yardstick)
         self.beam.set_level(level)
 
     def _read_what_is_left(self) -> None:

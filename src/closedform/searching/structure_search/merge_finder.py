@@ -1,0 +1,136 @@
+"""Finds merges of the quantities of a state, remembers them, and counts what they cost."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import Protocol
+
+from closedform.expressions.tree import Tree, variable
+from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
+from closedform.searching.structure_search.merges import (
+    REFINED,
+    Merge,
+    Pair,
+    find_doubles,
+    find_merges,
+    find_profiles,
+)
+from closedform.searching.structure_search.quantities import Data, Quantity, State, substitute
+
+
+class OutOfTimeError(Exception):
+    """The budget is used up."""
+
+
+class Limit(Protocol):
+    """How long a beam may go on."""
+
+    def count(self, evaluations: int) -> None:
+        """Count what was judged."""
+        ...
+
+    def is_over(self) -> bool:
+        """Whether it is used up."""
+        ...
+
+
+class MergeFinder:
+    """Merges of a state's quantities, by kind.
+
+    Parameters
+    ----------
+    data : Data
+    space : SearchSpace
+    clock : Limit
+    level : float
+        A merge that loses no more than this explains its quantities up to rounding or noise.
+    show : callable
+        Called now and then, so that the search can be seen and stopped.
+    """
+
+    def __init__(
+        self, data: Data, space: SearchSpace, clock: Limit, level: float, show: Callable[[], None]
+    ) -> None:  # fmt: skip
+        self.data, self.space, self.clock, self.level, self._show = data, space, clock, level, show
+        self._forms: dict[tuple[Tree, bool], Forms] = {}
+        self._merges: dict[object, list[Merge]] = {}
+
+    def doubles(self, state: State) -> list[Merge]:
+        """Merges by a sum of two functions of one quantity and one of another."""
+        return self.one_by_one(state, find_doubles)
+
+    def profiles(self, state: State) -> list[Merge]:
+        """Merges by a plain function of one quantity and any of another, which is found by
+        regression.
+        """
+        return self.one_by_one(state, find_profiles)
+
+    def one_by_one(
+        self,
+        state: State,
+        find: Callable[[Pair, Forms, Forms, float], list[Merge]],
+        pairs: Sequence[tuple[int, int]] = (),
+    ) -> list[Merge]:
+        """What is found where one quantity enters by any form and another by a basic one, for some
+        pairs or for all.
+        """
+        found: list[Merge] = []
+        for one, other in pairs or permutations(range(state.size), 2):
+            self.count(1)
+            forms = (
+                self.forms(state.quantities[one], True),
+                self.forms(state.quantities[other], False),
+            )
+            found += find(Pair(self.data, state, one, other), *forms, self.level)
+            if any(merge.loss < self.level for merge in found):
+                break
+        return found
+
+    def of_pairs(self, state: State, *, wider: bool, newest: int | None = None) -> list[Merge]:
+        """Merges of all pairs, or of those with one of the newest quantities."""
+        fresh = state.size if newest is None else newest
+        pairs = (
+            pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh
+        )
+        return [merge for pair in pairs for merge in self.of_pair(state, pair, wider)]
+
+    def of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:
+        """Merges of two quantities; those with constants inside if they are wanted."""
+        one, other = (state.quantities[place] for place in places)
+        sums = [f"{state.slopes[:, place].sum():.9g}" for place in places]
+        key = (one.tree, other.tree, wider, self.level, *sums)
+        if key not in self._merges:
+            self.count(2 if wider else 1)
+            pair = Pair(self.data, state, *places)
+            kinds = [(True, False), (False, True)] if wider else [(False, False)]
+            found = [
+                merge
+                for kind in kinds
+                for merge in find_merges(
+                    pair, (self.forms(one, kind[0]), self.forms(other, kind[1])), self.level
+                )
+            ]
+            # Kept as a tree of two variables: elsewhere the same quantities have other places.
+            back = [variable(0)] * state.size
+            back[places[1]] = variable(1)
+            self._merges[key] = [
+                replace(merge, tree=substitute(merge.tree, back)) for merge in found
+            ]
+        over = [variable(place) for place in places]
+        for merge in self._merges[key]:
+            yield replace(merge, places=places, tree=substitute(merge.tree, over))
+
+    def forms(self, quantity: Quantity, wider: bool) -> Forms:
+        """The functions of a quantity that are tried."""
+        key = quantity.tree, wider
+        if key not in self._forms:
+            self._forms[key] = (wider_forms if wider else basic_forms)(quantity, self.space)
+        return self._forms[key]
+
+    def count(self, screened: int) -> None:
+        """Count a screening as the sums that are fitted in it; stop when the budget is over."""
+        self.clock.count(REFINED * screened)
+        self._show()
+        if self.clock.is_over():
+            raise OutOfTimeError

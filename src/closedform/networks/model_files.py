@@ -15,6 +15,7 @@ import numpy as np
 
 from closedform.array_files import read_arrays
 from closedform.expressions.input_names import check_names
+from closedform.files import reading
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require
 
@@ -146,11 +147,9 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
 
 def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
     """Names that can stand in a formula and be shown; bytes are read as UTF-8."""
-    try:
+    with reading(file, "write names that can stand in a formula"):
         labels = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
         check_names(labels)
-    except ValueError as error:
-        raise ModelFileError(f"{file.name}: {error}") from error
     return labels
 
 

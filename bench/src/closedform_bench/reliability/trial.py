@@ -117,4 +117,6 @@ def read_tally(file: Path) -> Tally:
 
 def _write(tally: Tally, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, json.dumps({name: getattr(tally, name) for name in tally.__dataclass_fields__}))
+    write_text(
+        file, json.dumps({name: getattr(tally, name) for name in tally.__dataclass_fields__})
+    )

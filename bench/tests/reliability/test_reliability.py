@@ -48,6 +48,12 @@ def test_a_run_goes_on_where_it_stopped_and_counts_what_failed(tmp_path):
     assert run_trials(KIND, 6, tmp_path).done == 6
 
 
+def test_what_means_something_in_one_process_only_begins_again(tmp_path):
+    kind = TrialKind("whole", "", 10, each(broken), in_one_go=True)
+    run_trials(kind, 2, tmp_path)
+    assert run_trials(kind, 5, tmp_path).outcomes == {"fine": 1, "failed": 4}
+
+
 def test_the_page_has_a_row_for_every_kind_and_its_failures(tmp_path):
     run_trials(TrialKind("texts", "", 10, each(broken)), 4, tmp_path)
     page = write_page(tmp_path)

@@ -107,6 +107,7 @@ READINGS = TrialKind(
     f"{MOST_GROWTH} MB.",
     500,
     _many,
+    in_one_go=True,
 )
 SURROUNDINGS = TrialKind(
     "surroundings",

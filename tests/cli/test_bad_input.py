@@ -134,6 +134,13 @@ def test_an_interrupt_after_the_search_keeps_its_best(
     assert oct((tmp_path / "best.json").stat().st_mode) == oct((folder / "data.npz").stat().st_mode)
 
 
+def test_an_interrupted_search_for_rivals_leaves_the_judgement(command, folder, monkeypatch):
+    monkeypatch.setattr("closedform.verification.case.search", interrupt)
+    code, out, _ = command("verify", "field.npz", "x**2 + v**2", "--json")
+    assert code == STOPPED
+    assert json.loads(out)["concept"] == "v**2 + x**2"
+
+
 def test_an_interrupt_in_the_clothes_of_another_error_is_one(command, folder, monkeypatch):
     """Python 3.11 makes a RuntimeError of it while a class is made, as imports do."""
 

@@ -1,4 +1,4 @@
-"""Files that are damaged on their way: opened with sense, or refused by name."""
+"""Files that are damaged on their way: opened without an error, or refused by name."""
 
 import random
 import tempfile
@@ -123,7 +123,7 @@ def _kind(
     def trial(number: int) -> str:
         return _trial(files[number % len(files)], open_file, ways, number)
 
-    said = f"{what}: opened with sense, or refused with the file's name and what to do."
+    said = f"{what}: opened without an error, or refused in a sentence that names the file."
     return TrialKind(name, said, full, each(trial))
 
 

@@ -77,7 +77,14 @@ def load_model(
     ModelFileError
         If the file cannot be read, must not be, or does not fit the builder.
     """
-    file = Path(path)
+    try:
+        return _loaded(Path(path), builder, allow_pickle)
+    except ModelFileError as error:
+        error.path = str(path)
+        raise
+
+
+def _loaded(file: Path, builder: str | None, allow_pickle: bool) -> LoadedModel:
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     ending = file.suffix.lower()

@@ -138,7 +138,7 @@ def test_an_interrupted_search_for_rivals_leaves_the_judgement(command, folder, 
     monkeypatch.setattr("closedform.verification.case.search", interrupt)
     code, out, _ = command("verify", "field.npz", "x**2 + v**2", "--json")
     assert code == STOPPED
-    assert json.loads(out)["concept"] == "v**2 + x**2"
+    assert json.loads(out)["concept"] == "x**2 + v**2"
 
 
 def test_an_interrupt_in_the_clothes_of_another_error_is_one(command, folder, monkeypatch):

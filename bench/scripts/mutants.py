@@ -76,8 +76,8 @@ def change(node: Any) -> None:
             node.operand = ast.UnaryOp(ast.Not(), node.operand)
         case ast.Constant(value=bool()):
             node.value = not node.value
-        case ast.Constant():
-            node.value += 1
+        case ast.Constant(value=int() | float() as number):
+            node.value = number + 1
     ast.fix_missing_locations(node)
 
 

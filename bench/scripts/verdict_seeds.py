@@ -16,7 +16,7 @@ N_SEEDS = 9
 
 def main() -> None:
     """Read, and count the cases in which all seeds end with one status."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("part", choices=PARTS)
     arguments.add_argument("--seed", type=int, default=1, help="of the cases")
     arguments.add_argument("--start", type=int, default=0)

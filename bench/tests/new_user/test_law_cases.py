@@ -26,7 +26,7 @@ def test_the_truth_is_what_the_network_is_trained_on(name, targets) -> None:
     inputs, values = targets[0]
     truth = cf.parse(case.truth, names=list(case.names))(inputs)
     # The pressure drops have 3% of noise.
-    assert abs(spearmanr(truth, values).statistic) > 0.99
+    assert abs(float(spearmanr(truth, values)[0])) > 0.99  # type: ignore[arg-type]
 
 
 def test_the_pressure_drop_of_logarithms_has_ten_inputs_of_which_five_matter(targets) -> None:

@@ -5,6 +5,7 @@ costs nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yar
 
 FIRST_STEPS, MOST_FITTED = 6, 10
 """Constants are known roughly at first: a few steps for all forms show which are worth more."""
+
+LOWEST_POWER = Fraction(1, 10)
+"""x**p with p closer to zero differs from 1 + p*log(x) by less than a network or noise shows."""
 
 STEPS, FEW_STEPS = 25, 4
 DENOMINATORS = (1, 2, 3, 4)
@@ -169,7 +173,9 @@ def fit_plain(
         judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     near = judged[:MOST_FITTED]
     judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
-    judged = [one for one in judged if np.isfinite(one[2]) and one[2] < 1]
+    judged = [
+        one for one in judged if np.isfinite(one[2]) and one[2] < 1 and not _has_tiny_power(one[0])
+    ]
     judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
@@ -180,6 +186,16 @@ def fit_plain(
         )
         found.setdefault(plain, loss)
     return list(found.items())
+
+
+def _has_tiny_power(tree: Tree) -> bool:
+    """Whether a power is so low that it is a logarithm in disguise, which stands among the forms
+    itself.
+    """
+    return any(
+        token == "pow" and isinstance(power, Constant) and 0 < abs(power.value) < LOWEST_POWER
+        for power, token in pairwise(tree.tokens)
+    )
 
 
 def _fitted(

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from closedform._version import __version__
 from closedform.errors import ClosedformError, ClosedformWarning
-from closedform.expressions.expression import Expression
-from closedform.expressions.operators import Operator
-from closedform.expressions.parse import parse
 
 if TYPE_CHECKING:
     from closedform.discovery import Discovery, discover
     from closedform.equivalence.same_concept import Equivalence, same_concept
     from closedform.estimator import ConceptSearch
+    from closedform.expressions.expression import Expression
+    from closedform.expressions.operators import Operator
+    from closedform.expressions.parse import parse
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
     from closedform.interpretation.answer import Interpretation
@@ -42,10 +42,12 @@ _LAZY = {
     "Discovery": "closedform.discovery",
     "Effort": "closedform.sweeping.effort",
     "Equivalence": "closedform.equivalence.same_concept",
+    "Expression": "closedform.expressions.expression",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation.answer",
     "Law": "closedform.laws.found_laws",
     "Laws": "closedform.laws.found_laws",
+    "Operator": "closedform.expressions.operators",
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.selection.select_stage",
@@ -62,6 +64,7 @@ _LAZY = {
     "interpret_fields": "closedform.reading.several_networks",
     "load_field": "closedform.field.field_file",
     "load_interpretation": "closedform.interpretation.storage",
+    "parse": "closedform.expressions.parse",
     "same_concept": "closedform.equivalence.same_concept",
     "search": "closedform.searching.search_stage",
     "select": "closedform.selection.select_stage",
@@ -110,14 +113,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is heavy (SymPy, SciPy, numba, pandas, scikit-learn) on first use."""
+    """Import everything on first use: much of it is heavy (NumPy, SymPy, SciPy, numba, pandas), and
+    the command line can then be stopped in a word from its first moments.
+    """
     if name not in _LAZY:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
     from importlib import import_module
 
-    # These give answers, loaded ones too, their reports, plots and replacements.
-    import_module("closedform.report")
-    import_module("closedform.replacing")
+    if not _LAZY[name].startswith("closedform.expressions."):
+        # These give answers, loaded ones too, their reports, plots and replacements.
+        import_module("closedform.report")
+        import_module("closedform.replacing")
     return getattr(import_module(_LAZY[name]), name)
 
 

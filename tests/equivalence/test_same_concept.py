@@ -119,3 +119,24 @@ def test_angles_are_those_of_scaled_inputs_in_si_units():
     assert answer.status == "different"
     degrees = float(answer.reason.split()[4])
     assert 5 < degrees < 45
+
+
+def test_long_formulas_are_compared_at_fewer_points_when_time_is_up(monkeypatch):
+    """A sum of 1,499 sines took 56 s, whatever the limit."""
+    from closedform.equivalence import same_concept as module
+
+    original, calls = module.compare_at, []
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(module, "compare_at", counted)
+    monkeypatch.setattr(module, "parallel_is_proved", lambda *_: False)
+    counts = []
+    for limit in (1e-9, 60.0):
+        calls.clear()
+        assert module.same_concept("x + sin(y)", "exp(x + sin(y))", time_limit=limit)
+        counts.append(len(calls))
+    assert counts[0] <= 6
+    assert counts[1] >= 25

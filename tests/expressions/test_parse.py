@@ -122,3 +122,13 @@ def test_the_greek_letter_is_the_number():
 def test_only_text_is_read(bad):
     with pytest.raises(ExpressionError, match="read from text"):
         cf.parse(bad)
+
+
+def test_names_of_superscripts_and_of_many_digits_are_sorted():
+    """int() takes neither, and the error was raw."""
+    from closedform.expressions.parse import sort_names
+
+    assert sort_names(["x10", "x2", "x", "x02"]) == ["x", "x02", "x2", "x10"]
+    assert sort_names(["r³", "r²", "r"]) == ["r", "r²", "r³"]
+    long, longer = "x" + "9" * 5000, "x1" + "0" * 5000
+    assert sort_names([longer, long, "x3"]) == ["x3", long, longer]

@@ -60,6 +60,13 @@ def test_the_front_is_a_table_and_still_a_tuple(example, tmp_path) -> None:
     assert cf.load_interpretation(tmp_path / "answer.json").front == example.front
 
 
+def test_a_wide_table_scrolls_by_itself_in_a_notebook(example) -> None:
+    """On a phone of 390 pixels a long formula made the whole notebook scroll sideways."""
+    page = example.front._repr_html_()
+    assert page.startswith('<div style="overflow-x:auto"><table>')
+    assert page.count("white-space:nowrap") == 3 * len(example.front)
+
+
 def test_the_table_in_a_notebook_is_escaped() -> None:
     front = example_interpretation(("<b>x</b>", "v")).front
     assert "<b>" not in front._repr_html_()  # type: ignore[attr-defined]

@@ -138,8 +138,9 @@ def test_builders_that_do_not_work_are_named(
 def test_other_files_are_refused_with_advice(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / name).touch()
 
-    with pytest.raises(ModelFileError, match=reason):
+    with pytest.raises(ModelFileError, match=reason) as caught:
         load_model(tmp_path / name)
+    assert caught.value.path == str(tmp_path / name)
     with pytest.raises(ModelFileError, match="There is no file"):
         load_model(tmp_path / "absent.pt2")
 

@@ -44,3 +44,19 @@ def test_a_rare_change_of_sign_is_no_pole():
     assert not has_pole(tree, points, points.std(axis=0))
     inverse = cf.parse("1/(x - 0.6*y**2)", names=NAMES).tree
     assert has_pole(inverse, points, points.std(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("truth", "found"),
+    [
+        ("x*sin(2*y)", "1/(x**2*(cos(4*y) - 1))"),
+        ("x**2*cos(y)", "x**4*(cos(2*y) + 1)"),
+        ("x*sin(y)", "x**2*(1 - cos(2*y))"),
+    ],
+)
+def test_a_wave_is_found_from_that_of_twice_the_angle(truth, found):
+    """cos(4*y) - 1 is the square of sin(2*y), which changes its sign inside the data."""
+    points = np.random.default_rng(0).uniform(0.4, 2.4, (400, 2))
+    known = cf.parse(truth, names=["x", "y"])
+    field = cf.GradientField.from_arrays(points, known.gradient(points), names=["x", "y"])
+    assert cf.same_concept(oriented(cf.parse(found, names=["x", "y"]), field), known, points=points)

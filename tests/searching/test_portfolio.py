@@ -70,9 +70,14 @@ def test_a_concept_outside_the_library_is_left_to_evolution():
     assert result.statistics["found_by"][str(best.expression)] == "evolution"
 
 
-def test_without_pyoperon_the_terms_run_alone_and_say_so(monkeypatch):
+def test_without_pyoperon_the_terms_run_alone_and_say_so_once(monkeypatch, caplog):
     monkeypatch.setattr(operon, "why_unavailable", lambda: "no wheel for this platform")
-    result = search(KNOWN_FIELDS["energy"].field(np.random.default_rng(0)), seconds=5.0)
+    field = KNOWN_FIELDS["energy"].field(np.random.default_rng(0))
+    result, _ = search(field, seconds=5.0), search(field, seconds=5.0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "The engine 'auto' runs without evolution: pyoperon cannot be used here (no wheel for this "
+        "platform)."
+    ]
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-9
     assert "no wheel for this platform" in result.statistics["remark"]

@@ -98,3 +98,15 @@ def test_the_command_line_takes_units(tmp_path) -> None:
     assert wrong.exit_code != 0
     right = CliRunner().invoke(app, [*call, "--units", "m=kg,v=m/s,h=m", "--json"])
     assert json.loads(right.stdout)["units"] == "m=kg, v=m/s, h=m"
+
+
+def test_the_estimator_takes_units() -> None:
+    one = field()
+    gradients = np.einsum("ndk->nd", one.directions)
+    budget = cf.Budget(evaluations=300)
+    wrong = cf.ConceptSearch(engine="terms", budget=budget, units={"mass": "kg"})
+    with pytest.raises(UnitsError, match="mass"):
+        wrong.fit(one.points, gradients)
+    units = {"x0": "kg", "x1": "m/s", "x2": "m"}
+    right = cf.ConceptSearch(engine="terms", budget=budget, random_state=0, units=units)
+    assert right.fit(one.points, gradients).interpretation_.unit_notes

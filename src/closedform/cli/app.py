@@ -11,6 +11,7 @@ from closedform.cli.added_commands import add_commands
 from closedform.cli.compare_command import compare
 from closedform.cli.conserved_command import conserved
 from closedform.cli.doctor_command import doctor
+from closedform.cli.entry import STOPPED, STOPPED_LINE
 from closedform.cli.escaping_group import EscapingGroup
 from closedform.cli.extract_command import extract
 from closedform.cli.formula_arguments import FormulaCommand
@@ -84,6 +85,9 @@ def main() -> None:
     except MemoryError as error:
         _end(FAILED, f"The memory does not suffice: {error}. Take fewer points.")
     except Exception as error:
+        if _was_interrupted(error):
+            typer.echo(STOPPED_LINE, err=True, nl=False)
+            sys.exit(STOPPED)
         if os.environ.get(TRACEBACK):
             raise
         _end(
@@ -91,6 +95,13 @@ def main() -> None:
             f"This should not have happened: {type(error).__name__}: {error}. Please report it, "
             f"with what the same call prints under {TRACEBACK}=1.",
         )
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: Python wraps one that comes while a class is made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _end(code: int, message: str) -> NoReturn:

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from closedform.cli.outputs import NOT_WRITTEN, STOPPED
+from closedform.cli.entry import STOPPED, STOPPED_LINE
+from closedform.cli.outputs import NOT_WRITTEN
 from closedform.shown import shown
 
 # Typer's base of usage errors has no public name.
@@ -40,8 +41,7 @@ def _escaped() -> Iterator[None]:
         error.message = shown(error.message)
         raise
     except KeyboardInterrupt:
-        # The line of progress, if there is one, ends here.
-        typer.echo("\nclosedform: stopped.", err=True)
+        typer.echo(STOPPED_LINE, err=True, nl=False)
         raise typer.Exit(STOPPED) from None
     except BrokenPipeError:
         # Nobody reads on, such as `| head`; what is left to flush must not complain.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from closedform.cli.entry import STOPPED
 from closedform.errors import ClosedformError, SaveError
 from closedform.files import check_output
 
@@ -21,8 +22,6 @@ NOT_WRITTEN = 3
 FAILED = 4
 """Exit code when closedform itself fails."""
 
-STOPPED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 JSON = (".json",)
 PAGE = (".html", ".htm")

@@ -48,14 +48,12 @@ def verify(
     check_outputs((out, JSON), (report, PAGE), inputs=[field])
     if report is not None:
         require("jinja2", extra="report")  # an error now, not after the search
-    known = load_field(field)
-    options = {"engine": engine, "budget": budget, "rng": seed}
-    quiet = False if as_json else None
+    judged = partial(judge, formula, load_field(field), engine=engine, budget=budget, rng=seed)
     try:
-        found = judge(formula, known, rivals="auto" if search else None, progress=quiet, **options)
+        found = judged(rivals="auto" if search else None, progress=False if as_json else None)
     except KeyboardInterrupt:
         # The first interrupt ends the searching, and what is known without it is told.
-        found = judge(formula, known, rivals=None, progress=False, **options)
+        found = judged(rivals=None, progress=False)
         found = replace(found, provenance=replace(found.provenance, status="interrupted"))
     command = shlex.join(["closedform", *sys.argv[1:]])
     found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))

@@ -80,6 +80,20 @@ class ResultStore:
     def __repr__(self) -> str:
         return f"ResultStore({self.path!r})"
 
+    def check_exists(self) -> None:
+        """Make sure that somebody has written here.
+
+        Raises
+        ------
+        StorageError
+            If not: the path is mistyped, most likely.
+        """
+        if not self.folder.names():
+            raise StorageError(
+                f"There is no store {self.path!r}; pass the path that `closedform sweep --store` "
+                "had."
+            )
+
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Keep a record under a key; an earlier one is replaced.
 

@@ -38,12 +38,17 @@ class FrontTable(tuple["FrontEntry", ...]):
     def _repr_html_(self) -> str:
         rows = "".join(
             "<tr>"
-            + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row)
+            + "".join(
+                f'<td style="text-align:left;white-space:nowrap">{escape(cell)}</td>'
+                for cell in row
+            )
             + "</tr>"
             for row in self._rows()
         )
         heads = "".join(f'<th style="text-align:left">{head}</th>' for head in _HEADS)
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        # A formula that is wider than a phone scrolls by itself, and the page does not.
+        return f'<div style="overflow-x:auto">{table}</div>'
 
     def _rows(self) -> list[tuple[str, str, str]]:
         return [

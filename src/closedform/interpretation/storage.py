@@ -44,6 +44,9 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     parts = tuple(_structured(part) for part in content.pop("parts", ()))
     found = FORMAT.structured(content, Interpretation)
     check_names(found.names)
+    for place in (found.chosen, found.steepest_drop):
+        if place is not None and not 0 <= place < len(found.front):
+            raise ValueError(f"it chooses entry {place} of {len(found.front)}")
     if not parts:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.

@@ -182,7 +182,7 @@ def _telling(inputs: Any) -> Iterator[None]:
         yield
     except ClosedformError:
         raise
-    except (RuntimeError, TypeError) as error:
+    except Exception as error:  # a network of the user's may raise anything
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         kind = (
             f"of shape {tuple(inputs.shape)}"

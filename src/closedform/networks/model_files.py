@@ -15,6 +15,7 @@ import numpy as np
 
 from closedform.array_files import read_arrays
 from closedform.expressions.input_names import check_names
+from closedform.files import reading
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require
 
@@ -76,7 +77,14 @@ def load_model(
     ModelFileError
         If the file cannot be read, must not be, or does not fit the builder.
     """
-    file = Path(path)
+    try:
+        return _loaded(Path(path), builder, allow_pickle)
+    except ModelFileError as error:
+        error.path = str(path)
+        raise
+
+
+def _loaded(file: Path, builder: str | None, allow_pickle: bool) -> LoadedModel:
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     ending = file.suffix.lower()
@@ -146,11 +154,9 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
 
 def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
     """Names that can stand in a formula and be shown; bytes are read as UTF-8."""
-    try:
+    with reading(file, "write names that can stand in a formula"):
         labels = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
         check_names(labels)
-    except ValueError as error:
-        raise ModelFileError(f"{file.name}: {error}") from error
     return labels
 
 

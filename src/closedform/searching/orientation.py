@@ -14,7 +14,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
-from closedform.expressions.tree import Tree, apply, constant
+from closedform.expressions.tree import Constant, Tree, apply, constant
 from closedform.field.gradient_field import GradientField
 from closedform.searching.products import (
     collected_powers,
@@ -85,10 +85,25 @@ def _other_powers(tree: Tree) -> list[Tree]:
     factors = list(factor_powers(tree))
     if tree.root in ("add", "sub"):
         factors = list(_common_factors(tree))
+    factors = [_with_half_angle(base, exponent) for base, exponent in factors]
     return [
         product_of_powers([(base, exponent * power) for base, exponent in factors])
         for power in (Fraction(2), Fraction(1, 2), Fraction(1, 4))
     ]
+
+
+def _with_half_angle(base: Tree, exponent: Fraction) -> tuple[Tree, Fraction]:
+    """A factor 1 + cos(u) or 1 - cos(u) as the square of a wave of u/2, which changes its sign."""
+    waves = [part for part in base.children if part.root == "cos"]
+    numbers = [part.root.value for part in base.children if isinstance(part.root, Constant)]
+    if base.root not in ("add", "sub") or len(waves) != 1 or len(numbers) != 1:
+        return base, exponent
+    sign = -1 if base.root == "sub" else 1
+    if abs(numbers[0]) != 1:
+        return base, exponent
+    wave = "cos" if sign * numbers[0] > 0 else "sin"
+    half = apply("mul", constant(Fraction(1, 2)), waves[0].children[0])
+    return apply(wave, half), 2 * exponent
 
 
 def _common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:

@@ -8,7 +8,9 @@ field is looked at: inputs that do not matter are left out, inputs that enter th
 combination are taken together, and the parts of a separable concept are searched for one by one.
 """
 
+import logging
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -31,7 +33,10 @@ from closedform.searching.structure_search.exchange import exchange_parts
 from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
+from closedform.shown import shown
 from closedform.threads import single_threaded
+
+_logger = logging.getLogger(__name__)
 
 _SETTLE_CONFIRM, _SETTLE_PART, _WIDER = 8, 5, 4
 _LAST_OF_FRONT = 4
@@ -132,11 +137,10 @@ class Portfolio:
             run.status = "interrupted"
         finally:
             run.bar.finish()
-        return run.result(
-            None
-            if missing is None
-            else f"pyoperon cannot be used here ({missing}); the term search ran alone"
-        )
+        if missing is None:
+            return run.result(None)
+        _say_once(missing)
+        return run.result(f"pyoperon cannot be used here ({missing}); the term search ran alone")
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
@@ -268,6 +272,15 @@ class Portfolio:
             stages=self.terms.stages[:2],
             max_terms=min(self.terms.max_terms, self.small),
         )
+
+
+@cache
+def _say_once(missing: str) -> None:
+    """Tell it to whoever reads logs, and to a terminal: a process searches many times."""
+    _logger.warning(
+        "The engine 'auto' runs without evolution: pyoperon cannot be used here (%s).",
+        shown(missing),
+    )
 
 
 class _Stage:

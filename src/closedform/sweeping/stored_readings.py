@@ -26,8 +26,9 @@ def stored_readings(store: ResultStore, index: Index = None) -> list[NeuronReadi
     Raises
     ------
     StorageError
-        If a field is not in the store any more.
+        If there is no such store, or a field is not in it any more.
     """
+    store.check_exists()
     found, count = [], 0
     for _, row in store.records():
         count += 1

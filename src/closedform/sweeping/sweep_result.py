@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
 from closedform.selection.tolerances import MATERIAL_DEGREES
@@ -108,10 +107,7 @@ def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":
     StorageError
         If there is no such store, or a condition cannot be read.
     """
-    if not store.folder.names():
-        raise StorageError(
-            f"There is no store {store.path!r}; pass the path that `closedform sweep --store` had."
-        )
+    store.check_exists()
     table: Any = read_table(store, where)
     return table.reindex(
         columns=[*COLUMNS, *(name for name in table.columns if name not in COLUMNS)]

@@ -4,6 +4,7 @@ import io
 import json
 import random
 import zipfile
+from copy import deepcopy
 from typing import Any
 
 ODD_VALUES: tuple[Any, ...] = (
@@ -75,6 +76,6 @@ def damaged_json(content: bytes, rng: random.Random) -> bytes:
             elif way < 0.2 and isinstance(part, dict):
                 part[f"{key}_"] = part.pop(key)
             else:
-                part[key] = rng.choice(ODD_VALUES)
+                part[key] = deepcopy(rng.choice(ODD_VALUES))
             break
     return json.dumps(whole).encode()

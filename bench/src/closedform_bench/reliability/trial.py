@@ -32,12 +32,16 @@ class TrialKind:
     run : callable
         From the numbers of trials to their outcomes, a word for each. One that begins with
         ``failed`` counts against the package, and so does an exception.
+    in_one_go : bool
+        Whether the trials mean something in one process only; then a run does not go on, but
+        begins again.
     """
 
     name: str
     what: str
     full: int
     run: Callable[[range], Iterator[str]]
+    in_one_go: bool = False
 
 
 @dataclass
@@ -91,6 +95,8 @@ def run_trials(kind: TrialKind, count: int, store: Path) -> Tally:
     """
     file = store / f"{kind.name}.json"
     tally = read_tally(file)
+    if kind.in_one_go and tally.done < count:
+        tally = Tally()
     saved = time.perf_counter()
     before, used = tally.seconds, time.process_time()
     for outcome in islice(kind.run(range(tally.done, count)), max(0, count - tally.done)):
@@ -117,4 +123,6 @@ def read_tally(file: Path) -> Tally:
 
 def _write(tally: Tally, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, json.dumps({name: getattr(tally, name) for name in tally.__dataclass_fields__}))
+    write_text(
+        file, json.dumps({name: getattr(tally, name) for name in tally.__dataclass_fields__})
+    )

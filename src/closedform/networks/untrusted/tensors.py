@@ -98,6 +98,7 @@ def read_tensors(source: Any, *, name: str) -> Any:
         ValueError,
         KeyError,
         IndexError,
+        AttributeError,
         RuntimeError,
         RecursionError,
         OverflowError,

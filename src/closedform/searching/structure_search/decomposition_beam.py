@@ -216,18 +216,18 @@ class DecompositionBeam:
             from_merges(lambda: self.finder.of_pairs(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
             from_merges(lambda: self.finder.of_pairs(state, wider=True)),
-            from_merges(lambda: self.finder.profiles(state)),
-            turned(USUAL, basic),
-            turned(RARE, basic),
         ]
+        profiles = from_merges(lambda: self.finder.profiles(state))
+        others = [turned(USUAL, basic), turned(RARE, basic)]
         if state.size > 2:
-            return kinds
-        every = (*USUAL, *RARE)
+            return [*kinds, *others, profiles]
         return [
             *kinds,
+            profiles,
+            *others,
             lambda: list(self._smoothest(state)),
             from_merges(lambda: self.finder.doubles(state)),
-            turned(every, self.finder.doubles),
+            turned((*USUAL, *RARE), self.finder.doubles),
         ]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:

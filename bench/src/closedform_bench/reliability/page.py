@@ -1,0 +1,76 @@
+"""The page of all trials: what was tried, how often, and what came of it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from closedform_bench.reliability import (
+    budgets,
+    damaged_files,
+    misbehaving_networks,
+    odd_arrays,
+    saves,
+    surroundings,
+    texts,
+)
+from closedform_bench.reliability.trial import Tally, TrialKind, read_tally
+
+KINDS: tuple[TrialKind, ...] = (
+    texts.KIND,
+    *damaged_files.KINDS,
+    misbehaving_networks.KIND,
+    odd_arrays.KIND,
+    saves.KIND,
+    surroundings.READINGS,
+    surroundings.SURROUNDINGS,
+    budgets.KIND,
+)
+"""In the order of the page."""
+
+HEAD = """# Reliability
+
+A command tries to break the package and writes this page from the record of its trials. Every trial
+has a number, which is its seed, so each can be run again; a run that was stopped goes on where it
+was.
+
+    python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
+
+`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. Short forms of
+most kinds are in the test suite. A trial fails if anything but the stated outcomes happens: another
+error, a changed network, a lost file, a late answer.
+
+| kind | what is tried, and what must hold | done | full | outcomes | failed |
+| --- | --- | ---: | ---: | --- | ---: |
+"""
+
+
+def write_page(store: Path) -> str:
+    """The page, from the records in a folder."""
+    tallies = {kind.name: read_tally(store / f"{kind.name}.json") for kind in KINDS}
+    rows = "".join(_row(kind, tallies[kind.name]) for kind in KINDS)
+    return HEAD + rows + _failures(KINDS, tallies) + _total(tallies)
+
+
+def _row(kind: TrialKind, tally: Tally) -> str:
+    outcomes = ", ".join(
+        f"{count:,} {word}" for word, count in sorted(tally.outcomes.items()) if word != "failed"
+    )
+    return (
+        f"| {kind.name} | {kind.what} | {tally.done:,} | {kind.full:,} | {outcomes} | "
+        f"{tally.failed:,} |\n"
+    )
+
+
+def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:
+    lines = [
+        f"- {kind.name}, {failure.strip()}\n"
+        for kind in kinds
+        for failure in tallies[kind.name].failures
+    ]
+    return f"\nThe first failures of each kind:\n\n{''.join(lines)}" if lines else ""
+
+
+def _total(tallies: Mapping[str, Tally]) -> str:
+    done = sum(tally.done for tally in tallies.values())
+    failed = sum(tally.failed for tally in tallies.values())
+    minutes = sum(tally.seconds for tally in tallies.values()) / 60
+    return f"\n{done:,} trials in {minutes:.1f} minutes of one processor, {failed:,} failed.\n"

@@ -50,10 +50,10 @@ def sweep(
     ] = False,
     terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Of both engines, if terms fall short.")
+        int, typer.Option(metavar="N", help="Of --engine, if terms fall short.")
     ] = 20_000,
     engine: Annotated[
-        str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")
+        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
     ] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     max_points: Annotated[

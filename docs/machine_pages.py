@@ -16,7 +16,7 @@ TARGET = HERE / "_machines"
 CALLS = ("interpret", "extract_field", "interpret_field", "verify", "same_concept")
 """The five calls that answer nearly every question."""
 
-SKIPPED = ("changelog", "contributing", "releasing", "security", "cite")
+SKIPPED = ("changelog", "contributing", "lab_notes", "releasing", "security", "cite")
 """Pages about the project rather than its use."""
 
 MEANINGS = {
@@ -51,10 +51,12 @@ def titles() -> list[tuple[str, str, str]]:
             continue
         text = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         heading = re.search(r"^# (.+)$", text, re.MULTILINE)
-        plain = re.search(r"^(?![#\s|\-:<{(\[>.])(.+)$", text, re.MULTILINE)
+        # A first sentence may be broken into several lines.
+        plain = re.search(r"^(?![#\s|\-:<{(\[>.])(.+(?:\n.+)*)$", text, re.MULTILINE)
         if heading is None:
             continue
-        said = "" if plain is None else re.split(r"(?<=[.?!:]) ", plain[1])[0].rstrip(":")
+        said = "" if plain is None else re.split(r"(?<=[.?!:])\s", plain[1])[0].rstrip(":")
+        said = said.replace("\n", " ")
         found.append((path, heading[1], re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", said)))
     return found
 

@@ -28,10 +28,12 @@ def compare(
     builder: Annotated[
         str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Compare what neurons encode; exit code 0 if all kept their formula, 1 if one changed.
+    """Compare what the neurons of two networks encode.
+
+    Exit code 0 if all kept their formula, 1 if one changed.
 
     \b
     Examples:

@@ -24,7 +24,7 @@ def conserved(
         ),
     ],
     names: Annotated[
-        str | None, typer.Option(metavar="X,V", help="The inputs; else `names` in the file.")
+        str | None, typer.Option(metavar="X,V", help="Input names; default: `names` in the file.")
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -32,19 +32,19 @@ def conserved(
     ] = None,
     law: Annotated[
         list[str] | None,
-        typer.Option(metavar="FORMULA", help="A formula whose drift is asked for; repeatable."),
+        typer.Option(metavar="FORMULA", help="Report the drift of this formula; may repeat."),
     ] = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="For the same answer again.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed; repeats the answer.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="L.json", help="Write that object.")] = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="D.png", help="Draw how the laws drift.")
     ] = None,
 ) -> None:
-    """Find what a motion conserves, in closed form, and how many laws there are.
+    """Find what a motion conserves, in closed form.
 
-    Exit code 0 if a law is verified, 1 if none is.
+    It also says how many laws there are. Exit code 0 if a law is verified, 1 if none is.
 
     \b
     Examples:

@@ -19,15 +19,18 @@ PACKAGES = (
 
 
 def doctor(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="What does it hold?")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A file to look into.")
+    ] = None,
 ) -> None:
-    """Show versions and engines, and search a small field; with FILE, show what that holds.
+    """Check the installation, or show what a file holds.
 
-    Exit code 0 if the concept is found, 1 if not. The first time, this compiles what every
-    search needs.
+    Without FILE it shows versions and engines, and searches a small field: exit code 0 if the
+    concept is found, 1 if not. The first time, this compiles what every search needs.
 
-    Of a model file, a data file or a result it shows the entries, the tensors, what it would
-    import, and whether closedform opens it (exit code 0) or refuses it (1). Nothing in it is run.
+    For a model file, a data file or a result it shows the entries, the tensors, what the file
+    would import, and whether closedform opens it (exit code 0) or refuses it (1). Nothing in the
+    file is run.
     """
     if file is not None:
         from closedform.cli.file_content import show_file

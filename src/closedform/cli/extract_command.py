@@ -21,7 +21,7 @@ def extract(
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
     builder: Builder = None,
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="The inputs; else those in DATA.npz.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
     ] = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
@@ -39,7 +39,7 @@ def extract(
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
     allow_pickle: AllowPickle = False,
 ) -> None:
-    """Look at a neuron of a network and write its gradient field.
+    """Write the gradient field of a neuron of a network.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def interpret(
     field: FieldFile,
     engine: Annotated[
-        str, typer.Option(metavar="E", help="auto, terms, evolution, or an installed one.")
+        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, or another.")
     ] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")

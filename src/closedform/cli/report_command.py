@@ -23,7 +23,7 @@ def report(
 ) -> None:
     """Write the report of a saved interpretation.
 
-    It is one page that needs nothing else.
+    The report is one self-contained HTML page.
 
     \b
     Example:

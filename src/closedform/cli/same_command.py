@@ -19,7 +19,7 @@ def same(
     ],
     second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another one.")],
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="The inputs; else the names that occur.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; else those that occur.")
     ] = None,
     where: Annotated[
         list[str] | None, typer.Option(metavar="EXPR", help="What is constant; may repeat.")

@@ -9,7 +9,7 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
 ]
 DataFile = Annotated[
-    Path, typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d), and maybe `names`.")
+    Path, typer.Argument(metavar="DATA.npz", help="Has `inputs` (n, d), optionally `names`.")
 ]
 FieldFile = Annotated[
     Path,
@@ -23,7 +23,7 @@ Builder = Annotated[
 AllowPickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="For the same answer again, if time allows.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed; repeats the answer if time allows.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")]
 ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")]

@@ -43,24 +43,24 @@ def sweep(
         int | None, typer.Option(metavar="N", help="Local processes instead.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a store that holds results.")
+        bool, typer.Option("--resume", help="Continue with a store that has results.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed before.")
+        bool, typer.Option("--retry-failed", help="Try failed neurons again.")
     ] = False,
     terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Of both, where terms fall short.")
+        int, typer.Option(metavar="N", help="Of --engine, if terms fall short.")
     ] = 20_000,
     engine: Annotated[
-        str, typer.Option(metavar="E", help="auto, terms, evolution, or another.")
+        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
     ] = "auto",
-    seed: Annotated[int, typer.Option(metavar="N", help="Of points and searches.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     max_points: Annotated[
         int, typer.Option(metavar="N", help="How many points are taken.", max=MAX_POINTS)
     ] = 2000,
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="The inputs; else from DATA.npz.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
     ] = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="As in `closedform extract`.")
@@ -87,7 +87,9 @@ def sweep(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read all neurons of a layer; exit code 0 if one is verified, 1 if none.
+    """Read all neurons of a layer.
+
+    Exit code 0 if one is verified, 1 if none is.
 
     \b
     Example:
@@ -154,11 +156,15 @@ def sweep(
 
 def results(
     store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep` wrote.")],
-    where: Annotated[str, typer.Option(metavar="CONDITIONS", help="Separated by commas.")] = "",
+    where: Annotated[
+        str, typer.Option(metavar="CONDITIONS", help="Conditions, separated by commas.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(metavar="OUT", help="Write .csv or .parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
 ) -> None:
-    """Show what a sweep has found; exit code 1 if nothing meets the conditions.
+    """Show what a sweep has found.
+
+    Exit code 1 if nothing meets the conditions.
 
     \b
     Example:

@@ -22,17 +22,17 @@ def verify(
     ],
     search: Annotated[bool, typer.Option(help="Look for other formulas that fit as well.")] = True,
     engine: Annotated[
-        str, typer.Option(metavar="E", help="What looks for them: auto, terms, evolution, ...")
+        str, typer.Option(metavar="E", help="Engine of that search: auto, terms, ...")
     ] = "auto",
     budget: Annotated[
-        float, typer.Option(metavar="S", help="Seconds for that, after compilation.")
+        float, typer.Option(metavar="S", help="Seconds for the search, after compilation.")
     ] = 60.0,
     seed: Seed = 0,
     as_json: AsJson = False,
     report: ReportPage = None,
     out: ResultFile = None,
 ) -> None:
-    """Judge a formula of your own on a field, on all of its points.
+    """Judge your own formula on all points of a field.
 
     Exit code 0 if it is verified, 1 if it is not.
 

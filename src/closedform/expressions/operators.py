@@ -1,7 +1,7 @@
 """The one table of operators: every other room reads what it needs from here.
 
 An entry is an `Operator`, whose docstring says what each field means. The entry is all: the parser,
-the printer, every evaluator and exporter, the compiled sweeps, both engines, the canonical form and
+the printer, every evaluator and exporter, the compiled sweeps, the engines, the canonical form and
 the report take what they need from it.
 """
 

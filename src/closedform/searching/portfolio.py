@@ -124,7 +124,7 @@ class Portfolio:
         rng: np.random.Generator,
         progress: Progress,
     ) -> SearchResult:
-        """Run both engines within one budget."""
+        """Run the engines within one budget."""
         space.check_inputs(field.names)
         missing = operon.why_unavailable()
         compile_engines()

@@ -25,7 +25,7 @@ COLUMNS = {
     "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
     "alignment": 0,
     "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1, "replacing": 1,
-    "families": -1, "laws": -2,
+    "families": -1, "laws": -2, "live_progress": -1,
 }  # fmt: skip
 
 BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
@@ -45,7 +45,7 @@ WHAT = {
     "discovery": "pairs to invariants",
     "families": "one form, many outputs", "replacing": "formulas put back",
     "sweeping": "whole layers", "execution": "tasks, workers, store",
-    SMALL: "arrays, errors, progress, ...",
+    "live_progress": "bars and lines", SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from closedform.cli.app import app
 from closedform.errors import DamagedFileError, ExpressionError, StorageError
 from closedform.execution.store import ResultStore
 from closedform.expressions.expression import Expression
-from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import load_inputs
 from closedform.report.fragment import fragment
 
@@ -124,7 +123,7 @@ def test_names_are_refused_at_every_door(tmp_path, evil_file):
         cf.load_field(evil_file)
     messages.append(str(caught.value))
     np.savez(tmp_path / "data.npz", inputs=np.zeros((3, 2)), names=["x", EVIL])
-    with pytest.raises(ModelFileError, match="cannot be named") as caught:
+    with pytest.raises(DamagedFileError, match="cannot be named") as caught:
         load_inputs(tmp_path / "data.npz")
     messages.append(str(caught.value))
     read(make_field()).save(tmp_path / "answer.json")

@@ -217,14 +217,16 @@ def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     return _evaluated([(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)], quantity)
 
 
-def wider_forms(quantity: Quantity, space: SearchSpace) -> Forms:
-    """The basic forms, and those with constants inside."""
+def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = False) -> Forms:
+    """The basic forms, and those with constants inside; `any_power` adds those of a fitted power,
+    which come near anything.
+    """
     chosen = [(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)]
     values = quantity.values
     families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
     if values.min() > 0 or values.max() < 0:
         families.append((INVERSE, 1 / values))
-    if values.min() > 0:
+    if any_power and values.min() > 0:
         families.append((ANY_POWER, values))
     for power_text, power in POWERS:
         if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):

@@ -125,7 +125,11 @@ class MergeFinder:
         """The functions of a quantity that are tried."""
         key = quantity.tree, wider
         if key not in self._forms:
-            self._forms[key] = (wider_forms if wider else basic_forms)(quantity, self.space)
+            self._forms[key] = (
+                wider_forms(quantity, self.space, any_power=True)
+                if wider
+                else basic_forms(quantity, self.space)
+            )
         return self._forms[key]
 
     def count(self, screened: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from closedform.errors import ClosedformError
 from closedform.field.gradient_field import GradientField
+from closedform.field.notes import HELD_VARY
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.keywords import checked_keywords
 from closedform.networks.columns import chosen_columns
@@ -19,7 +20,6 @@ from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.networks.wrt import HELD_VARY
 from closedform.randomness import as_generator
 from closedform.units.units import Units, UnitsLike, as_units
 

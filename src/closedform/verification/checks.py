@@ -14,10 +14,10 @@ from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
+from closedform.field.notes import HELD_VARY
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult
 from closedform.keywords import KeywordError
-from closedform.networks.wrt import HELD_VARY
 from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence

@@ -177,7 +177,10 @@ class StructureRun:
         for state in self._left():
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
-            if state.size < self.start.size or self.clock.used <= ALONE:
+            is_early = state.size < self.start.size or self.clock.used <= ALONE
+            if not is_early and not self.is_structured:
+                return
+            if is_early:
                 self._read_whole(state)
             if state.size > 2 and self._may_go_on():
                 self._read_parts(state)

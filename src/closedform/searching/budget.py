@@ -87,6 +87,18 @@ class Budget:
         )
         return Budget(seconds, evaluations, self.target)
 
+    def within(self, other: "Budget") -> "Budget":
+        """The smaller of two budgets in each of their limits, with this one's target.
+
+        Examples
+        --------
+        >>> Budget(seconds=3).within(Budget(seconds=2, evaluations=100))
+        Budget(seconds=2, evaluations=100, target=None)
+        """
+        seconds = [b.seconds for b in (self, other) if b.seconds is not None]
+        evaluations = [b.evaluations for b in (self, other) if b.evaluations is not None]
+        return Budget(min(seconds, default=None), min(evaluations, default=None), self.target)
+
 
 def as_budget(budget: float | Budget) -> Budget:
     """A budget from seconds, or the budget itself.

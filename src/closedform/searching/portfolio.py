@@ -33,6 +33,7 @@ from closedform.searching.structure_search.exchange import exchange_parts
 from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
+from closedform.searching.tolerances import RESOLVED
 from closedform.shown import shown
 from closedform.threads import single_threaded
 
@@ -48,11 +49,6 @@ library.
 NOISE_FACTOR = 1.1
 """A misalignment within this factor of what the directions' noise causes leaves nothing to explain,
 only to simplify.
-"""
-
-RESOLVED = 1.5
-"""Degrees of noise that points must be able to tell for the estimate to end a search; with fewer a
-curved field seems noisy.
 """
 
 
@@ -208,7 +204,7 @@ class Portfolio:
         evolution = replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions))
         limit = stage.left(keep=self.last)
         if view.lowest <= enough:
-            limit = replace(_smaller(stage.left(), budget.share(self.confirm)), target=goal)
+            limit = replace(stage.left().within(budget.share(self.confirm)), target=goal)
             evolution = replace(evolution, settle=min(evolution.settle, _SETTLE_CONFIRM))
         run.ask(evolution, view, limit)
         if view.lowest > enough and stage.may_go_on():
@@ -230,7 +226,7 @@ class Portfolio:
             if not (apart.may_go_on() and stage.may_go_on()):
                 break
             share = 1 / (len(separation.blocks) - index)
-            limit = _smaller(apart.left(), stage.left(keep=self.last)).share(share)
+            limit = apart.left().within(stage.left(keep=self.last)).share(share)
             front = self._search_part(run, view, separation, index, limit)
             trees = [candidate.expression.tree for candidate in front.candidates[-_LAST_OF_FRONT:]]
             names = tuple(view.field.names[column] for column in block)
@@ -341,12 +337,6 @@ def parts(front: Front, count: int) -> tuple[Expression, ...]:
                 found.setdefault(tree)
                 pending += tree.children
     return tuple(Expression(tree, names) for tree in list(found)[:count])
-
-
-def _smaller(first: Budget, second: Budget) -> Budget:
-    seconds = [b.seconds for b in (first, second) if b.seconds is not None]
-    evaluations = [b.evaluations for b in (first, second) if b.evaluations is not None]
-    return Budget(min(seconds, default=None), min(evaluations, default=None), first.target)
 
 
 def _without(remaining: Budget, whole: Budget, share: float) -> Budget:

@@ -13,3 +13,7 @@ pole."""
 
 DEFINED = 0.95
 """Share of the points at which a formula or a quantity must be finite and have a slope."""
+
+RESOLVED = 1.5
+"""Degrees of noise that points must be able to tell for the field's own estimate of its noise to be
+believed; with fewer points a curved field seems noisy."""

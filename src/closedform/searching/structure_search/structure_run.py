@@ -33,6 +33,7 @@ from closedform.searching.structure_search.small_fields import (
     reduced_field,
 )
 from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
+from closedform.searching.tolerances import RESOLVED
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.structure_engine import StructureSearch
@@ -46,11 +47,6 @@ too small.
 BIAS_TOLERANCE, BIASED_POINTS = 4.0, 40
 """The same for a network, whose bias is not alike everywhere, and as how many independent points it
 counts: neighbouring ones have the same bias.
-"""
-
-RESOLVED = 1.5
-"""Degrees that points must be able to tell for the field's own estimate of its noise to be
-believed.
 """
 
 UNSEEN = 1e-7
@@ -192,8 +188,8 @@ class StructureRun:
                     return
                 limit = self.clock.remaining()
                 if state.size == self.start.size:
-                    limit = _smaller(
-                        limit, self.clock.budget.share(max(ALONE - self.clock.used, 0.01))
+                    limit = limit.within(
+                        self.clock.budget.share(max(ALONE - self.clock.used, 0.01))
                     )
                 self._ask(self.options.evolution, state, limit, keep=True)
 
@@ -292,7 +288,7 @@ class StructureRun:
     def _read_whole(self, state: State) -> None:
         """A state's own field by the term search."""
         limit = self.clock.budget.share(self.options.small / 2)
-        self._ask(self.options.terms, state, _smaller(limit, self.clock.remaining()), keep=True)
+        self._ask(self.options.terms, state, limit.within(self.clock.remaining()), keep=True)
 
     def _read_parts(self, state: State) -> None:
         """Pairs and triples of a state by the term search; what is found becomes a quantity."""
@@ -300,10 +296,8 @@ class StructureRun:
         for places in sets:
             if not self._may_go_on():
                 return
-            limit = _smaller(
-                self.clock.budget.share(self.options.small / (2 * len(sets))),
-                self.clock.remaining(),
-            )
+            share = self.clock.budget.share(self.options.small / (2 * len(sets)))
+            limit = share.within(self.clock.remaining())
             for tree in self._ask(self.options.terms, state, limit, places):
                 new = make_quantity(self.data, tree)
                 if new is None:
@@ -466,9 +460,3 @@ class _Passing:
 
     def close(self) -> None:
         """One engine is done; the search is not."""
-
-
-def _smaller(first: Budget, second: Budget) -> Budget:
-    seconds = [b.seconds for b in (first, second) if b.seconds is not None]
-    evaluations = [b.evaluations for b in (first, second) if b.evaluations is not None]
-    return Budget(min(seconds, default=None), min(evaluations, default=None), first.target)

@@ -228,7 +228,9 @@ def made_plain(
     """Replace fitted constants by plain numbers, one by one, while the loss stays within its own
     uncertainty.
     """
-    allowed = value * (1 + 4 / min(comparison.n_points, yardstick.effective)) + ROUNDING
+    # Below the floor losses are alike, so what a plain number loses there is nothing.
+    worse = 1 + 4 / min(comparison.n_points, yardstick.effective)
+    allowed = worse * (value + yardstick.floor) - yardstick.floor + ROUNDING
     left = list(positions)
     while left:
         trials = [

@@ -1,10 +1,20 @@
-"""Front: the best candidate at each complexity, none of which a simpler one matches."""
+"""Front: the best candidate at each complexity, none of which a simpler one matches, and beside
+them plain ones that fit nearly as well.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+
+PLAIN = 2.0
+"""How many times worse than a simpler candidate one with fewer fitted constants may be: those of
+the other follow a network's error by about as much.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +37,16 @@ class Candidate:
     complexity: int
     engine: str
 
+    @property
+    def n_fitted(self) -> int:
+        """How many of its numbers nobody would write."""
+        return len(fitted_positions(self.expression.tree))
+
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Candidates in order of complexity, each better than all simpler ones.
+    """Candidates in order of complexity, each better than all simpler ones, or plainer than those
+    that are better.
 
     Examples
     --------
@@ -56,9 +72,15 @@ class Front:
             return candidate.complexity, max(candidate.misalignment, ROUNDING), len(text), text
 
         kept: list[Candidate] = []
+        # The lowest misalignment so far with at most so many fitted constants.
+        lowest: dict[int, float] = {}
         for candidate in sorted(candidates, key=order):
-            if not kept or max(candidate.misalignment, ROUNDING) < kept[-1].misalignment:
+            value, count = max(candidate.misalignment, ROUNDING), candidate.n_fitted
+            if value >= min((low for n, low in lowest.items() if n <= count), default=np.inf):
+                continue
+            if value < PLAIN * min(lowest.values(), default=np.inf):
                 kept.append(candidate)
+                lowest[count] = candidate.misalignment
         return cls(tuple(kept))
 
     def merge(self, other: "Front") -> "Front":
@@ -68,12 +90,12 @@ class Front:
     @property
     def best(self) -> Candidate | None:
         """The candidate of lowest misalignment."""
-        return self.candidates[-1] if self.candidates else None
+        return min(self.candidates, key=lambda each: each.misalignment, default=None)
 
     @property
     def lowest(self) -> float:
         """The lowest misalignment; 1 if there is no candidate."""
-        return self.candidates[-1].misalignment if self.candidates else 1.0
+        return 1.0 if self.best is None else self.best.misalignment
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)

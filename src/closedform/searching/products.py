@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 
@@ -53,6 +54,27 @@ def collected_powers(tree: Tree) -> dict[Tree, Fraction]:
     for base, exponent in factor_powers(tree):
         powers[base] = powers.get(base, Fraction(0)) + exponent
     return powers
+
+
+def without_common_power(tree: Tree) -> Tree:
+    """A product whose exponents are all multiples of an odd number without that power, which is
+    invertible.
+
+    Examples
+    --------
+    >>> from closedform.expressions.expression import Expression
+    >>> from closedform.expressions.parse import parse
+    >>> print(Expression(without_common_power(parse("x**3/(y + 1)**3").tree), ("x", "y")))
+    x/(y + 1)
+    """
+    powers = collected_powers(tree)
+    exponents = list(powers.values())
+    if not exponents or not all(power.denominator == 1 for power in exponents):
+        return tree
+    common = gcd(*(power.numerator for power in exponents))
+    if common < 2 or common % 2 == 0 or constant_factor(tree) != 1:
+        return tree
+    return product_of_powers([(base, power / common) for base, power in powers.items()])
 
 
 def constant_factor(tree: Tree) -> float:

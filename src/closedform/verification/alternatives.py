@@ -18,11 +18,13 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Misfit, Rival
+from closedform.searching.products import without_common_power
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.writing import made_plain
+from closedform.searching.structure_search.yardstick import BIASED_YARDSTICK, USUAL_YARDSTICK
 from closedform.selection.regions import divide
-from closedform.verification.contest import Contest, Margin, compare, hold_contest
-from closedform.verification.description import description_length
+from closedform.verification.contest import Contest, Form, Margin, compare, hold_contest, near_ones
+from closedform.verification.description import FITTED, description_length
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.residuals import split
 from closedform.verification.same_form import (
@@ -36,7 +38,7 @@ from closedform.verification.thresholds import Thresholds
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 20
 N_CELLS = 40
 
 NESTED = 0.6
@@ -110,7 +112,7 @@ def compare_all(
     """
     few = field.subset(_different(field, rng))
     own = concept.rename(field.names)
-    forms: list[tuple[Expression, Sequence[int]]] = [
+    forms: list[Form] = [
         (own, () if is_fixed else fitted_positions(own.tree)),
         (own, free_positions(own.tree, field.names)),
     ]
@@ -120,15 +122,16 @@ def compare_all(
         if form.tree != own.tree:
             forms.append((form, () if source == "given" else fitted_positions(form.tree)))
             sources.append(source)
-    if make:
-        for tree, free in make_rivals(own, few, rival_space(space), rng).items():
-            forms.append((Expression(tree, field.names), free))
-            sources.append("made")
+    n_known = len(forms) - 2
+    made = make_rivals(own, few, rival_space(space), rng) if make else {}
+    rivals = [(Expression(tree, field.names), free) for tree, free in made.items()]
+    forms += near_ones(forms[1], rivals, few)
+    sources += ["made"] * (len(forms) - len(sources))
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, lines.significance, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
     judge = _Judge(contest, sources, few, fit, lines, space, rng, floor)
-    return Contested(fit, judge.rivals(), judge.loosened(), len(forms) - 2)
+    return Contested(fit, judge.rivals(), judge.loosened(), n_known + len(made))
 
 
 def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -210,7 +213,7 @@ class _Judge:
         """All that come near, those in the set first."""
         judged = [self._judged(place) for place in range(2, len(self.sources))]
         # The best get plain numbers, as the concept has them; given ones stay as they are.
-        judged.sort(key=lambda one: one.difference)
+        judged.sort(key=self._hoped)
         judged = [
             self._plain(one) if self.sources[one.place] != "given" and number < MOST_PLAIN else one
             for number, one in enumerate(judged)
@@ -235,6 +238,10 @@ class _Judge:
         form = self.contest.expressions[place]
         return _Judged(form, place, self._difference(form, result.ratio), result)
 
+    def _hoped(self, one: "_Judged") -> float:
+        """What it would cost more than the concept if all its numbers became plain."""
+        return one.difference - self.lines.price * FITTED * len(fitted_positions(one.form.tree))
+
     def _difference(self, form: Expression, ratio: float) -> float:
         """Logarithm of the ratio of misalignments, with the price of what is longer."""
         if not np.isfinite(ratio):
@@ -249,8 +256,9 @@ class _Judge:
         places = free_positions(one.form.tree, one.form.names)
         few = self.field.subset(np.arange(min(self.field.n_points, N_PLAIN)))
         (fitted,), (before,) = refit([one.form], few, positions=[places])
-        tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few))
-        form = Expression(tree, one.form.names)
+        yardstick = BIASED_YARDSTICK if self.fit.kind == "network" else USUAL_YARDSTICK
+        tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few), yardstick)
+        form = Expression(without_common_power(tree), one.form.names)
         ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
         return replace(one, form=form, difference=self._difference(form, ratio))
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.refit import Tapes
 from closedform.alignment.scores import comparison_of
+from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
@@ -19,6 +20,14 @@ STEPS, MOST_FITTED = 30, 500
 """Steps of each fit, and points that it sees at most: a handful of constants needs no more, and it
 is what takes the time.
 """
+
+FIRST_STEPS, FIRST_POINTS, FAR, MOST_NEAR = 10, 250, 4.0, 60
+"""Steps and points of a first look at all forms, how many times worse than the formula what is no
+rival is then, and how many of the nearest are compared at last.
+"""
+
+Form = tuple[Expression, Sequence[int]]
+"""A formula, and the positions of the constants that may be fitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +77,27 @@ class Margin:
     apart: float
 
 
+def near_ones(own: Form, made: Sequence[Form], field: GradientField) -> list[Form]:
+    """Of many forms those that may come near a formula: a few steps on few points show it.
+
+    Parameters
+    ----------
+    own : (Expression, sequence of int)
+        The formula, with the positions of the constants that may be fitted.
+    made : sequence of (Expression, sequence of int)
+    field : GradientField
+    """
+    forms = [own, *made]
+    tapes = Tapes.of([form for form, _ in forms], [places for _, places in forms])
+    few = field.subset(np.arange(min(field.n_points, FIRST_POINTS)))
+    values = tapes.fit(comparison_of(few), FIRST_STEPS)[1]
+    line = FAR * max(float(values[0]), ROUNDING)
+    near = [place for place in np.argsort(values[1:]).tolist() if values[1 + place] <= line]
+    return [made[place] for place in sorted(near[:MOST_NEAR])]
+
+
 def hold_contest(
-    forms: Sequence[tuple[Expression, Sequence[int]]],
+    forms: Sequence[Form],
     field: GradientField,
     labels: NDArray[np.int64],
     significance: float,

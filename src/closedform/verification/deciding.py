@@ -6,10 +6,12 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.selection.select_stage import Selection
 from closedform.verification.alternatives import Contested, compare_all, without_refuted
 from closedform.verification.case import Case, adopted
+from closedform.verification.description import description_length
 from closedform.verification.queries import Query, refuted
 from closedform.verification.thresholds import Thresholds
 
@@ -51,12 +53,16 @@ class Circumstances:
         return self.query is not None or self.field.latents is not None
 
 
-def decide(case: Case, about: Circumstances, rng: np.random.Generator) -> tuple[Case, Contested]:
-    """Compare the concept with its rivals; the best that is clearly better takes its place."""
+def decide(
+    case: Case, about: Circumstances, clock: Clock, rng: np.random.Generator
+) -> tuple[Case, Contested]:
+    """Compare the concept with its rivals; the best that is clearly better takes its place, while
+    there is time to compare that one with its own.
+    """
     outcome = _compared(case, about, rng)
     for _ in range(ROUNDS - 1):
         better = _better(case, outcome, about)
-        if better is None or about.selection is None:
+        if better is None or about.selection is None or clock.stop_reason() is not None:
             break
         case = adopted(
             case, better, about.selection, about.field,
@@ -89,13 +95,18 @@ def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Con
 
 
 def _better(case: Case, outcome: Contested, about: Circumstances) -> Expression | None:
-    """The best of the rivals in the user's space that are clearly better, their price paid."""
+    """The best of the rivals in the user's space that are clearly better, their price paid, or that
+    are shorter and not clearly worse.
+    """
     if case.is_stated:
         return None
     space, names = about.space, about.field.names
+    own = description_length(case.concept.tree, space.costs)
     for rival in outcome.rivals:
         # Its price is paid: the rest is a matter of significance.
-        is_better = rival.difference < 0 and rival.z < -about.lines.significance
+        is_shorter = description_length(rival.expression.tree, space.costs) < own
+        line = about.lines.significance if is_shorter else -about.lines.significance
+        is_better = rival.difference < 0 and rival.z < line
         is_allowed = rival.complexity <= space.max_complexity
         if is_better and is_allowed and space.allows(rival.expression.tree, names):
             return rival.expression

@@ -20,7 +20,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
 from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, quotient_of
 from closedform.searching.structure_search.forms import Forms, wider_forms
-from closedform.searching.structure_search.quantities import Data, make_quantity
+from closedform.searching.structure_search.quantities import Data, Quantity, make_quantity
 from closedform.searching.structure_search.writing import Draft
 from closedform.verification.residuals import residuals
 from closedform.verification.same_form import free_positions
@@ -80,29 +80,49 @@ def _shortened(
 def _lengthened(
     concept: Expression, field: GradientField, data: Data, space: SearchSpace
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """With one more term, those that explain most of what is left over."""
+    """With one more term, or with the exponential of one as a factor: those that explain most of
+    what is left over.
+    """
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
     left, lengths = residuals(concept, few)
     terms = [tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)]
-    gains: list[tuple[float, float, Tree]] = []
-    for tree in terms:
-        with np.errstate(all="ignore"):
-            gradients = few.project(Expression(tree, field.names).gradient(few.points))
-            slopes = gradients / lengths[:, None]
-            across = slopes - np.einsum(
-                "ndk,nk->nd", few.frames, np.einsum("ndk,nd->nk", few.frames, slopes)
+    with np.errstate(all="ignore"):
+        values = concept(few.points)
+    for is_factor in (False, True):
+        gains: list[tuple[float, float, Tree]] = []
+        for tree in terms:
+            with np.errstate(all="ignore"):
+                gradients = few.project(Expression(tree, field.names).gradient(few.points))
+                # The gradient of c*exp(t) is along that of c, and c times that of t.
+                slopes = (
+                    gradients
+                    * (values if is_factor else np.ones_like(values))[:, None]
+                    / lengths[:, None]
+                )
+                across = slopes - np.einsum(
+                    "ndk,nk->nd", few.frames, np.einsum("ndk,nd->nk", few.frames, slopes)
+                )
+                size = float((across**2).sum())
+                along = float((across * left).sum())
+            if np.isfinite(size) and size > 0 and np.isfinite(along):
+                gains.append((along**2 / size, -along / size, tree))
+        gains.sort(key=lambda gain: -gain[0])
+        for _, coefficient, term in gains[:MOST_ADDED]:
+            draft = Draft()
+            further = (
+                _factor(draft.hole(coefficient), term)
+                if is_factor
+                else apply("mul", draft.hole(coefficient), term)
             )
-            size = float((across**2).sum())
-            along = float((across * left).sum())
-        if np.isfinite(size) and size > 0 and np.isfinite(along):
-            gains.append((along**2 / size, -along / size, tree))
-    gains.sort(key=lambda gain: -gain[0])
-    for _, coefficient, term in gains[:MOST_ADDED]:
-        draft = Draft()
-        tree, free = draft.done(
-            apply("add", concept.tree, apply("mul", draft.hole(coefficient), term))
-        )
-        yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+            tree, free = draft.done(apply("mul" if is_factor else "add", concept.tree, further))
+            yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+
+
+def _factor(coefficient: Tree, term: Tree) -> Tree:
+    """The exponential of a term: a power if the term is a logarithm."""
+    if term.root == "log":
+        return apply("pow", term.children[0], coefficient)
+    return apply("exp", apply("mul", coefficient, term))
 
 
 def _terms(n_inputs: int) -> list[Tree]:
@@ -161,25 +181,46 @@ def _exchanged_functions(
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """A function of several inputs that enter together, exchanged for another of the same."""
     parts, tree = subtrees(concept.tree), concept.tree
-    ends = range(len(parts))
-    known: dict[Tree, Forms | None] = {}
-    for end, operands in zip(ends, operand_positions(tree), strict=True):
-        inner = [parts[child] for child in operands if not parts[child].is_constant]
-        if len(inner) != 1 or len(inner[0].variables) < 2 or tree.tokens[end] in ("mul", "neg"):
+    known: dict[Tree, tuple[Quantity, Forms] | None] = {}
+    for end, inner in _functions_of_several(concept.tree):
+        if inner not in known:
+            quantity = make_quantity(data, inner)
+            known[inner] = quantity and (quantity, wider_forms(quantity, space))
+        found = known[inner]
+        if found is None:
             continue
-        if inner[0] not in known:
-            quantity = make_quantity(data, inner[0])
-            known[inner[0]] = None if quantity is None else wider_forms(quantity, space)
-        forms, quantity = known[inner[0]], make_quantity(data, inner[0])
-        if forms is None or quantity is None:
-            continue
+        quantity, forms = found
         gradients = Expression(parts[end], field.names).gradient(data.points) * data.scale
         slopes = np.einsum("nd,nd->n", gradients, quantity.units)
         start = end + 1 - parts[end].size
-        for draft, new in _families(forms, slopes, inner[0]):
+        for draft, new in _families(forms, slopes, inner):
             tokens = (*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :])
             made, free = draft.done(Tree(tokens))
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
+def _functions_of_several(tree: Tree) -> Iterator[tuple[int, Tree]]:
+    """Where a function of one combination of several inputs ends, and that combination: of
+    5/(x*y - 6) it is x*y - 6, and also x*y.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> tree = parse("5/(x*y - 6)").tree
+    >>> [(end, inner.size) for end, inner in _functions_of_several(tree)]
+    [(5, 3), (6, 5), (6, 3)]
+    """
+    parts, operands = subtrees(tree), operand_positions(tree)
+    for end in range(len(parts)):
+        place = end
+        while True:
+            inner = [child for child in operands[place] if not parts[child].is_constant]
+            if len(inner) != 1 or len(parts[inner[0]].variables) < 2:
+                break
+            place = inner[0]
+            # A factor or a sign alone makes no other function.
+            if tree.tokens[end] not in ("mul", "neg"):
+                yield end, parts[place]
 
 
 def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:

@@ -148,7 +148,7 @@ def verify(
     else:
         assert stated is not None
         case = stated_case(stated, field, given, how, generator)
-    case, outcome = decide(case, about, generator)
+    case, outcome = decide(case, about, clock, generator)
     found = measure(case, outcome, about, tests, provenance, generator)
     told = replace(provenance, seconds=clock.seconds)
     return replace(found, provenance=told, units=field.units)

@@ -33,9 +33,20 @@ def test_constants_inside_are_fitted():
 
 def test_parts_are_grouped_by_their_cofactor():
     found = list(parts(cf.parse("y*x - 0.15*y*x**3 + y**2", names=["x", "y"]).tree))
-    assert [part.column for part in found] == [0, 1]
+    assert [part.column for part in found] == [0, 1, 1, 1]
     assert found[0].cofactor == cf.parse("y", names=["x", "y"]).tree
-    assert list(parts(cf.parse("x*y", names=["x", "y"]).tree)) == []
+
+
+def test_a_straight_part_is_exchanged_too():
+    """On a short range x/3 stands in for sqrt(x), and nothing said so."""
+    points = np.random.default_rng(0).uniform(1, 4, (300, 2))
+    truth = cf.parse("sqrt(x) + y**2", names=["x", "y"])
+    field = GradientField.from_arrays(
+        points, truth.gradient(points), names=["x", "y"], tangent="none"
+    )
+    front = Front.of([Candidate(cf.parse("x/3 + y**2", names=["x", "y"]), 1e-3, 9, "terms")])
+    found = exchange_parts(front, field, SearchSpace(), np.random.default_rng(0))
+    assert found.lowest < 1e-14
 
 
 def test_the_space_is_kept():

@@ -120,7 +120,7 @@ def test_structure_is_read_at_the_scale_of_a_smooth_bias():
     sizes = np.linalg.norm(slopes, axis=1, keepdims=True)
     bias = np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0]) * 0.01 * sizes
     field = GradientField.from_arrays(points, slopes + bias, names=list("xyz"), tangent="none")
-    result = search(field, seconds=5.0)
+    result = search(field, seconds=10.0)
     clean = GradientField.from_arrays(points, slopes, names=list("xyz"), tangent="none")
     assert min(float(field_misalignment(c.expression, clean).mean()) for c in result.front) < 1e-4
     assert result.structure is not None

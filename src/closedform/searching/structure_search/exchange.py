@@ -129,9 +129,7 @@ def exchanged_parts(
 
 
 def parts(tree: Tree) -> Iterator[Part]:
-    """Every group of summands that depend on one input beside the same cofactor, where it is more
-    than the input itself.
-    """
+    """Every group of summands that depend on one input beside the same cofactor."""
     summands = [(sign, list(factors_of(term, 1))) for sign, term in signed_terms(tree)]
     for column in sorted(tree.variables):
         groups: dict[tuple[object, ...], list[int]] = {}
@@ -151,8 +149,7 @@ def parts(tree: Tree) -> Iterator[Part]:
                 )
                 for n in numbers
             ]
-            dependent = [[f for f in summands[n][1] if column in f[0].variables] for n in numbers]
-            if all(factors in ([], [(variable(column), 1)]) for factors in dependent):
+            if not any(column in part.variables for part in own):
                 continue
             cofactor = [
                 factor for factor in summands[numbers[0]][1] if _is_cofactor(factor[0], column)

@@ -186,7 +186,8 @@ class Forms:
         may_turn: bool = False,
     ) -> Iterator[tuple[Form, int, float]]:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
-        their values and the factor that fits.
+        their values and the factor that fits: so many with constants inside, which come near
+        anything, and as many without.
 
         Weights say how much each point counts; `may_turn` allows logarithms of what changes its
         sign.
@@ -199,17 +200,18 @@ class Forms:
         if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
         left = np.where(np.isfinite(left), left, np.inf)
-        seen: set[str] = set()
+        seen: dict[bool, set[str]] = {False: set(), True: set()}
         for number in np.argsort(left, kind="stable").tolist():
-            family, sign = self.forms[number].family, int(self.signs[number])
+            form, sign = self.forms[number], int(self.signs[number])
             if left[number] == np.inf:
                 return
-            if family in seen or (self.forms[number].is_log and sign == 0 and not may_turn):
+            alike = seen[bool(form.free)]
+            if form.family in alike or len(alike) == most:
                 continue
-            seen.add(family)
+            if form.is_log and sign == 0 and not may_turn:
+                continue
+            alike.add(form.family)
             yield self.form(number), sign, float(along[number] / sizes[number] / self.sizes[number])
-            if len(seen) == most:
-                return
 
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:

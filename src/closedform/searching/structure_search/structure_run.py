@@ -32,7 +32,11 @@ from closedform.searching.structure_search.small_fields import (
     promising_sets,
     reduced_field,
 )
-from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
+from closedform.searching.structure_search.yardstick import (
+    BIASED_YARDSTICK,
+    USUAL_YARDSTICK,
+    Yardstick,
+)
 from closedform.searching.tolerances import RESOLVED
 
 if TYPE_CHECKING:
@@ -44,10 +48,8 @@ TOLERANCE = 1.5
 too small.
 """
 
-BIAS_TOLERANCE, BIASED_POINTS = 4.0, 40
-"""The same for a network, whose bias is not alike everywhere, and as how many independent points it
-counts: neighbouring ones have the same bias.
-"""
+BIAS_TOLERANCE = 4.0
+"""The same for a network, whose bias is not alike everywhere."""
 
 UNSEEN = 1e-7
 """Misalignment by noise that is as good as none."""
@@ -161,7 +163,7 @@ class StructureRun:
         yardstick = USUAL_YARDSTICK
         if level > ROUNDING:
             yardstick = (
-                Yardstick(BIASED_POINTS, level / BIAS_TOLERANCE)
+                replace(BIASED_YARDSTICK, floor=level / BIAS_TOLERANCE)
                 if self.is_biased
                 else Yardstick(floor=level / 10)
             )
@@ -370,11 +372,13 @@ class StructureRun:
         small = [tree for tree in new if complexity(tree, costs) <= self.space.max_complexity]
         fitted, values = refit([Expression(tree, names) for tree in small], self.field)
         self.clock.evaluations += len(small)
-        found = [
-            Candidate(turned, value, complexity(turned.tree, costs), self.options.name)
-            for expression, value in zip(fitted, values.tolist(), strict=True)
-            if value < 1 and (turned := oriented(expression, self.field))
-        ]
+        found = []
+        for expression, value in zip(fitted, values.tolist(), strict=True):
+            turned = oriented(expression, self.field)
+            kept = turned if self.space.allows(turned.tree, names) else expression
+            if value < 1:
+                size = complexity(kept.tree, costs)
+                found.append(Candidate(kept, value, size, self.options.name))
         self.front = self.front.merge(Front.of(found))
 
     @property

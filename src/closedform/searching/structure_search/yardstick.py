@@ -43,3 +43,6 @@ class Yardstick:
 
 USUAL_YARDSTICK = Yardstick()
 """For fields that are exact, as far as is known."""
+
+BIASED_YARDSTICK = Yardstick(effective=40)
+"""For networks: neighbouring points have the same bias, so a field counts as few."""

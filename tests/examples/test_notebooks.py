@@ -24,6 +24,9 @@ CONCEPTS = {
 The notebooks do not know.
 """
 
+BY_HAND = {"04_hidden_neuron", "05_physics_informed", "06_two_latents", "07_sparse_autoencoder"}
+"""Notebooks that take longest to train: their kinds of networks have tests of their own."""
+
 TOLERANCES = {"07_sparse_autoencoder": 5e-3}
 """Misalignment to the truth where a number is fitted."""
 
@@ -55,7 +58,10 @@ def test_a_notebook_finds_what_a_motion_keeps(name: str, tmp_path: Path) -> None
     assert all(text in printed for text in MOTIONS[name]), printed
 
 
-@pytest.mark.parametrize("name", CONCEPTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in BY_HAND else name for name in CONCEPTS],
+)
 def test_a_notebook_reads_the_right_formula(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,7 +61,7 @@ def interpret_field(
     several latents.
 
     It is `closedform.search`, `closedform.select` and `closedform.verify` in a row. The search gets
-    36% of the budget, and the verdict what is left.
+    45% of the budget, and the verdict what is left.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Misfit, Rival
 from closedform.searching.products import without_common_power
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.writing import made_plain
+from closedform.searching.structure_search.writing import made_plain, without_ones
 from closedform.searching.structure_search.yardstick import BIASED_YARDSTICK, USUAL_YARDSTICK
 from closedform.selection.regions import divide
 from closedform.verification.contest import Contest, Form, Margin, compare, hold_contest, near_ones
@@ -32,6 +32,7 @@ from closedform.verification.same_form import (
     free_positions,
     have_near_exponents,
     have_same_form,
+    with_all_constants,
 )
 from closedform.verification.thresholds import Thresholds
 
@@ -114,7 +115,7 @@ def compare_all(
     own = concept.rename(field.names)
     forms: list[Form] = [
         (own, () if is_fixed else fitted_positions(own.tree)),
-        (own, free_positions(own.tree, field.names)),
+        with_all_constants(own),
     ]
     sources = ["own", "own"]
     for other, source in known:
@@ -125,7 +126,7 @@ def compare_all(
     n_known = len(forms) - 2
     made = make_rivals(own, few, rival_space(space), rng) if make else {}
     rivals = [(Expression(tree, field.names), free) for tree, free in made.items()]
-    forms += near_ones(forms[1], rivals, few)
+    forms += near_ones((own, free_positions(own.tree, field.names)), rivals, few)
     sources += ["made"] * (len(forms) - len(sources))
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, lines.significance, rng)
@@ -202,12 +203,13 @@ class _Judge:
 
     def loosened(self) -> Expression | None:
         """The concept with all constants fitted, if that is significantly better."""
-        form, result = self.contest.expressions[1], compare(self.contest, 0, 1)
-        places = free_positions(form.tree, form.names)
+        result = compare(self.contest, 0, 1)
+        form, places = with_all_constants(self.own)
         is_enough = self.fit.kind == "exact" or self.fit.total <= self.floor
         if is_enough or result.z > -self.lines.significance or not places:
             return None
-        return refit([form], self.field, positions=[places])[0][0]
+        found = refit([form], self.field, positions=[places])[0][0]
+        return Expression(without_ones(found.tree), found.names)
 
     def rivals(self) -> tuple[Rival, ...]:
         """All that come near, those in the set first."""
@@ -243,13 +245,20 @@ class _Judge:
         return one.difference - self.lines.price * FITTED * len(fitted_positions(one.form.tree))
 
     def _difference(self, form: Expression, ratio: float) -> float:
-        """Logarithm of the ratio of misalignments, with the price of what is longer."""
+        """Logarithm of the ratio of misalignments, with the price of what is longer.
+
+        Whether a further input matters is a question of its own: it costs two margins at most,
+        however long the term or factor is by which it enters.
+        """
         if not np.isfinite(ratio):
             return np.inf
         floor, costs = max(self.lines.rounding, self.floor), self.space.costs
         log_ratio = np.log(max(ratio * self.total, floor) / max(self.total, floor))
         further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
-        return float(log_ratio + self.lines.price * further)
+        price = self.lines.price * further
+        if form.tree.variables - self.own.tree.variables:
+            price = min(price, 2 * np.log(self.lines.alike))
+        return float(log_ratio + price)
 
     def _plain(self, one: "_Judged") -> "_Judged":
         """A form with plain numbers where these cost next to nothing."""

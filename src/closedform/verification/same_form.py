@@ -11,8 +11,9 @@ from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Tree, Variable
+from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
 from closedform.field.gradient_field import GradientField
 
 NEAR_EXPONENT = 0.05
@@ -103,6 +104,31 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
         return mutual_misalignment(general, special, field) < SAME
     _, left = refit([form], target, iterations=60, positions=[places])
     return bool(left[0] < SAME)
+
+
+def with_all_constants(expression: Expression) -> tuple[Expression, tuple[int, ...]]:
+    """A formula with a number before every term of its sum but the first, and the positions of all
+    numbers that fitting can move: that x stands for 1*x says nothing about the 1.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> written, places = with_all_constants(cf.parse("x - y + 2*z"))
+    >>> print(written, len(places))
+    x + (-1*y) + 2*z 2
+    """
+    terms = list(signed_terms(expression.tree))
+    tree = expression.tree
+    for number, (sign, term) in enumerate(terms):
+        first = term.children[0] if term.root == "mul" else term
+        is_scaled = isinstance(first.root, Constant)
+        part = apply("neg", term) if sign < 0 else term
+        if number and not is_scaled:
+            part = apply("mul", constant(sign), term)
+        tree = part if number == 0 else apply("add", tree, part)
+    if len(terms) == 1:
+        tree = expression.tree
+    return Expression(tree, expression.names), free_positions(tree, expression.names)
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:

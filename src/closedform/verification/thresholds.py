@@ -41,7 +41,8 @@ class Thresholds:
         formulas alone would need 2.
     price : float
         What a unit of description costs, as the logarithm of a factor of the misalignment. A
-        network's bias lets each further unit gain 4 to 5%; a part of the truth gains far more.
+        network's bias lets each further unit of a stand-in gain 5 to 12%; a part of the truth gains
+        far more.
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         beyond naming the inputs must buy where a network's error is in the field. Stand-ins for
@@ -65,7 +66,7 @@ class Thresholds:
     rounding: float = 1e-12
     network_error: tuple[float, float] = (1e-7, 7e-3)
     significance: float = 3.5
-    price: float = 0.06
+    price: float = 0.09
     economy: float = 0.45
     curved: float = 0.4
     alike: float = 1.4

@@ -1,6 +1,6 @@
 """Sums taken apart into their terms, and products written: what every room does with trees."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -68,6 +68,15 @@ def power_of(base: Tree, exponent: Fraction | int) -> Tree:
         return base
     is_root = exponent == Fraction(1, 2)
     return apply("sqrt", base) if is_root else apply("pow", base, constant(exponent))
+
+
+def sum_of(terms: Sequence[Tree]) -> Tree:
+    """The sum of one or more terms, in their order; what is negated is subtracted."""
+    total = terms[0]
+    for term in terms[1:]:
+        is_negated = term.root == "neg"
+        total = apply("sub", total, term.children[0]) if is_negated else apply("add", total, term)
+    return total
 
 
 def product_of(factors: Iterable[Tree]) -> Tree:

@@ -11,7 +11,7 @@ from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
-from closedform.expressions.sums_and_products import signed_terms
+from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
 from closedform.field.gradient_field import GradientField
@@ -107,8 +107,9 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
 
 
 def with_all_constants(expression: Expression) -> tuple[Expression, tuple[int, ...]]:
-    """A formula with a number before every term of its sum but the first, and the positions of all
-    numbers that fitting can move: that x stands for 1*x says nothing about the 1.
+    """A formula with a number before every term of its sum, and the positions of all numbers that
+    fitting can move: that y stands for 1*y says nothing about the 1. One term without a number
+    stays as it is, for a common factor says nothing either.
 
     Examples
     --------
@@ -118,17 +119,22 @@ def with_all_constants(expression: Expression) -> tuple[Expression, tuple[int, .
     x + (-1*y) + 2*z 2
     """
     terms = list(signed_terms(expression.tree))
+    bare = [number for number, (_, term) in enumerate(terms) if not _has_number(term)]
     tree = expression.tree
-    for number, (sign, term) in enumerate(terms):
-        first = term.children[0] if term.root == "mul" else term
-        is_scaled = isinstance(first.root, Constant)
-        part = apply("neg", term) if sign < 0 else term
-        if number and not is_scaled:
-            part = apply("mul", constant(sign), term)
-        tree = part if number == 0 else apply("add", tree, part)
-    if len(terms) == 1:
-        tree = expression.tree
+    if len(bare) > 1:
+        parts = [
+            apply("mul", constant(sign), term)
+            if number in bare[1:]
+            else (apply("neg", term) if sign < 0 else term)
+            for number, (sign, term) in enumerate(terms)
+        ]
+        tree = sum_of(parts)
     return Expression(tree, expression.names), free_positions(tree, expression.names)
+
+
+def _has_number(term: Tree) -> bool:
+    """Whether a term is a number, or is multiplied or divided by one."""
+    return any(isinstance(child.root, Constant) for child in (term, *term.children))
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
-from closedform.expressions.sums_and_products import product_of, signed_terms
+from closedform.expressions.sums_and_products import product_of, signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
@@ -161,9 +161,9 @@ def parts(tree: Tree) -> Iterator[Part]:
             ]
             yield Part(
                 column,
-                _sum(own),
+                sum_of(own),
                 quotient_of(cofactor, 1) if cofactor else None,
-                _sum(rest) if rest else None,
+                sum_of(rest) if rest else None,
             )
 
 
@@ -252,14 +252,3 @@ def quotient_of(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
     if isinstance(tree.root, Constant):
         return constant(-tree.root.value)
     return apply("neg", tree)
-
-
-def _sum(trees: Sequence[Tree]) -> Tree:
-    total = trees[0]
-    for tree in trees[1:]:
-        total = (
-            apply("sub", total, tree.children[0])
-            if tree.root == "neg"
-            else apply("add", total, tree)
-        )
-    return total

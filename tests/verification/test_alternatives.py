@@ -52,6 +52,31 @@ def test_a_factor_of_a_product_is_exchanged_for_an_exponential():
     assert cf.same_concept(str(best), "t**2*exp(-v)", NAMES).status != "different"
 
 
+def test_a_function_of_a_combination_is_exchanged_as_a_whole():
+    """5/(t*v - 6) stands in for (t*v)**2: neither 1/u nor u - 6 alone leads there."""
+    field = field_of("t - 2*(t*v)**2", low=0.5, high=1.5)
+    outcome = compared("t + 124/(t*v - 6)", field)
+    best = outcome.rivals[0].expression
+    assert cf.same_concept(str(best), "t - 2*(t*v)**2", NAMES).status != "different"
+
+
+def test_an_input_that_was_left_out_comes_back_as_a_factor():
+    """x*z**2 was verified where y had a thousandth of the field, by a factor."""
+    names = ["x", "y", "z"]
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 3, (800, 3))
+    gradients = cf.parse("x*z**2*sqrt(1 + 0.015*y**2)", names=names).gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    gradients += 0.02 * np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0])
+    field = cf.GradientField.from_arrays(points, gradients, names=names, tangent="none")
+    outcome = compare_all(
+        cf.parse("x*z**2", names=names), [], field, SearchSpace(), Thresholds(), rng,
+        is_network=True,
+    )  # fmt: skip
+    assert outcome.fit.kind == "network"
+    assert any(1 in rival.expression.tree.variables for rival in outcome.alternatives)
+
+
 def test_what_noise_hides_is_in_the_set_with_the_place_that_would_decide():
     field = field_of("t**2 + v**2", low=-0.25, high=0.25, degrees=1.0)
     outcome = compared("t**2 + v**2", field, ["v**2 - 2*cos(t)"])

@@ -202,11 +202,15 @@ class _Judge:
         return float(values[values <= np.quantile(values, 1 - TRIM)].mean())
 
     def loosened(self) -> Expression | None:
-        """The concept with all constants fitted, if that is significantly better."""
+        """The concept with all constants fitted, if that is significantly better, and where a
+        network's error is in the field by more than their digits cost.
+        """
         result = compare(self.contest, 0, 1)
         form, places = with_all_constants(self.own)
         is_enough = self.fit.kind == "exact" or self.fit.total <= self.floor
         if is_enough or result.z > -self.lines.significance or not places:
+            return None
+        if self.fit.kind == "network" and self._judged(1).difference > 0:
             return None
         found = refit([form], self.field, positions=[places])[0][0]
         return Expression(without_ones(found.tree), found.names)

@@ -1,5 +1,5 @@
-"""First shots: the whole concept as a product of powers or as a sum of multiples of the inputs,
-from one eigenproblem each.
+"""First shots: the whole concept as a product of powers, or as a sum of multiples of the inputs or
+of their squares, from one eigenproblem each.
 
 Merging pair by pair decides each exponent on two inputs; with much noise, all inputs together
 decide better.
@@ -11,16 +11,19 @@ import numpy as np
 
 from closedform.alignment.eigen import fit_coefficients
 from closedform.arrays import FloatArray
+from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.quantities import Data
 
 SIMPLE = 4
-"""Exponents are also tried as fractions with this denominator."""
+"""Exponents and coefficients are also tried as fractions with this denominator."""
 
 
 def first_shots(data: Data) -> list[Tree]:
-    """Products of powers and sums of the inputs that matter most, of two and more inputs."""
+    """Products of powers, sums and sums of squares of the inputs that matter most, of two and more
+    inputs.
+    """
     found: list[Tree] = []
     positive = (data.points > 0).all(axis=0)
     if positive.sum() > 1:
@@ -32,8 +35,15 @@ def first_shots(data: Data) -> list[Tree]:
             plain = [Fraction(round(number * SIMPLE), SIMPLE) for number in numbers]
             found += [_powers(chosen, exponents) for exponents in (plain, exact)]
     columns = np.arange(data.points.shape[1])
-    for chosen, numbers in _nested(data, columns, np.broadcast_to(data.scale, data.points.shape)):
-        found.append(_sum(chosen, numbers))
+    for is_square in (False, True):
+        slopes = (
+            2 * data.points * data.scale
+            if is_square
+            else np.tile(data.scale, (len(data.points), 1))
+        )
+        for chosen, numbers in _nested(data, columns, slopes):
+            plain = [round(number * SIMPLE) / SIMPLE for number in numbers]
+            found += [_sum(chosen, each, is_square=is_square) for each in (plain, numbers)]
     return [tree for tree in dict.fromkeys(found) if not tree.is_constant]
 
 
@@ -73,13 +83,11 @@ def _powers(columns: list[int], exponents: list[Fraction]) -> Tree:
     )
 
 
-def _sum(columns: list[int], numbers: list[float]) -> Tree:
-    tree = variable(columns[0])
-    for column, number in zip(columns[1:], numbers[1:], strict=True):
+def _sum(columns: list[int], numbers: list[float], *, is_square: bool) -> Tree:
+    terms = []
+    for column, number in zip(columns, numbers, strict=True):
+        power = apply("square", variable(column)) if is_square else variable(column)
         if number:
-            tree = apply(
-                "add" if number > 0 else "sub",
-                tree,
-                apply("mul", constant(abs(number)), variable(column)),
-            )
-    return tree
+            term = power if abs(number) == 1 else apply("mul", constant(abs(number)), power)
+            terms.append(term if number > 0 else apply("neg", term))
+    return sum_of(terms)

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from closedform.testing.little_room import room_for
 
 resource = pytest.importorskip("resource")
 
@@ -225,17 +227,6 @@ KINDS = {
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
-
-
-@contextmanager
-def room_for(size: int) -> Iterator[None]:
-    """Writes beyond this size fail; Python ignores the signal that comes with it."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def half_size(kind: Kind, spare: Path) -> int:

@@ -1,26 +1,47 @@
 """Mutation testing: change the package in one place, drawn by seed, and see whether a test notices.
 
-A mutant lives in a copy of the sources, so nothing here is changed. It meets the doctests of its
-module and the tests of its room, without numba's compilation.
+A mutant lives in a copy of the checkout, so nothing here is changed. It meets the doctests of its
+module and the tests of its room, the quick ones that pass without a change. Files with compiled
+code are tried without compilation, which would take minutes for each mutant; the others use the
+machine code that is kept on disk. Outcomes are kept, so that a run goes on where it stopped.
 """
 
 import argparse
 import ast
+import json
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("expressions", "alignment", "selection", "verification")
+PARTS = ("src", "tests", "docs", "conftest.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
+"""What the copy needs."""
+
+LOADED = ("numba", "pandas", "scipy.optimize", "sklearn.base", "sympy")
+"""Every mutant is a fork of a process that has loaded these, but not the package."""
+
+LONGEST = 3.0
+"""Processor seconds of a test that mutants meet; longer ones would cost more than they find."""
+
+PATIENCE = 5
+"""A mutant that needs so many times what the tests need without it hangs."""
+
+NO_TESTS = pytest.ExitCode.NO_TESTS_COLLECTED
+
+START_UP = 30.0
+"""Processor seconds for imports and collection, at most."""
 
 SWAPS: dict[Any, Any] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -37,7 +58,7 @@ class Mutant:
     Attributes
     ----------
     file : Path
-        Relative to the sources.
+        Relative to the package.
     place : int
         Which of the file's places.
     line : int
@@ -48,6 +69,11 @@ class Mutant:
     place: int
     line: int
     what: str
+
+    @property
+    def name(self) -> str:
+        """Under which its outcome is kept; another after the file has changed there."""
+        return f"{self.file}:{self.line} {self.what} (place {self.place})"
 
 
 def places(tree: ast.AST) -> Iterator[tuple[Any, str]]:
@@ -83,63 +109,213 @@ def change(node: Any) -> None:
 
 def all_mutants() -> list[Mutant]:
     """Every place of every room."""
-    sources = ROOT / "src"
+    sources = ROOT / "src" / "closedform"
     return [
         Mutant(file.relative_to(sources), place, node.lineno, what)
         for room in ROOMS
-        for file in sorted((sources / "closedform" / room).rglob("*.py"))
+        for file in sorted((sources / room).rglob("*.py"))
         for place, (node, what) in enumerate(places(ast.parse(file.read_text())))
     ]
 
 
-def outcome(mutant: Mutant, seconds: float) -> str:
-    """``killed``, ``killed by time`` or ``survived``."""
-    # The module's own tests first, and then all of its room; the first that fails ends it.
-    rooms = ROOT / "tests" / Path(*mutant.file.parts[1:-1])
-    own = rooms / f"test_{mutant.file.name}"
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "src", Path(folder, "src"))
-        file = Path(folder, "src", mutant.file)
-        tree = ast.parse(file.read_text())
-        change(list(places(tree))[mutant.place][0])
-        file.write_text(ast.unparse(tree))
-        environment = os.environ | {
-            "PYTHONPATH": str(Path(folder, "src")),
-            "NUMBA_DISABLE_JIT": "1",
-            "OMP_NUM_THREADS": "1",
-        }
-        tests = [str(file), *([str(own)] if own.exists() else []), str(rooms)]
-        call = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+def hot_files() -> set[str]:
+    """Files whose text decides what compiled code does; read, since the package is not loaded."""
+    tree = ast.parse((ROOT / "src/closedform/compiled.py").read_text())
+    (named,) = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOT_FILES"
+    ]
+    return set(ast.literal_eval(named))
+
+
+class Watch:
+    """A plugin that notes the processor seconds of quick tests that pass, or runs only those."""
+
+    def __init__(self, quick: dict[str, float] | None) -> None:
+        self.quick = quick
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep those that were noted."""
+        if self.quick is not None:
+            items[:] = [item for item in items if item.nodeid in self.quick]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Take the time; without a change, end what takes too long."""
+        if self.quick is None:
+            signal.signal(signal.SIGVTALRM, _too_long)
+            signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+        began = sum(os.times()[:4])
+        result = yield
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        self.seconds[item.nodeid] = sum(os.times()[:4]) - began
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what does not pass."""
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError("not among the quick tests")
+
+
+def run_tests(
+    copy: Path, tests: list[str], quick: dict[str, float] | None, *, compiling: bool, seconds: float
+) -> tuple[int, float, dict[str, float]]:
+    """Run tests in a fork, at most so many processor seconds.
+
+    Returns the exit status (0 if none failed), the seconds, and those of each test that passed
+    below the longest.
+    """
+    noted = copy / "noted.json"
+    noted.unlink(missing_ok=True)
+    process = os.fork()
+    if process == 0:
+        status = 99
         try:
-            ended = subprocess.run(
-                call, cwd=ROOT, env=environment, capture_output=True, timeout=seconds, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return "killed by time"
-    return "survived" if ended.returncode == 0 else "killed"
+            resource.setrlimit(resource.RLIMIT_CPU, (round(seconds) + 1, round(seconds) + 1))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+            os.chdir(copy)
+            sys.path.insert(0, str(copy / "src"))
+            os.environ["PYTHONPATH"] = str(copy / "src")
+            if not compiling:
+                os.environ["NUMBA_DISABLE_JIT"] = "1"
+                import_module("numba").config.DISABLE_JIT = True
+            watch = Watch(quick)
+            options = ["-q", "-p", "no:cacheprovider", *(["-x"] if quick is not None else [])]
+            status = int(pytest.main([*options, *tests], plugins=[watch]))
+            passed = {n: s for n, s in watch.seconds.items() if n not in watch.failed}
+            noted.write_text(json.dumps({n: s for n, s in passed.items() if s < LONGEST}))
+        finally:
+            os._exit(status)
+    _, ended, used = os.wait4(process, 0)
+    found = json.loads(noted.read_text()) if noted.exists() else {}
+    killed = os.WIFSIGNALED(ended)
+    status = -os.WTERMSIG(ended) if killed else os.WEXITSTATUS(ended)
+    return status, used.ru_utime + used.ru_stime, found
 
 
-def main() -> None:
-    """Print a line for each mutant, and the share killed with its 95% interval (Wilson's)."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=600)
-    parser.add_argument("--first", type=int, default=0, help="go on from this one")
-    parser.add_argument("--last", type=int, help="stop before this one")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=600.0, help="for the tests of one")
-    options = parser.parse_args()
-    drawn = random.Random(options.seed).sample(all_mutants(), options.count)
-    counts: Counter[str] = Counter()
-    for number in range(options.first, options.last or options.count):
-        found = outcome(drawn[number], options.seconds)
-        counts[found] += 1
-        mutant = drawn[number]
-        print(f"{number} {found}: {mutant.file}:{mutant.line} {mutant.what}", flush=True)
-    total, killed = counts.total(), counts.total() - counts["survived"]
+@dataclass
+class Trial:
+    """The copy, what its tests need without a change, and what came of mutants so far."""
+
+    store: Path
+    seed: int
+    used: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.copy = self.store / "copy"
+        self.hot = hot_files()
+        self.outcomes = self._read("mutants")
+        self.baselines = self._read("baselines")
+        for part in PARTS:
+            source, target = ROOT / part, self.copy / part
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            else:
+                shutil.copy2(source, target)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        self.copy.mkdir(parents=True, exist_ok=True)
+        file = self.store / f"{name}_{self.seed}.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        (self.store / f"{name}_{self.seed}.json").write_text(json.dumps(content))
+
+    def run(self, tests: list[str], quick: dict[str, float] | None, hot: bool) -> Any:
+        """See `run_tests`; seconds are added up."""
+        usual = 600.0 if quick is None else START_UP + PATIENCE * sum(quick.values())
+        found = run_tests(self.copy, tests, quick, compiling=not hot, seconds=usual)
+        self.used += found[1]
+        return found
+
+    def baseline(self, tests: str, hot: bool) -> dict[str, float]:
+        """Quick tests that pass without a change, with their seconds."""
+        name = f"{tests} {'without' if hot else 'with'} compilation"
+        if name not in self.baselines:
+            status, _, found = self.run([tests], None, hot)
+            # Tests may fail (too long, or not without compilation), but they must have been run.
+            if status not in (0, pytest.ExitCode.TESTS_FAILED, NO_TESTS):
+                raise SystemExit(f"pytest ended with {status} in {tests}, without a change.")
+            self.baselines[name] = found
+            self._write("baselines", self.baselines)
+            print(f"{name}: {len(found)} quick tests", flush=True)
+        return self.baselines[name]
+
+    def outcome(self, mutant: Mutant) -> str:
+        """``killed``, ``killed by time`` or ``survived``."""
+        hot = str(mutant.file) in self.hot
+        file, room = f"src/closedform/{mutant.file}", f"tests/{mutant.file.parts[0]}"
+        own = f"tests/{mutant.file.parent}/test_{mutant.file.name}::"
+        doctests, tests = self.baseline(file, hot), self.baseline(room, hot)
+        # What is most likely to notice comes first.
+        near = doctests | {name: s for name, s in tests.items() if name.startswith(own)}
+        far = {name: s for name, s in tests.items() if name not in near}
+        changed = self.copy / file
+        tree = ast.parse(changed.read_text())
+        change(list(places(tree))[mutant.place][0])
+        changed.write_text(ast.unparse(tree))
+        try:
+            for noted in (near, far):
+                if not noted:
+                    continue
+                status, *_ = self.run(sorted({name.split("::")[0] for name in noted}), noted, hot)
+                if status not in (0, NO_TESTS):
+                    return "killed by time" if status < 0 else "killed"
+        finally:
+            shutil.copy2(ROOT / file, changed)
+        return "survived"
+
+    def go_on(self, drawn: list[Mutant], rooms: list[str], minutes: float) -> None:
+        """Try what was not tried in some rooms, as long as the processor minutes allow."""
+        for mutant in drawn:
+            if mutant.name in self.outcomes or mutant.file.parts[0] not in rooms:
+                continue
+            if self.used > 60 * minutes:
+                return
+            found = self.outcome(mutant)
+            self.outcomes[mutant.name] = found
+            self._write("mutants", self.outcomes)
+            print(f"{found}: {mutant.name}", flush=True)
+
+
+def interval(killed: int, total: int) -> str:
+    """The share with its 95% interval (Wilson's)."""
     share, z = killed / total, 1.96
     middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
     half = z / (1 + z**2 / total) * sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
-    print(f"{killed} of {total} killed: {share:.0%} ({middle - half:.0%} to {middle + half:.0%})")
+    return f"{killed} of {total} killed: {share:.0%} ({middle - half:.0%} to {middle + half:.0%})"
+
+
+def main() -> None:
+    """Print a line for each mutant, and the share killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, required=True, help="where outcomes are kept")
+    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=600.0, help="of the processor")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="of those drawn, only these")
+    options = parser.parse_args()
+    rooms = options.rooms.split(",")
+    drawn = random.Random(options.seed).sample(all_mutants(), options.count)
+    for name in LOADED:
+        import_module(name)
+    trial = Trial(options.store.resolve(), options.seed)
+    trial.go_on(drawn, rooms, options.minutes)
+    for room in (*rooms, ""):
+        names = [mutant.name for mutant in drawn if str(mutant.file).startswith(room)]
+        found = [trial.outcomes[name] for name in names if name in trial.outcomes]
+        if found:
+            print(f"{room or 'all'}: {interval(len(found) - found.count('survived'), len(found))}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 import os
 import random
-import resource
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 import closedform as cf
 from closedform.errors import SaveError
 from closedform.files import write_text
+from closedform.testing.little_room import room_for
 from closedform_bench.reliability.damaged_files import _answer
 from closedform_bench.reliability.trial import TrialKind, each
 
@@ -35,21 +34,10 @@ SAVES: dict[str, Callable[[Path, int], object]] = {
 }
 
 
-@contextmanager
-def _room_for(size: int) -> Iterator[None]:
-    """Writes beyond this size fail, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def _full(save: Callable[[Path, int], object], path: Path, rng: random.Random) -> str:
     save(path, 1)
     before = path.read_bytes()
-    with _room_for(rng.randrange(len(before))):
+    with room_for(rng.randrange(len(before))):
         try:
             save(path, 2)
         except SaveError:

@@ -113,6 +113,13 @@ class GradientField:
     ) -> "GradientField":
         """Build a field of gradients, however they were computed.
 
+        Time and memory grow as the number of points. With more than 10,000, noise, curvature and
+        redundant inputs are estimated on 10,000 of them, always the same: shares are right within
+        0.5% (one standard error), a relation that fewer than 3 in 10,000 points break may pass for
+        exact, and the noise that can be told is that of 10,000 points
+        (``quality.noise_resolution_degrees``). Scales, rank, affine constraints and repeated points
+        are those of all points.
+
         Parameters
         ----------
         points : array_like, shape (n_points, n_inputs)
@@ -369,11 +376,11 @@ class GradientField:
         """A fingerprint of points, directions, weights and names: what was searched can be
         recognised by it.
         """
-        parts = [
-            np.ascontiguousarray(array).tobytes()
-            for array in (self.points, self.frames, self.weights, self.scale)
-        ]
-        return sha256(b"".join([*parts, "\0".join(self.names).encode()])).hexdigest()
+        fingerprint = sha256()
+        for array in (self.points, self.frames, self.weights, self.scale):
+            fingerprint.update(np.ascontiguousarray(array))
+        fingerprint.update("\0".join(self.names).encode())
+        return fingerprint.hexdigest()
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
         """What the field holds beside concepts that are known; see
@@ -411,6 +418,8 @@ def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) ->
     # Lengths are made alike first: with extreme units they would otherwise decide what is rounded
     # away.
     covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
+    if covectors.shape[2] == 1:
+        return covectors
     orthonormal, triangle = np.linalg.qr(covectors)
     return (
         orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]

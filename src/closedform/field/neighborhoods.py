@@ -1,9 +1,53 @@
-"""What every look at neighbourhoods needs: which points to look at, and how many at a time."""
+"""Which points to look at, and how many at a time: what is measured about a field costs the same
+however many points it has.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.arrays import FloatArray
+
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods (32 MB), so that memory stays bounded
+
+MOST_LOOKED_AT = 10_000
+"""Points on which a field's quality is estimated: the standard error of a share is at most 0.5%,
+and what holds at none of them holds, with 95% confidence, at fewer than 3 in 10,000 of all."""
+
+
+def looked_at(n_points: int) -> NDArray[np.intp]:
+    """Indices of all points, or of `MOST_LOOKED_AT` of them in their order: drawn at random, since
+    every hundredth point of a grid would be a few of its lines, and the same ones every time.
+
+    Examples
+    --------
+    >>> looked_at(3), len(looked_at(10**6))
+    (array([0, 1, 2]), 10000)
+    """
+    if n_points <= MOST_LOOKED_AT:
+        return np.arange(n_points)
+    drawn = np.random.default_rng(0).choice(n_points, MOST_LOOKED_AT, replace=False, shuffle=False)
+    return np.sort(drawn)
+
+
+def count_distinct(points: FloatArray) -> int:
+    """How many different rows there are.
+
+    Beyond `MOST_LOOKED_AT` fingerprints of 64 bits are counted instead of rows, which are sorted
+    far more slowly; among 10 million rows two share one by chance in 3 of a million cases.
+
+    Examples
+    --------
+    >>> count_distinct(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 2.0]]))
+    2
+    """
+    if len(points) <= MOST_LOOKED_AT:
+        return len(np.unique(points, axis=0))
+    from pandas import DataFrame
+    from pandas.util import hash_pandas_object
+
+    # Adding 0 makes -0 and 0, which are equal, the same bits.
+    found = np.sort(hash_pandas_object(DataFrame(points + 0.0), index=False).to_numpy())
+    return 1 + int((found[1:] != found[:-1]).sum())
 
 
 def evenly_spaced(n_points: int, most: int) -> NDArray[np.intp]:

@@ -124,7 +124,10 @@ def row_spaces(
     n_values = min(n_coordinates, n_latents)
     bases = np.tile(np.eye(n_coordinates, n_values), (n_points, 1, 1))
     relative = np.zeros((n_points, n_values))
-    if alive.any():
+    if n_latents == 1:
+        bases[alive] = coordinates[alive] / norms[alive, None, None]
+        relative[alive] = 1.0
+    elif alive.any():
         left, values, right = np.linalg.svd(
             coordinates[alive] / norms[alive, None, None], full_matrices=False
         )

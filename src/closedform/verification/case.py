@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.verdict import CheckResult
 from closedform.searching.front import Candidate, Front
 from closedform.searching.search_stage import MOST_HELD_OUT, search
@@ -207,4 +208,4 @@ def _shown(selection: Selection, chosen: Contender) -> tuple[Contender, ...]:
 
 def count_points(field: GradientField) -> int:
     """How many different points of a field count."""
-    return len(np.unique(field.points[field.weights > 0], axis=0))
+    return count_distinct(field.points[field.weights > 0])

@@ -5,7 +5,12 @@ import pytest
 
 from closedform.field import quality as quality_module
 from closedform.field.gradient_field import GradientField
-from closedform.field.neighborhoods import MOST_LOOKED_AT, count_distinct, looked_at
+from closedform.field.neighborhoods import (
+    MOST_LOOKED_AT,
+    count_distinct,
+    looked_at,
+    nearest_others,
+)
 from closedform.field.tangent import affine_spectrum, linear_tangent
 
 MANY = 3 * MOST_LOOKED_AT
@@ -81,3 +86,11 @@ def test_a_redundant_input_of_many_points_is_seen():
     with pytest.warns(UserWarning, match="curved surface"):
         quality = GradientField.from_arrays(points, points).quality
     assert [found.name for found in quality.redundant] == ["x2"]
+
+
+@pytest.mark.parametrize("n_inputs", [2, 17])
+def test_the_nearest_other_is_found_with_few_inputs_and_with_many(n_inputs):
+    points = uniform(300, n_inputs) + 100.0
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert (nearest_others(points) == distances.argmin(axis=1)).all()

@@ -378,7 +378,7 @@ class GradientField:
         """
         fingerprint = sha256()
         for array in (self.points, self.frames, self.weights, self.scale):
-            fingerprint.update(np.ascontiguousarray(array))
+            fingerprint.update(np.ascontiguousarray(array).data)
         fingerprint.update("\0".join(self.names).encode())
         return fingerprint.hexdigest()
 

@@ -4,10 +4,13 @@ however many points it has.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods (32 MB), so that memory stays bounded
+
+_MOST_IN_TREE = 10  # inputs; with more a tree of points visits most of them, one by one
 
 MOST_LOOKED_AT = 10_000
 """Points on which a field's quality is estimated: the standard error of a share is at most 0.5%,
@@ -42,12 +45,42 @@ def count_distinct(points: FloatArray) -> int:
     """
     if len(points) <= MOST_LOOKED_AT:
         return len(np.unique(points, axis=0))
-    from pandas import DataFrame
-    from pandas.util import hash_pandas_object
-
-    # Adding 0 makes -0 and 0, which are equal, the same bits.
-    found = np.sort(hash_pandas_object(DataFrame(points + 0.0), index=False).to_numpy())
+    found = np.sort(_fingerprints(points))
     return 1 + int((found[1:] != found[:-1]).sum())
+
+
+def _fingerprints(points: FloatArray) -> NDArray[np.uint64]:
+    """64 bits for each row, which depend on all of its bits: the mixing of SplitMix64."""
+    mixed = np.zeros(len(points), dtype=np.uint64)
+    for column in points.T:
+        mixed ^= (column + 0.0).view(np.uint64)  # adding 0 turns -0 into 0, which equals it
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def nearest_others(scaled: FloatArray) -> NDArray[np.intp]:
+    """For each of at least two points, the nearest of the others.
+
+    Examples
+    --------
+    >>> nearest_others(np.array([[0.0], [1.0], [1.1]]))
+    array([1, 2, 1])
+    """
+    n_points, n_inputs = scaled.shape
+    if n_inputs <= _MOST_IN_TREE:
+        return np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+    centred = scaled - scaled.mean(axis=0)
+    squares = np.einsum("nd,nd->n", centred, centred)
+    nearest = np.empty(n_points, dtype=np.intp)
+    for block in blocks(n_points, n_points):
+        distances = squares - 2 * centred[block] @ centred.T
+        rows = np.arange(n_points)[block]
+        distances[np.arange(len(rows)), rows] = np.inf
+        nearest[block] = distances.argmin(axis=1)
+    return nearest
 
 
 def evenly_spaced(n_points: int, most: int) -> NDArray[np.intp]:

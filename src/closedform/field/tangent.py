@@ -54,8 +54,8 @@ def _triangle(rows: FloatArray) -> FloatArray:
         return rows
     step = max(MOST_LOOKED_AT, rows.shape[1])
     starts = range(0, len(rows), step)
-    parts = [np.linalg.qr(rows[start : start + step], mode="r") for start in starts]
-    return np.linalg.qr(np.concatenate(parts), mode="r")
+    parts = [np.asarray(np.linalg.qr(rows[at : at + step], mode="r")) for at in starts]
+    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
 def linear_tangent(

@@ -5,12 +5,7 @@ import pytest
 
 from closedform.field import quality as quality_module
 from closedform.field.gradient_field import GradientField
-from closedform.field.neighborhoods import (
-    MOST_LOOKED_AT,
-    count_distinct,
-    looked_at,
-    nearest_others,
-)
+from closedform.field.neighborhoods import MOST_LOOKED_AT, count_distinct, looked_at, nearest_others
 from closedform.field.tangent import affine_spectrum, linear_tangent
 
 MANY = 3 * MOST_LOOKED_AT

@@ -89,3 +89,14 @@ def test_the_nearest_other_is_found_with_few_inputs_and_with_many(n_inputs):
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     np.fill_diagonal(distances, np.inf)
     assert (nearest_others(points) == distances.argmin(axis=1)).all()
+
+
+def test_directions_of_many_points_are_those_of_few():
+    points = uniform(MANY, 3)
+    gradients = np.roll(points, 1, axis=1) * np.where(points[:, :1] < 1.5, -1, 1)
+    space = linear_tangent(points, np.ones(3))
+    many = GradientField.from_arrays(points, gradients, tangent=space)
+    few = GradientField.from_arrays(points[:99], gradients[:99], tangent=space)
+    units = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+    assert np.allclose(many.directions[:, :, 0], units, atol=1e-12)
+    assert np.allclose(many.directions[:99], few.directions, atol=1e-12)

@@ -21,6 +21,7 @@ from closedform.field.arguments import (
 )
 from closedform.field.consistency import check_field
 from closedform.field.errors import FieldError
+from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
@@ -418,7 +419,7 @@ def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) ->
     # Lengths are made alike first: with extreme units they would otherwise decide what is rounded
     # away.
     covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
-    if covectors.shape[2] == 1:
+    if covectors.shape[2] == 1 and len(covectors) > MOST_LOOKED_AT:
         return covectors
     orthonormal, triangle = np.linalg.qr(covectors)
     return (

@@ -147,3 +147,23 @@ def test_pyoperon_is_asked_for_where_it_has_wheels(system, machine, release, ver
         if wanted.name == "pyoperon" and wanted.marker and wanted.marker.evaluate(surroundings)
     ]
     assert [version in specifier for specifier in asked] == [True] * (version is not None)
+
+
+def test_the_conda_recipe_asks_for_what_the_package_does():
+    recipe = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
+    version = (ROOT / "src/closedform/_version.py").read_text(encoding="utf-8")
+    assert f'version: "{re.findall(r"__version__ = .(.+).$", version, re.MULTILINE)[0]}"' in recipe
+    asked = re.findall(r"^    - (\S+ \S+)$", recipe.partition("  run:\n")[2], re.MULTILINE)
+    needed = [line.replace(">=", " >=") for line in PROJECT["dependencies"] if ";" not in line]
+    assert asked == [f"python {PROJECT['requires-python']}", *needed]
+    entry = PROJECT["scripts"]["closedform"]
+    assert f"closedform = {entry}" in recipe
+
+
+def test_the_container_file_copies_what_is_there():
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    copied = [
+        name for line in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE) for name in line.split()
+    ]
+    assert all((ROOT / name).exists() for name in copied)
+    assert {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"], "src"} <= set(copied)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from closedform.field.flow_field import Velocities
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class GradientField:
     """Points, and at each an orthonormal basis of the directions in which the latents change.
 
@@ -377,11 +378,15 @@ class GradientField:
         """A fingerprint of points, directions, weights and names: what was searched can be
         recognised by it.
         """
+        # Every stage asks, and arrays of a large field take seconds.
+        if self in _DIGESTS:
+            return _DIGESTS[self]
         fingerprint = sha256()
         for array in (self.points, self.frames, self.weights, self.scale):
             fingerprint.update(np.ascontiguousarray(array).data)
         fingerprint.update("\0".join(self.names).encode())
-        return fingerprint.hexdigest()
+        _DIGESTS[self] = fingerprint.hexdigest()
+        return _DIGESTS[self]
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
         """What the field holds beside concepts that are known; see
@@ -403,6 +408,9 @@ class GradientField:
             f"GradientField({n_points} points, {n_inputs} inputs, rank {rank}, tangent "
             f"{self.tangent.kind})"
         )
+
+
+_DIGESTS: "WeakKeyDictionary[GradientField, str]" = WeakKeyDictionary()
 
 
 def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:

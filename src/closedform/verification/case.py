@@ -85,8 +85,9 @@ def chosen_case(
     assert selection.choice is not None
     chosen, costs = selection.contenders[selection.choice.index], selection.result.costs
     seen = np.asarray(selection.result.seen)
-    usable = np.flatnonzero(field.weights > 0)
-    rows = np.sort(rng.permutation(np.setdiff1d(usable, seen))[:MOST_HELD_OUT])
+    is_new = field.weights > 0
+    is_new[seen] = False
+    rows = np.sort(rng.permutation(np.flatnonzero(is_new))[:MOST_HELD_OUT])
     concept = even_forms(chosen.expression, field.subset(seen))
     shown = _shown(selection, chosen) if not isinstance(given, tuple) else given
     known: tuple[Known, ...] | CheckResult

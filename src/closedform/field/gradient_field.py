@@ -115,12 +115,12 @@ class GradientField:
     ) -> "GradientField":
         """Build a field of gradients, however they were computed.
 
-        Time and memory grow as the number of points. With more than 10,000, noise, curvature and
-        redundant inputs are estimated on 10,000 of them, always the same: shares are right within
-        0.5% (one standard error), a relation that fewer than 3 in 10,000 points break may pass for
-        exact, and the noise that can be told is that of 10,000 points
-        (``quality.noise_resolution_degrees``). Scales, rank, affine constraints and repeated points
-        are those of all points.
+        Time and memory grow as the number of points. With more than 10,000, noise, curvature,
+        redundant inputs and the span of norms are estimated on 10,000 of them, always the same. A
+        relation between inputs that fewer than 3 in 10,000 points break may then pass for exact,
+        and the noise that can be told is that of 10,000 points
+        (``quality.noise_resolution_degrees``). Scales, rank, affine constraints, shares and
+        repeated points are those of all points.
 
         Parameters
         ----------

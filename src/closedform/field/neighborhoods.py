@@ -13,8 +13,8 @@ _BLOCK = 4_000_000  # numbers in one block of neighbourhoods (32 MB), so that me
 _MOST_IN_TREE = 10  # inputs; with more a tree of points visits most of them, one by one
 
 MOST_LOOKED_AT = 10_000
-"""Points on which a field's quality is estimated: the standard error of a share is at most 0.5%,
-and what holds at none of them holds, with 95% confidence, at fewer than 3 in 10,000 of all."""
+"""Points on which a field's quality is estimated: what none of them shows holds, with 95%
+confidence, at fewer than 3 in 10,000 of all."""
 
 
 def looked_at(n_points: int) -> NDArray[np.intp]:

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,6 +87,14 @@ def test_a_saved_answer_becomes_a_page(command, fields):
     assert result.out.strip() == str(fields / "page.html")
     assert "closedform interpret" in (fields / "page.html").read_text()
     assert command("report", fields / "good.npz", "--out", fields / "other.html").code == 2
+
+
+def test_doctor_compiles_ahead_and_says_where(command):
+    result = command("doctor", "--warm")
+    assert result.code == 0, result.err
+    assert result.out.startswith("ready in ")
+    folder = result.out.strip().split("machine code in ")[1]
+    assert any(Path(folder).rglob("*.nbi"))
 
 
 def test_doctor_finds_the_self_tests_concept(command):

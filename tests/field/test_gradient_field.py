@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -289,3 +291,12 @@ def test_its_repr_fits_on_a_line():
         repr(GradientField.from_arrays(points, np.cos(points)))
         == "GradientField(300 points, 4 inputs, rank 1, tangent none)"
     )
+
+
+def test_a_digest_is_that_of_the_arrays_and_is_kept():
+    points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    field = GradientField.from_arrays(points, points)
+    again = GradientField.from_arrays(points, points)
+    assert field.digest() == field.digest() == again.digest()
+    assert field.digest() == pickle.loads(pickle.dumps(field)).digest()
+    assert field.digest() != field.subset(np.arange(49)).digest()

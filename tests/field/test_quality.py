@@ -156,6 +156,11 @@ def few(bad):
     return build(points, smooth(points))
 
 
+def many(bad):
+    points = uniform(N, 70 if bad else 60)
+    return build(points, points * (np.arange(points.shape[1]) < 3))
+
+
 CASES = {
     "dead-neuron": dead,
     "zero-gradients": partly_zero,
@@ -175,6 +180,7 @@ CASES = {
     "noisy-directions": noisy,
     "badly-scaled-inputs": badly_scaled,
     "too-few-points": few,
+    "many-inputs": many,
 }
 
 
@@ -258,3 +264,16 @@ def test_a_gradient_across_the_data_only_is_zero():
     points[:, 2] = 1 - points[:, 0]
     quality = build(points, np.tile([1.0, 0.0, 1.0], (N, 1))).quality
     assert quality.finding("dead-neuron") is not None
+
+
+def test_many_inputs_are_told_with_those_that_matter():
+    points = uniform(50, 500)
+    quality = build(points, points * (np.arange(500) < 3)).quality
+    few_matter = quality.finding("many-inputs")
+    assert few_matter is not None
+    assert few_matter.data["main"] == ["x0", "x1", "x2"]
+    assert "x0, x1, x2. Read these alone" in few_matter.message
+    assert len(str(quality)) < 2000
+    all_matter = build(points, points).quality.finding("many-inputs")
+    assert all_matter is not None
+    assert "transform" in all_matter.message

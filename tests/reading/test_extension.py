@@ -79,10 +79,10 @@ def test_a_person_who_waits_is_told_while_it_compiles(field, monkeypatch) -> Non
 
     class Watch:
         def __init__(self) -> None:
-            self.steps: list[str] = []
+            self.steps: list[tuple[str, float]] = []
 
         def show(self, snapshot) -> None:
-            self.steps.append(snapshot.step)
+            self.steps.append((snapshot.step, snapshot.done))
 
         def close(self) -> None:
             pass
@@ -90,4 +90,4 @@ def test_a_person_who_waits_is_told_while_it_compiles(field, monkeypatch) -> Non
     watch = Watch()
     one_field.compile_all.cache_clear()
     cf.interpret_field(field, engine="terms", budget=FEW, rng=0, progress=watch)
-    assert watch.steps[0] == "compile"
+    assert watch.steps[:4] == [("compile", share) for share in (0.0, 0.25, 0.5, 0.75)]

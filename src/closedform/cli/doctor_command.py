@@ -1,5 +1,6 @@
 """``closedform doctor``: what is installed, which engines work, a short search; or a file."""
 
+import os
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -22,11 +23,17 @@ def doctor(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A file to look into.")
     ] = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Only compile, ahead of the first search.")
+    ] = False,
 ) -> None:
     """Check the installation, or show what a file holds.
 
     Without FILE it shows versions and engines, and searches a small field: exit code 0 if the
     concept is found, 1 if not. The first time, this compiles what every search needs.
+
+    With --warm it compiles, says where the machine code is kept, and ends: for container images,
+    and once before the jobs of a cluster start. Set NUMBA_CACHE_DIR to keep it elsewhere.
 
     For a model file, a data file or a result it shows the entries, the tensors, what the file
     would import, and whether closedform opens it (exit code 0) or refuses it (1). Nothing in the
@@ -36,6 +43,9 @@ def doctor(
         from closedform.cli.file_content import show_file
 
         raise typer.Exit(show_file(file))
+    if warm:
+        _warm()
+        raise typer.Exit(0)
     typer.echo(
         f"closedform {__version__}, Python {platform.python_version()}, {platform.system()} "
         f"{platform.machine()}"
@@ -51,6 +61,19 @@ def doctor(
         f"{compiling:.1f} s)"
     )
     raise typer.Exit(0 if found else 1)
+
+
+def _warm() -> None:
+    """Compile all that readings use, and say where it is kept."""
+    from closedform.expressions.kernel import point_status
+    from closedform.live_progress import choose_progress
+    from closedform.reading.one_field import compile_ahead
+
+    began = time.perf_counter()
+    compile_ahead(choose_progress(None))
+    # Without a folder of its own numba uses __pycache__ beside each file, or the user's cache.
+    folder = os.environ.get("NUMBA_CACHE_DIR") or point_status.stats.cache_path
+    typer.echo(f"ready in {time.perf_counter() - began:.1f} s; machine code in {shown(folder)}")
 
 
 def _version(name: str) -> str:

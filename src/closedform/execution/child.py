@@ -72,7 +72,7 @@ def _be_the_first_to_be_killed() -> None:
     it.
     """
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("900")
+        Path("/proc/self/oom_score_adj").write_text("900", encoding="utf-8")
 
 
 if __name__ == "__main__":

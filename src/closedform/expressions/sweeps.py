@@ -287,7 +287,10 @@ def _machine_code(name: str) -> Any:
         "__name__": __name__,
     }
     namespace |= {"outside": _OUTSIDE, "pi": math.pi}
-    exec(compile(_TEXTS[name], __file__, "exec"), namespace)
+    # numba reads the lines of this file where the code says that it stands: from Python 3.13 on, a
+    # place inside a string is an error.
+    above = "\n" * (_machine_code.__wrapped__.__code__.co_firstlineno - 1)
+    exec(compile(above + _TEXTS[name], __file__, "exec"), namespace)
     return compiled_pointer(namespace[name], _signature(name), _symbol(name))
 
 

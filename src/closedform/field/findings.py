@@ -2,9 +2,11 @@
 do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from closedform.field.tolerances import (
     DEAD_SHARE,
@@ -16,12 +18,15 @@ from closedform.field.tolerances import (
     POINTS_PER_INPUT,
     SATURATED_ORDERS,
     SCALE_RATIO,
+    TOO_MANY_INPUTS,
 )
 
 if TYPE_CHECKING:
     from closedform.field.quality import Quality
 
 Severity = Literal["info", "warning", "error"]
+
+_MOST_LISTED = 8  # names and numbers in a sentence; a finding's data hold all
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +211,7 @@ def _irrelevant_inputs(quality: "Quality") -> Finding | None:
     }
     if not weak or quality.n_usable == 0:
         return None
-    listed = ", ".join(f"{name} ({share:.1e})" for name, share in weak.items())
+    listed = _listed(f"{name} ({share:.1e})" for name, share in weak.items())
     message = (
         f"The neuron hardly depends on these inputs (share of the direction's energy): {listed}. "
         "The concept should not need them; leave them out to search faster."
@@ -218,7 +223,7 @@ def _constant_inputs(quality: "Quality") -> Finding | None:
     if not quality.constant:
         return None
     message = (
-        f"These inputs do not vary: {', '.join(quality.constant)}. Nothing can be learnt about "
+        f"These inputs do not vary: {_listed(quality.constant)}. Nothing can be learnt about "
         f"them; leave them out."
     )
     return Finding("constant-inputs", "info", message, {"names": list(quality.constant)})
@@ -229,12 +234,13 @@ def _redundant_inputs(quality: "Quality") -> Finding | None:
         return None
     parts = [
         f"{found.name} is {'an affine combination' if found.is_affine else 'a function'} of "
-        f"{', '.join(found.others)}"
+        f"{_listed(found.others)}"
         for found in quality.redundant
     ]
     data = {found.name: list(found.others) for found in quality.redundant}
     severity, advice = _redundancy_advice(quality)
-    return Finding("redundant-inputs", severity, f"On the data {'; '.join(parts)}. {advice}", data)
+    message = f"On the data {_listed(parts, between='; ')}. {advice}"
+    return Finding("redundant-inputs", severity, message, data)
 
 
 def _redundancy_advice(quality: "Quality") -> tuple[Severity, str]:
@@ -310,12 +316,53 @@ def _few_points(quality: "Quality") -> Finding | None:
     )
 
 
+def _many_inputs(quality: "Quality") -> Finding | None:
+    n_inputs = len(quality.names)
+    if n_inputs <= TOO_MANY_INPUTS:
+        return None
+    main = _main_inputs(quality)
+    message = (
+        f"There are {n_inputs} inputs; with more than {TOO_MANY_INPUTS} a search takes long, and "
+        "noise cannot be told. "
+    )
+    if 0 < len(main) <= TOO_MANY_INPUTS:
+        message += (
+            f"The neuron depends on {len(main)} of them, but for {NOISE_DEGREES:g} degrees: "
+            f"{_listed(main)}. Read these alone (wrt=[...], or their columns)."
+        )
+    else:
+        message += (
+            "Read the neuron in the few quantities that its inputs are made from (transform=...), "
+            "or hold most inputs fixed (wrt=[...])."
+        )
+    return Finding("many-inputs", "warning", message, {"n_inputs": n_inputs, "main": list(main)})
+
+
+def _main_inputs(quality: "Quality") -> tuple[str, ...]:
+    """The fewest inputs without which directions turn by what counts as noise."""
+    shares = np.array(quality.input_shares)
+    order = np.argsort(-shares, kind="stable")
+    rest = shares.sum() - np.cumsum(shares[order])
+    allowed = np.sin(np.radians(NOISE_DEGREES)) ** 2
+    count = 1 + int(np.argmax(rest <= allowed)) if shares.any() else 0
+    return tuple(quality.names[column] for column in np.sort(order[:count]))
+
+
+def _listed(parts: Iterable[str], *, between: str = ", ") -> str:
+    """The first of many parts, and how many more there are."""
+    every = tuple(parts)
+    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return between.join(every[:_MOST_LISTED]) + more
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.3g}%"
 
 
 def _numbers(values: tuple[float, ...]) -> str:
-    return ", ".join(f"{value:.2g}" for value in values[:8]) + (", ..." if len(values) > 8 else "")
+    return ", ".join(f"{value:.2g}" for value in values[:_MOST_LISTED]) + (
+        ", ..." if len(values) > _MOST_LISTED else ""
+    )
 
 
 RULES: tuple[Callable[["Quality"], Finding | None], ...] = (
@@ -336,5 +383,6 @@ RULES: tuple[Callable[["Quality"], Finding | None], ...] = (
     _noise,
     _badly_scaled,
     _few_points,
+    _many_inputs,
 )
 """Every rule: a function from the numbers to a finding or None."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from closedform.field.arguments import (
 )
 from closedform.field.consistency import check_field
 from closedform.field.errors import FieldError
+from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from closedform.field.flow_field import Velocities
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class GradientField:
     """Points, and at each an orthonormal basis of the directions in which the latents change.
 
@@ -112,6 +114,13 @@ class GradientField:
         signed: bool = True,
     ) -> "GradientField":
         """Build a field of gradients, however they were computed.
+
+        Time and memory grow as the number of points. With more than 10,000, noise, curvature,
+        redundant inputs and the span of norms are estimated on 10,000 of them, always the same. A
+        relation between inputs that fewer than 3 in 10,000 points break may then pass for exact,
+        and the noise that can be told is that of 10,000 points
+        (``quality.noise_resolution_degrees``). Scales, rank, affine constraints, shares and
+        repeated points are those of all points.
 
         Parameters
         ----------
@@ -369,11 +378,15 @@ class GradientField:
         """A fingerprint of points, directions, weights and names: what was searched can be
         recognised by it.
         """
-        parts = [
-            np.ascontiguousarray(array).tobytes()
-            for array in (self.points, self.frames, self.weights, self.scale)
-        ]
-        return sha256(b"".join([*parts, "\0".join(self.names).encode()])).hexdigest()
+        # Every stage asks, and arrays of a large field take seconds.
+        if self in _DIGESTS:
+            return _DIGESTS[self]
+        fingerprint = sha256()
+        for array in (self.points, self.frames, self.weights, self.scale):
+            fingerprint.update(np.ascontiguousarray(array).data)
+        fingerprint.update("\0".join(self.names).encode())
+        _DIGESTS[self] = fingerprint.hexdigest()
+        return _DIGESTS[self]
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
         """What the field holds beside concepts that are known; see
@@ -397,6 +410,9 @@ class GradientField:
         )
 
 
+_DIGESTS: "WeakKeyDictionary[GradientField, str]" = WeakKeyDictionary()
+
+
 def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:
     """Directions in the user's coordinates that agree with the frames on every tangent vector.
 
@@ -411,6 +427,8 @@ def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) ->
     # Lengths are made alike first: with extreme units they would otherwise decide what is rounded
     # away.
     covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
+    if covectors.shape[2] == 1 and len(covectors) > MOST_LOOKED_AT:
+        return covectors
     orthonormal, triangle = np.linalg.qr(covectors)
     return (
         orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]

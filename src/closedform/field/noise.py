@@ -9,13 +9,13 @@ from scipy.special import chdtri
 from closedform.arrays import FloatArray
 from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.tangent_space import TangentSpace
+from closedform.field.tolerances import TOO_MANY_INPUTS
 
 _SAMPLE = 400  # most points whose neighbourhoods are looked at
 _NEIGHBORS = 10_000  # neighbours in all; larger neighbourhoods need fewer points to tell the same
 _RICHEST = (
     36  # coefficients of the largest quadratic trend (7 coordinates); larger ones take seconds
 )
-_MOST_COORDINATES = 64  # with more, neighbours are too far to tell noise from trend
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _degree(n_points: int, n_coordinates: int) -> int | None:
     quadratic = _n_coefficients(n_coordinates, 2)
     if quadratic <= _RICHEST and 30 * quadratic <= n_points:
         return 2
-    if n_coordinates > _MOST_COORDINATES:
+    if n_coordinates > TOO_MANY_INPUTS:
         return None
     return 1 if max(4 * _n_coefficients(n_coordinates, 1), 30) <= n_points else None
 

@@ -7,6 +7,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.field.categories import category_findings
 from closedform.field.findings import Finding, find
+from closedform.field.neighborhoods import count_distinct, looked_at
 from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
 from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
@@ -125,6 +126,9 @@ def assess(
 ) -> Quality:
     """Measure a field and say what it means.
 
+    Noise, redundant inputs and the spans of norms are estimated on at most `MOST_LOOKED_AT` points;
+    shares, ranks, energies and repeated points are those of all.
+
     Parameters
     ----------
     points : ndarray, shape (n_points, n_inputs)
@@ -136,20 +140,17 @@ def assess(
     weights : ndarray, shape (n_points,)
         The field's weights; 0 where a point does not count.
     """
-    scaled, usable = points / scale, weights > 0
-    distinct = np.unique(scaled, axis=0, return_index=True)[1]
-    chosen = np.sort(distinct[usable[distinct]])
-    energies = (tangent.ambient(rows.frames) ** 2).mean(axis=2)[usable]
-    shares = (
-        np.average(energies, axis=0, weights=weights[usable])
-        if usable.any()
-        else np.zeros(len(names))
-    )
+    usable, sample = weights > 0, looked_at(len(points))
+    some = points[sample]
+    distinct = np.unique(some / scale, axis=0, return_index=True)[1]
+    n_distinct = len(distinct) if len(some) == len(points) else count_distinct(points)
+    chosen = np.sort(sample[distinct[usable[sample[distinct]]]])
     noise = (
-        directional_noise(scaled[chosen], rows.frames[chosen], tangent.subset(chosen))
+        directional_noise(points[chosen] / scale, rows.frames[chosen], tangent.subset(chosen))
         if len(chosen)
         else None
     )
+    norms = rows.norms[sample][(rows.is_finite & ~rows.is_zero)[sample]]
     quality = Quality(
         names=names,
         n_points=len(points),
@@ -163,19 +164,27 @@ def assess(
         nonfinite_share=float((~rows.is_finite).mean()),
         low_rank_share=float(rows.is_low.mean()),
         undefined_share=0.0 if tangent.is_defined is None else float((~tangent.is_defined).mean()),
-        norm_orders=_orders(rows.norms[rows.is_finite & ~rows.is_zero]),
+        norm_orders=_orders(norms),
         tangent_kind=tangent.kind,
         tangent_rank=tangent.rank,
         local_rank=tangent.local_rank,
-        input_shares=tuple(shares.tolist()),
+        input_shares=_shares(tangent.ambient(rows.frames), weights),
         scales=tuple(scale.tolist()),
         constant=tuple(names[column] for column in constant_inputs(points)),
-        redundant=redundant_inputs(points, scale, names),
-        duplicate_share=1.0 - len(distinct) / len(points),
+        redundant=redundant_inputs(some, scale, names),
+        duplicate_share=1.0 - n_distinct / len(points),
         noise_degrees=None if noise is None else noise.degrees,
         noise_resolution_degrees=None if noise is None else noise.resolution_degrees,
     )
     return replace(quality, findings=(*category_findings(points, names), *find(quality)))
+
+
+def _shares(vectors: FloatArray, weights: FloatArray) -> tuple[float, ...]:
+    """Each input's share of the energy of directions (n_points, n_inputs, rank)."""
+    if not weights.any():
+        return (0.0,) * vectors.shape[1]
+    energies = np.einsum("n,ndk,ndk->d", weights, vectors, vectors)
+    return tuple((energies / (weights.sum() * vectors.shape[2])).tolist())
 
 
 def _orders(norms: FloatArray) -> float:

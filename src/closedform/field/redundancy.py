@@ -59,7 +59,8 @@ def redundant_inputs(
     >>> redundant_inputs(np.stack([x, y, 1 - x], axis=1), np.ones(3), ["x", "y", "z"])
     (Redundancy(name='z', others=('x',), is_affine=True),)
     """
-    varying = [column for column in range(points.shape[1]) if column not in constant_inputs(points)]
+    constant = set(constant_inputs(points))
+    varying = [column for column in range(points.shape[1]) if column not in constant]
     if len(points) <= len(varying) or len(varying) < 2:
         return ()
     chosen, spread, labels = (

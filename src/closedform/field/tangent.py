@@ -12,6 +12,7 @@ from closedform.field.attention import warn
 from closedform.field.constraint_tangent import StatedConstraint, constraint_tangent
 from closedform.field.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
+from closedform.field.neighborhoods import MOST_LOOKED_AT, looked_at
 from closedform.field.tangent_space import TangentSpace
 from closedform.field.tolerances import AFFINE, FAR_POINTS
 from closedform.keywords import suggestion
@@ -41,10 +42,20 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
     reach = FAR_POINTS * max(float(np.median(distance)), np.finfo(float).tiny)
     weights = np.minimum(1.0, reach / np.maximum(distance, reach))
     centre = np.average(scaled, axis=0, weights=weights)
-    values, directions = np.linalg.svd((scaled - centre) * weights[:, None], full_matrices=False)[
-        1:
-    ]
+    scaled -= centre
+    scaled *= weights[:, None]
+    values, directions = np.linalg.svd(_triangle(scaled), full_matrices=False)[1:]
     return values / max(float(values[0]), np.finfo(float).tiny), directions.T
+
+
+def _triangle(rows: FloatArray) -> FloatArray:
+    """A matrix of few rows with the same singular values and right vectors, made block by block."""
+    if len(rows) <= MOST_LOOKED_AT:
+        return rows
+    step = max(MOST_LOOKED_AT, rows.shape[1])
+    starts = range(0, len(rows), step)
+    parts = [np.asarray(np.linalg.qr(rows[at : at + step], mode="r")) for at in starts]
+    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
 def linear_tangent(
@@ -193,9 +204,8 @@ def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
         if linear.rank == points.shape[1]
         else linear
     )
-    local_rank = curved_rank(
-        (points / scale) @ linear.basis if linear.basis is not None else points / scale
-    )
+    scaled = points[looked_at(len(points))] / scale
+    local_rank = curved_rank(scaled if linear.basis is None else scaled @ linear.basis)
     if local_rank is None:
         return flat
     warn(

@@ -87,5 +87,9 @@ SCALE_RATIO = 1e3
 NOISE_DEGREES = 5.0
 """Noise from which on directions are called noisy."""
 
+TOO_MANY_INPUTS = 64
+"""With more, neighbours are too far apart to tell noise from trend, and searches, which go through
+pairs of inputs, take minutes."""
+
 FEWEST_POINTS, POINTS_PER_INPUT = 100, 10
 """With fewer usable points a concept cannot be told from chance."""

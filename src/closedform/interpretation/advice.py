@@ -10,8 +10,8 @@ MANY_INPUTS = 20
 """From so many inputs on a formula of all of them is not what one looks for."""
 
 _OF_FINDINGS = (
-    "dead-neuron", "every-function-fits", "one-hot-inputs", "curved-data", "noisy-directions",
-    "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
+    "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
+    "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
 )  # fmt: skip
 """Findings about a field that can be the reason, the likeliest first."""
 

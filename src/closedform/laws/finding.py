@@ -27,9 +27,9 @@ from closedform.laws.motion_evidence import (
     evidence_of_trajectories,
 )
 from closedform.laws.motions import Flow, Orbits
-from closedform.live_progress import ProgressLike
+from closedform.live_progress import ProgressLike, choose_progress
 from closedform.randomness import Randomness, as_seed
-from closedform.reading.one_field import compile_all
+from closedform.reading.one_field import compile_ahead
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import search
@@ -133,7 +133,7 @@ def conserved(
     generator = np.random.default_rng(seed)
     given = Given(names, constraints, horizon, generator)
     allowed = SearchSpace(max_complexity=MOST_COMPLEX) if space is None else as_space(space)
-    compile_all()
+    compile_ahead(choose_progress(progress))
     clock = limits.start()
     evidence = _ready(flow, points, trajectories, times, pairs, simulator, given)
     finder = _Finder(evidence, allowed, clock, generator)

@@ -15,7 +15,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords, required_kind
 from closedform.live_progress import ProgressLike
-from closedform.progress import Named, Snapshot
+from closedform.progress import Named, Progress, Snapshot
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.origin import Origin
 from closedform.reading.seeds import check_seeds, read_with_seeds
@@ -26,6 +26,8 @@ from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.merges import compile_structure
+from closedform.searching.terms.term_run import compile_terms
 from closedform.selection.rules import RuleLike
 from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
@@ -112,7 +114,7 @@ def interpret_field(
     limits, seed = as_budget(budget), as_seed(rng)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     check_seeds(seeds)
-    _compile(settings)
+    compile_ahead(settings.progress)
     origin = Origin(
         field,
         {
@@ -129,12 +131,16 @@ def interpret_field(
     return read(seed) if seeds == 1 else read_with_seeds(field, seeds, seed, read)
 
 
-def _compile(settings: Settings) -> None:
-    """Compile once, and say so to a person who waits."""
-    if not compile_all.cache_info().currsize:
-        settings.progress.show(Snapshot("compile", 0.0))
-        compile_all()
-        settings.progress.close()
+def compile_ahead(progress: Progress) -> None:
+    """Compile once, in the order in which a reading needs it, and tell who waits how far it is."""
+    if compile_all.cache_info().currsize:
+        return
+    # Each holds those before it, which are not compiled twice.
+    steps = (compile_terms, compile_structure, compile_engines, compile_all)
+    for number, compile_step in enumerate(steps):
+        progress.show(Snapshot("compile", number / len(steps)))
+        compile_step()
+    progress.close()
 
 
 def _read_once(

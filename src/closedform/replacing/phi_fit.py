@@ -10,7 +10,6 @@ from itertools import product
 from typing import Any, TypeGuard
 
 import numpy as np
-from scipy.interpolate import BSpline
 from scipy.optimize import least_squares, nnls
 
 from closedform.arrays import FloatArray
@@ -103,6 +102,8 @@ def fit_spline(concept: FloatArray, latent: FloatArray) -> SplinePhi:
     """The monotone spline of least squares: with its coefficients as sums of steps, a problem of
     non-negative least squares, whose solution is unique.
     """
+    from scipy.interpolate import BSpline  # slow to import, and no reading needs it
+
     sign = 1.0 if np.corrcoef(concept, latent)[0, 1] >= 0 else -1.0
     edges = np.unique(np.quantile(concept, np.linspace(0, 1, PIECES + 1)))
     knots = np.concatenate([[edges[0]] * DEGREE, edges, [edges[-1]] * DEGREE])

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
-from scipy.spatial import KDTree
 
 from closedform.alignment.refit import Tapes
 from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import nearest_others
 from closedform.selection.tolerances import N_REGIONS, REFIT_STEPS, SMALLEST_REGION
 
 
@@ -146,7 +146,7 @@ def systematic_shares(expressions: Sequence[Expression], field: GradientField) -
     if len(usable) < 2 or field.tangent.kind != "none" or field.rank > 1:
         return np.ones(len(expressions))
     scaled = points / field.scale
-    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+    nearest = nearest_others(scaled)
     shares = np.ones(len(expressions))
     for place, expression in enumerate(expressions):
         with np.errstate(all="ignore"):

@@ -17,6 +17,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.interpretation.evidence import Misfit, Rival
 from closedform.searching.products import without_common_power
 from closedform.searching.space import SearchSpace
@@ -138,6 +139,8 @@ def compare_all(
 def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
     """Some usable points, each of them once: copies would pass for neighbours that agree."""
     usable = np.flatnonzero(field.weights > 0)
+    if len(usable) > MOST_LOOKED_AT:
+        usable = np.sort(rng.choice(usable, MOST_LOOKED_AT, replace=False))
     first = np.unique(field.points[usable], axis=0, return_index=True)[1]
     return np.sort(rng.permutation(usable[first])[:N_JUDGED])
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.verdict import CheckResult
 from closedform.searching.front import Candidate, Front
 from closedform.searching.search_stage import MOST_HELD_OUT, search
@@ -84,8 +85,9 @@ def chosen_case(
     assert selection.choice is not None
     chosen, costs = selection.contenders[selection.choice.index], selection.result.costs
     seen = np.asarray(selection.result.seen)
-    usable = np.flatnonzero(field.weights > 0)
-    rows = np.sort(rng.permutation(np.setdiff1d(usable, seen))[:MOST_HELD_OUT])
+    is_new = field.weights > 0
+    is_new[seen] = False
+    rows = np.sort(rng.permutation(np.flatnonzero(is_new))[:MOST_HELD_OUT])
     concept = even_forms(chosen.expression, field.subset(seen))
     shown = _shown(selection, chosen) if not isinstance(given, tuple) else given
     known: tuple[Known, ...] | CheckResult
@@ -207,4 +209,4 @@ def _shown(selection: Selection, chosen: Contender) -> tuple[Contender, ...]:
 
 def count_points(field: GradientField) -> int:
     """How many different points of a field count."""
-    return len(np.unique(field.points[field.weights > 0], axis=0))
+    return count_distinct(field.points[field.weights > 0])

@@ -7,11 +7,11 @@ wrong in the same way at neighbouring points.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import nearest_others
 
 
 def residuals(expression: Expression, field: GradientField) -> tuple[FloatArray, FloatArray]:
@@ -104,7 +104,7 @@ def split(left: FloatArray, scaled: FloatArray) -> Split:
     """
     if len(scaled) < 2:
         return Split(float((left**2).sum(axis=1).mean()), 0.0, 0.0)
-    nearest = np.asarray(KDTree(scaled).query(scaled, k=2)[1])[:, 1]
+    nearest = nearest_others(scaled)
     shared = np.einsum("nd,nd->n", left, left[nearest])
     total = float(np.einsum("nd,nd->n", left, left).mean())
     error = float(np.sqrt((shared**2).mean() / len(shared)))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from closedform.alignment.misalignment import TRIM
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import nearest_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def measure_reversals(
     if field.n_points < 2:
         return [Reversal(0.0, 0.0) for _ in signs]
     scaled = field.points / field.scale
-    nearest = np.asarray(KDTree(scaled).query(scaled, k=2)[1])[:, 1]
+    nearest = nearest_others(scaled)
     return [_reversal(each, nearest) for each in signs]
 
 

@@ -72,7 +72,7 @@ def update_page(page: Path, tables: str) -> None:
     ValueError
         If the page has no marks.
     """
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     if BEGIN not in text or END not in text:
         raise ValueError(
             f"{page} has no lines '{BEGIN}' and '{END}'; add them where the tables belong."

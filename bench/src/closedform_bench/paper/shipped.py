@@ -38,5 +38,5 @@ def checkpoint_records() -> dict[int, dict[str, Any]]:
     """
     return {
         record["number"]: record
-        for record in json.loads((_DIRECTORY / "networks.json").read_text())
+        for record in json.loads((_DIRECTORY / "networks.json").read_text(encoding="utf-8"))
     }

@@ -96,7 +96,9 @@ def network_file(directory: Path, number: int) -> Path:
 
 def read_record(directory: Path, number: int) -> dict[str, Any]:
     """What was written about a training."""
-    return json.loads(network_file(directory, number).with_suffix(".json").read_text())
+    return json.loads(
+        network_file(directory, number).with_suffix(".json").read_text(encoding="utf-8")
+    )
 
 
 def training_record(number: int, trained: TrainedSiamese, test: FloatArray) -> dict[str, Any]:

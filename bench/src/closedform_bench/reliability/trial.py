@@ -117,7 +117,7 @@ def read_tally(file: Path) -> Tally:
     """The record of a kind; an empty one where there is none."""
     if not file.exists():
         return Tally()
-    content: dict[str, Any] = json.loads(file.read_text())
+    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return Tally(**{**content, "outcomes": Counter(content["outcomes"])})
 
 

@@ -40,8 +40,16 @@ from closedform.verification.thresholds import Thresholds
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 20
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
 N_CELLS = 40
+
+HOPE = 2.0
+"""Margins by which a form may be too dear, its fitted numbers not counted, to be tried with plain
+ones: these make it a little shorter, never better."""
+
+NEW_INPUT = 3.0
+"""Margins that an input which the concept lacks costs at most: a network's error, too, depends a
+little on inputs that do not matter."""
 
 NESTED = 0.6
 """Share of the margin up to which a form that contains the concept counts: what true formulas lack
@@ -224,7 +232,11 @@ class _Judge:
         # The best get plain numbers, as the concept has them; given ones stay as they are.
         judged.sort(key=self._hoped)
         judged = [
-            self._plain(one) if self.sources[one.place] != "given" and number < MOST_PLAIN else one
+            self._plain(one)
+            if number < MOST_PLAIN
+            and self._hoped(one) < HOPE * np.log(self.lines.alike)
+            and self.sources[one.place] != "given"
+            else one
             for number, one in enumerate(judged)
         ]
         judged.sort(key=lambda one: (one.difference, one.place))
@@ -249,22 +261,23 @@ class _Judge:
 
     def _hoped(self, one: "_Judged") -> float:
         """What it would cost more than the concept if all its numbers became plain."""
-        return one.difference - self.lines.price * FITTED * len(fitted_positions(one.form.tree))
+        return one.difference - self.lines.price[1] * FITTED * len(fitted_positions(one.form.tree))
 
     def _difference(self, form: Expression, ratio: float) -> float:
         """Logarithm of the ratio of misalignments, with the price of what is longer.
 
-        Whether a further input matters is a question of its own: it costs two margins at most,
-        however long the term or factor is by which it enters.
+        Whether a further input matters is a question of its own: it costs three margins at most,
+        however long the term or factor with one constant is by which it enters.
         """
         if not np.isfinite(ratio):
             return np.inf
         floor, costs = max(self.lines.rounding, self.floor), self.space.costs
         log_ratio = np.log(max(ratio * self.total, floor) / max(self.total, floor))
         further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
-        price = self.lines.price * further
-        if form.tree.variables - self.own.tree.variables:
-            price = min(price, 2 * np.log(self.lines.alike))
+        price = self.lines.price[further > 0] * further
+        n_further = len(fitted_positions(form.tree)) - len(fitted_positions(self.own.tree))
+        if form.tree.variables - self.own.tree.variables and n_further <= 1:
+            price = min(price, NEW_INPUT * np.log(self.lines.alike))
         return float(log_ratio + price)
 
     def _plain(self, one: "_Judged") -> "_Judged":

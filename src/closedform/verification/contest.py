@@ -21,7 +21,7 @@ STEPS, MOST_FITTED = 30, 500
 is what takes the time.
 """
 
-FIRST_STEPS, FIRST_POINTS, FAR, MOST_NEAR = 10, 250, 4.0, 60
+FIRST_STEPS, FIRST_POINTS, FAR, MOST_NEAR = 10, 250, 4.0, 40
 """Steps and points of a first look at all forms, how many times worse than the formula what is no
 rival is then, and how many of the nearest are compared at last.
 """

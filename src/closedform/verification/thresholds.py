@@ -39,10 +39,10 @@ class Thresholds:
     significance : float
         Standard errors from which a difference counts; many rivals are compared, so 3.5 where two
         formulas alone would need 2.
-    price : float
-        What a unit of description costs, as the logarithm of a factor of the misalignment. A
-        network's bias lets each further unit of a stand-in gain 5 to 12%; a part of the truth gains
-        far more.
+    price : tuple of float
+        What a unit of description is worth, as the logarithm of a factor of the misalignment, to a
+        shorter rival, and what it costs a longer one. A network's bias lets each further unit of a
+        stand-in gain 5 to 12%; a part of the truth gains far more.
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         beyond naming the inputs must buy where a network's error is in the field. Stand-ins for
@@ -66,7 +66,7 @@ class Thresholds:
     rounding: float = 1e-12
     network_error: tuple[float, float] = (1e-7, 7e-3)
     significance: float = 3.5
-    price: float = 0.09
+    price: tuple[float, float] = (0.06, 0.09)
     economy: float = 0.45
     curved: float = 0.4
     alike: float = 1.4

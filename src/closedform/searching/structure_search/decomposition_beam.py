@@ -219,12 +219,14 @@ class DecompositionBeam:
         ]
         profiles = from_merges(lambda: self.finder.profiles(state))
         others = [turned(USUAL, basic), turned(RARE, basic)]
+        varying = from_merges(lambda: self.finder.varying(state))
         if state.size > 2:
-            return [*kinds, *others, profiles]
+            return [*kinds, *others, profiles, varying]
         return [
             *kinds,
             profiles,
             *others,
+            varying,
             lambda: list(self._smoothest(state)),
             from_merges(lambda: self.finder.doubles(state)),
             turned((*USUAL, *RARE), self.finder.doubles),
@@ -251,6 +253,7 @@ class DecompositionBeam:
         yield from self._smoothest(state)
         every = (*USUAL, *RARE)
         yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
+        yield from self._best_of(state, self.finder.varying(state))
         yield from self._best_of(state, self.finder.doubles(state))
 
     def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:

@@ -33,11 +33,11 @@ follows.
 
 WIDER = (
     ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
-    ("1/(x + c)", "poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
+    ("1/(x + c)", "many poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
     ("(x + c)**2", "poles"), ("tanh(b*x)", "rises"),
     ("atan(b*x)", "rises"),
     ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
-    ("log: x + c", "poles"), ("log: sin(b*x)", "waves"),
+    ("log: x + c", "many poles"), ("log: sin(b*x)", "waves"),
     ("log: cos(b*x)", "waves"),
     ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"),
     ("log: exp(b*x) + exp(c*x)", "opposite"),
@@ -266,6 +266,11 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
+    outside = [
+        (0.0, number)
+        for size in (0.05, 0.2, 0.35, 1.0, 1.6, 5.0)
+        for number in (-low + size * spread, -high - size * spread)
+    ]
     typical = float(np.median(values**2))
     squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
     squares += [
@@ -281,6 +286,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "some waves": waves[:1] + waves[1::2],
         "phases": [(b, c) for b, _ in waves[1:7] for c in (0.8, 2.3)],
         "poles": [*inside, *beyond, *above],
+        "many poles": [*inside, *beyond, *above, *outside],
         "beyond": beyond,
         "squares": squares,
         "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],

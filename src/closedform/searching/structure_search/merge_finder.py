@@ -17,6 +17,7 @@ from closedform.searching.structure_search.merges import (
     find_profiles,
 )
 from closedform.searching.structure_search.quantities import Data, Quantity, State, substitute
+from closedform.searching.structure_search.varying import find_varying
 
 
 class OutOfTimeError(Exception):
@@ -65,6 +66,14 @@ class MergeFinder:
         regression.
         """
         return self.one_by_one(state, find_profiles)
+
+    def varying(self, state: State) -> list[Merge]:
+        """Merges by sums whose terms depend on one of two quantities in different ways."""
+
+        def find(pair: Pair, forms: Forms, _other: Forms, level: float) -> list[Merge]:
+            return find_varying(pair, forms, self.space, level)
+
+        return self.one_by_one(state, find)
 
     def one_by_one(
         self,

@@ -115,11 +115,16 @@ class Pair:
         self, sums: Sequence[Sequence[FormTerm]], typical: float, level: float
     ) -> list[Merge]:
         """Sums as merges, constants fitted; the shortest descriptions first."""
-        if not sums:
+        return self.fitted([draft for terms in sums for draft in written(terms)], typical, level)
+
+    def fitted(
+        self, drafts: Sequence[tuple[Tree, tuple[int, ...]]], typical: float, level: float
+    ) -> list[Merge]:
+        """Trees and the positions of their constants as merges."""
+        if not drafts:
             return []
-        drafts = [draft for terms in sums for draft in written(terms)]
         energy = self.energy
-        fitted = fit_plain(
+        judged = fit_plain(
             [tree for tree, _ in drafts],
             [free for _, free in drafts],
             self.comparison(),
@@ -131,7 +136,7 @@ class Pair:
         places = self.first, self.second
         found = [
             Merge(places, substitute(tree, over), value * energy, energy, typical)
-            for tree, value in fitted
+            for tree, value in judged
         ]
         return sorted(
             found, key=lambda merge: float(self.data.yardstick(merge.loss, complexity(merge.tree)))

@@ -25,6 +25,7 @@ from closedform.searching.structure_search.decomposition_beam import Decompositi
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.found_structure import Decomposition, decompose
 from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
+from closedform.searching.structure_search.merge_levels import EXACT, find_levels
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.searching.structure_search.small_fields import (
     in_inputs,
@@ -32,27 +33,10 @@ from closedform.searching.structure_search.small_fields import (
     promising_sets,
     reduced_field,
 )
-from closedform.searching.structure_search.yardstick import (
-    BIASED_YARDSTICK,
-    USUAL_YARDSTICK,
-    Yardstick,
-)
-from closedform.searching.tolerances import RESOLVED
 
 if TYPE_CHECKING:
     from closedform.searching.structure_search.structure_engine import StructureSearch
 
-
-TOLERANCE = 1.5
-"""A merge may lose so many times what noise makes a true one lose; some noise is always estimated
-too small.
-"""
-
-BIAS_TOLERANCE = 4.0
-"""The same for a network, whose bias is not alike everywhere."""
-
-UNSEEN = 1e-7
-"""Misalignment by noise that is as good as none."""
 
 COMPLETE, PARTS = 12, 2
 """States of one quantity that become formulas, and states of each other size whose quantities
@@ -62,22 +46,6 @@ do.
 GAP = 20.0
 """A smallest input that has so many times less of the field than the next one is tried as one that
 does not matter.
-"""
-
-WEAK, BRIEF = 2.5, 0.25
-"""Evidence below which two inputs at random look much like the best two, and the share for merging
-then.
-"""
-
-NOISY = 0.15
-"""What the best merge loses is noise if neighbouring points have less of it in common."""
-
-HALF = 0.45
-"""Share of the budget for exact merges where nothing tells an exact field from a network."""
-
-STRONG, CARRIED = 4.0, 1e-3
-"""Evidence with which the best merge's loss is believed to be the network's bias, and what that may
-be at most.
 """
 
 MUCH_BETTER = 0.1
@@ -110,8 +78,8 @@ class StructureRun:
         self.beam = DecompositionBeam(
             MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
         )
-        self.is_structured = self.is_known = True
-        self.is_biased, self.bias = False, ROUNDING
+        self.levels = EXACT
+        self.is_known = True
         self._judged: set[Tree] = set()
 
     def go(self) -> None:
@@ -119,21 +87,24 @@ class StructureRun:
         self._show()
         self._keep(first_shots(self.data))
         try:
-            levels = self._levels()
+            levels = find_levels(self.beam, self.start, self.field.quality)
         except OutOfTimeError:
             return
-        for level, share in levels:
-            self._merge_at(level, share)
-            if not self.is_biased and not self._may_go_on():
+        self.levels, self.is_known = levels, levels.is_known
+        for level, share in levels.steps:
+            self._merge_at(level, self.options.apart if share is None else share)
+            # What is solved up to a bias may still have an exact answer.
+            is_done = self.lowest <= PERFECT if levels.is_biased else not self._may_go_on()
+            if is_done:
                 return
-        if not self.is_biased or (self.is_structured and not self._is_solved()):
+        if not levels.is_biased or (levels.is_structured and not self._is_solved()):
             self._read_what_is_left()
-        elif self.is_structured and self.lowest > PERFECT:
+        elif levels.is_structured and self.lowest > PERFECT:
             self._read_exactly()
-        elif not self.is_structured:
+        elif not levels.is_structured:
             self._read_what_is_left()
             if self._may_go_on():
-                self._merge_at(self.bias, self.options.apart)
+                self._merge_at(levels.bias, self.options.apart)
 
     def _read_exactly(self) -> None:
         """Look for an exact answer where one was found up to what seems a network's bias: only one
@@ -146,7 +117,7 @@ class StructureRun:
         self.is_known = True
         if self.lowest > MUCH_BETTER * lowest:
             self.front = known
-            self._set_level(self.bias)
+            self._set_level(self.levels.bias)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
@@ -160,13 +131,7 @@ class StructureRun:
 
     def _set_level(self, level: float) -> None:
         """What a true merge may lose from now on, and how descriptions are measured then."""
-        yardstick = USUAL_YARDSTICK
-        if level > ROUNDING:
-            yardstick = (
-                replace(BIASED_YARDSTICK, floor=level / BIAS_TOLERANCE)
-                if self.is_biased
-                else Yardstick(floor=level / 10)
-            )
+        yardstick = self.levels.yardstick(level)
         self.beam.finder.data = replace(self.data, yardstick=yardstick)
         self.beam.set_level(level)
 
@@ -176,7 +141,7 @@ class StructureRun:
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
             is_early = state.size < self.start.size or self.clock.used <= ALONE
-            if not is_early and not self.is_structured:
+            if not is_early and not self.levels.is_structured:
                 return
             if is_early:
                 self._read_whole(state)
@@ -235,45 +200,6 @@ class StructureRun:
         is_noise = shares[order[: widest + 1]].sum() < self.beam.level * (widest + 1)
         dropped = set(order[: widest + 1].tolist()) if is_wide and is_noise else set()
         return [column for column in range(len(order)) if column not in dropped]
-
-    def _levels(self) -> list[tuple[float, float]]:
-        """What a true merge may lose, and the share of the budget after which merging ends: first
-        rounding, then the noise of one direction, by the field's estimate or by the best merge.
-
-        A network is biased and has no noise that its neighbouring points could show. So where
-        nothing merges exactly, the merge for which most speaks says what a true one loses.
-        """
-        found, evidence, shared = self.beam.find_level(self.start)
-        quality = self.field.quality
-        resolution = quality.noise_resolution_degrees
-        apart = self.options.apart
-        if found == 0:
-            return [(ROUNDING, apart)]
-        is_resolved = resolution is not None and resolution <= RESOLVED
-        if is_resolved and quality.noise_misalignment > UNSEEN:
-            noise = quality.noise_misalignment / max(len(self.field.names) - 1, 1)
-            return [(TOLERANCE * max(noise, min(found, 4 * noise)), apart)]
-        if evidence > WEAK and shared < NOISY and self._may_be_noise(found):
-            return [(TOLERANCE * found, apart)]
-        # A level that was taken from a merge ends a search only if much speaks for that merge.
-        self.is_known = evidence > STRONG and found < CARRIED
-        self.is_biased = True
-        self.is_structured = evidence > WEAK
-        self.bias = max(ROUNDING, BIAS_TOLERANCE * found)
-        if not self.is_structured:
-            # Hardly any structure, or an exact one that is hidden: a look is enough.
-            return [(ROUNDING, BRIEF)]
-        return [(ROUNDING, HALF), (self.bias, apart)]
-
-    def _may_be_noise(self, found: float) -> bool:
-        """Whether the field's own estimate allows for so much noise in every direction."""
-        quality = self.field.quality
-        if quality.noise_degrees is None or quality.noise_resolution_degrees is None:
-            return True
-        degrees = np.rad2deg(np.sqrt(found * max(len(self.field.names) - 1, 1)))
-        return bool(
-            quality.noise_degrees > degrees / 2 or quality.noise_resolution_degrees > 4 * degrees
-        )
 
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs
@@ -416,8 +342,9 @@ class StructureRun:
             "engine": self.options.name,
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
-            "is_solved": self._is_solved() and (self.lowest <= PERFECT or not self.is_biased),
-            "is_solved_up_to_bias": self._is_solved() and self.is_biased,
+            "is_solved": self._is_solved()
+            and (self.lowest <= PERFECT or not self.levels.is_biased),
+            "is_solved_up_to_bias": self._is_solved() and self.levels.is_biased,
         }
         structure = self.structure()
         if structure is not None:

@@ -18,7 +18,16 @@ from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, with_numbers
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
+from closedform.expressions.tree import (
+    Constant,
+    Token,
+    Tree,
+    Variable,
+    apply,
+    constant,
+    subtrees,
+    variable,
+)
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, FormTerm
 from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
@@ -28,6 +37,9 @@ FIRST_STEPS, MOST_FITTED = 6, 10
 
 LOWEST_POWER = Fraction(1, 10)
 """x**p with p closer to zero differs from 1 + p*log(x) by less than a network or noise shows."""
+
+FLATTEST = 0.01
+"""exp(u) differs from 1 + u by less than anything shows if u varies by less."""
 
 STEPS, FEW_STEPS = 25, 4
 DENOMINATORS = (1, 2, 3, 4)
@@ -173,8 +185,11 @@ def fit_plain(
         judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     near = judged[:MOST_FITTED]
     judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
+    points = comparison_points(comparison)
     judged = [
-        one for one in judged if np.isfinite(one[2]) and one[2] < 1 and not _has_tiny_power(one[0])
+        one
+        for one in judged
+        if np.isfinite(one[2]) and one[2] < 1 and not _is_in_disguise(one[0], points)
     ]
     judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
     found: dict[Tree, float] = {}
@@ -188,13 +203,18 @@ def fit_plain(
     return list(found.items())
 
 
-def _has_tiny_power(tree: Tree) -> bool:
-    """Whether a power is so low that it is a logarithm in disguise, which stands among the forms
-    itself.
+def _is_in_disguise(tree: Tree, points: FloatArray) -> bool:
+    """Whether a power is so low that it is a logarithm, or an exponential so flat that it is a
+    straight line: these stand among the forms themselves.
     """
-    return any(
+    has_low_power = any(
         token == "pow" and isinstance(power, Constant) and 0 < abs(power.value) < LOWEST_POWER
         for power, token in pairwise(tree.tokens)
+    )
+    return has_low_power or any(
+        np.ptp(evaluate(part.children[0], points)) < FLATTEST
+        for part in subtrees(tree)
+        if part.root == "exp"
     )
 
 
@@ -288,6 +308,8 @@ def _tidy(name: str, *parts: Tree) -> Tree:
     roots = [part.root for part in parts]
     if name == "mul" and roots[0] == _ONE:
         return parts[1]
+    if name == "mul" and roots[0] == _ZERO:
+        return parts[0]
     if (name in ("mul", "pow", "div") and roots[1] == _ONE) or (
         name in ("add", "sub") and roots[1] == _ZERO
     ):

@@ -2,7 +2,17 @@
 
 import signal
 
+import pytest
+
 # Where a shell started pytest in the background SIGINT is ignored, and tests of Ctrl-C would wait
 # for what cannot come.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def doctests_write_elsewhere(request: pytest.FixtureRequest) -> None:
+    """Examples save files, which must not stay in the checkout."""
+    if isinstance(request.node, pytest.DoctestItem):
+        folder = request.getfixturevalue("tmp_path")
+        request.getfixturevalue("monkeypatch").chdir(folder)

@@ -23,7 +23,7 @@ OF_POSIX = {
     "bench/src/closedform_bench/reliability/saves.py",
     "src/closedform/testing/little_room.py",
 }
-"""It fills disks and kills processes in the ways of POSIX, and is run by hand."""
+"""They fill disks and kill processes in the ways of POSIX, and are run by hand."""
 
 POSIX_MODULES = {
     "fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty",

@@ -95,7 +95,7 @@ class Front:
     @property
     def lowest(self) -> float:
         """The lowest misalignment; 1 if there is no candidate."""
-        return 1.0 if self.best is None else self.best.misalignment
+        return min((each.misalignment for each in self.candidates), default=1.0)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)

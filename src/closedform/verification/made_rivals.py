@@ -5,7 +5,7 @@ fits well because it is near the truth, part by part. So its parts are exchanged
 functions, terms are left out and added, and each of these forms is fitted and compared.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -84,38 +84,40 @@ def _lengthened(
     what is left over.
     """
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
-    left, lengths = residuals(concept, few)
     terms = [tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)]
-    with np.errstate(all="ignore"):
-        values = concept(few.points)
     for is_factor in (False, True):
-        gains: list[tuple[float, float, Tree]] = []
-        for tree in terms:
-            with np.errstate(all="ignore"):
-                gradients = few.project(Expression(tree, field.names).gradient(few.points))
-                # The gradient of c*exp(t) is along that of c, and c times that of t.
-                slopes = (
-                    gradients
-                    * (values if is_factor else np.ones_like(values))[:, None]
-                    / lengths[:, None]
-                )
-                across = slopes - np.einsum(
-                    "ndk,nk->nd", few.frames, np.einsum("ndk,nd->nk", few.frames, slopes)
-                )
-                size = float((across**2).sum())
-                along = float((across * left).sum())
-            if np.isfinite(size) and size > 0 and np.isfinite(along):
-                gains.append((along**2 / size, -along / size, tree))
-        gains.sort(key=lambda gain: -gain[0])
-        for _, coefficient, term in gains[:MOST_ADDED]:
+        for coefficient, term in _most_gained(concept, few, terms, is_factor=is_factor):
             draft = Draft()
-            further = (
-                _factor(draft.hole(coefficient), term)
-                if is_factor
-                else apply("mul", draft.hole(coefficient), term)
-            )
+            number = draft.hole(coefficient)
+            further = _factor(number, term) if is_factor else apply("mul", number, term)
             tree, free = draft.done(apply("mul" if is_factor else "add", concept.tree, further))
             yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+
+
+def _most_gained(
+    concept: Expression, field: GradientField, terms: Sequence[Tree], *, is_factor: bool
+) -> list[tuple[float, Tree]]:
+    """The terms that explain most of what a concept leaves over, with their coefficients, as one
+    step of least squares sees it.
+    """
+    left, lengths = residuals(concept, field)
+    with np.errstate(all="ignore"):
+        # The gradient of c*exp(t) is along that of c, and c times that of t.
+        sizes = (concept(field.points) if is_factor else 1.0) / lengths
+    gains: list[tuple[float, float, Tree]] = []
+    for tree in terms:
+        with np.errstate(all="ignore"):
+            slopes = field.project(Expression(tree, field.names).gradient(field.points))
+            slopes = slopes * sizes[:, None]
+            across = slopes - np.einsum(
+                "ndk,nk->nd", field.frames, np.einsum("ndk,nd->nk", field.frames, slopes)
+            )
+            size = float((across**2).sum())
+            along = float((across * left).sum())
+        if np.isfinite(size) and size > 0 and np.isfinite(along):
+            gains.append((along**2 / size, -along / size, tree))
+    gains.sort(key=lambda gain: -gain[0])
+    return [(coefficient, tree) for _, coefficient, tree in gains[:MOST_ADDED]]
 
 
 def _factor(coefficient: Tree, term: Tree) -> Tree:

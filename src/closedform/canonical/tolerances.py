@@ -81,3 +81,9 @@ denominator are that fraction: one in a thousand would be by chance.
 
 LARGEST_LOGARITHM = 5
 """Larger numbers are not read as logarithms of simple fractions."""
+
+DIGITS = 7
+"""Digits of a decimal that somebody wrote; a product of two has no more."""
+
+LARGEST_ARGUMENT = 100
+"""Numerators and denominators of fractions that somebody took the logarithm of."""

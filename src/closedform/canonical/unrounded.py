@@ -3,16 +3,26 @@
 """
 
 from fractions import Fraction
-from math import exp
+from math import exp, log
 
 from closedform.alignment.tolerances import SAME
 from closedform.canonical.constants import free_constants, with_constants
-from closedform.canonical.plain_numbers import is_simple
-from closedform.canonical.tolerances import LARGEST_LOGARITHM, LONGEST_DENOMINATOR
+from closedform.canonical.tolerances import (
+    DIGITS,
+    EQUAL,
+    LARGEST_ARGUMENT,
+    LARGEST_LOGARITHM,
+    LONGEST_DENOMINATOR,
+)
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.expressions.tree import Constant, Tree, apply, constant, subtrees
+
+_FACTORS = sorted(
+    {Fraction(above, below) for above in range(1, 11) for below in range(1, 11)},
+    key=lambda factor: (factor.numerator + factor.denominator, factor.denominator),
+)
+"""What may stand before a logarithm, the plainest first."""
 
 
 def unrounded(expression: Expression) -> Expression:
@@ -31,6 +41,8 @@ def unrounded(expression: Expression) -> Expression:
     y*(log(x) - 0.5*log(2))
     >>> print(unrounded(cf.parse("x + 0.398409536444797*sqrt(y)")))
     x + sqrt(10/63)*sqrt(y)
+    >>> print(unrounded(cf.parse("x + 0.11764900000000002*y")))
+    x + 0.117649*y
     >>> print(unrounded(cf.parse("x + 0.4762*y")))
     x + 0.4762*y
     """
@@ -71,24 +83,42 @@ def _stands_beside_logarithm(tree: Tree, position: int) -> bool:
 
 def _root(value: Fraction) -> Tree | None:
     square = _fraction(value * value)
-    if square is None or square.denominator > LONGEST_DENOMINATOR / 4:
+    if square is None or not (square.denominator <= LONGEST_DENOMINATOR / 4 or _is_short(square)):
         return None
     root = apply("sqrt", constant(square))
     return root if value > 0 else apply("neg", root)
 
 
 def _logarithm(value: Fraction) -> Tree | None:
-    if abs(value) > LARGEST_LOGARITHM:
-        return None
-    for part in range(1, SIMPLE_DENOMINATOR + 1):
-        argument = _fraction(Fraction(exp(part * abs(float(value)))))
-        if argument is not None and is_simple(argument):
-            factor = Fraction(1 if value > 0 else -1, part)
+    """A multiple of a fraction's logarithm: log(0.3*x) times -0.7 leaves 0.7*log(10/3)."""
+    for factor in _FACTORS:
+        power = abs(float(value / factor))
+        if power > LARGEST_LOGARITHM:
+            continue
+        argument = Fraction(exp(power)).limit_denominator(LARGEST_ARGUMENT)
+        is_near = abs(power - log(argument)) <= EQUAL * Fraction(power)
+        if is_near and argument.numerator <= LARGEST_ARGUMENT:
             logarithm = apply("log", constant(argument))
-            return logarithm if factor == 1 else apply("mul", constant(factor), logarithm)
+            signed = factor if value > 0 else -factor
+            return logarithm if signed == 1 else apply("mul", constant(signed), logarithm)
     return None
 
 
 def _fraction(value: Fraction) -> Fraction | None:
+    """A fraction with a small denominator, a short decimal, or the inverse of one."""
     near = value.limit_denominator(LONGEST_DENOMINATOR)
-    return near if near and abs(near - value) <= Fraction(SAME) * abs(value) else None
+    if near and abs(near - value) <= Fraction(SAME) * abs(value):
+        return near
+    for decimal in (_shortened(value), 1 / _shortened(1 / value)):
+        if abs(decimal - value) <= EQUAL * abs(value):
+            return decimal
+    return None
+
+
+def _shortened(value: Fraction) -> Fraction:
+    return Fraction(f"{float(value):.{DIGITS - 1}e}")
+
+
+def _is_short(value: Fraction) -> bool:
+    """Whether a number or its inverse is a short decimal."""
+    return value in (_shortened(value), 1 / _shortened(1 / value))

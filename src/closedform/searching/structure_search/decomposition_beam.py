@@ -25,6 +25,7 @@ from closedform.searching.structure_search.quantities import (
     make_state,
     substitute,
 )
+from closedform.searching.structure_search.similarity import similarities
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -41,6 +42,10 @@ CHILDREN, OF_A_PAIR = 8, 2
 
 SMOOTHEST = 3
 """Other coordinates of two quantities in which functions with constants inside are looked for."""
+
+
+class ExactFieldError(Exception):
+    """A merge loses nothing, so the field has neither noise nor bias."""
 
 
 class DecompositionBeam:
@@ -148,6 +153,11 @@ class DecompositionBeam:
         only_good : bool
             Take only merges that explain their quantities up to rounding or noise, and look harder
             for them.
+
+        Raises
+        ------
+        ExactFieldError
+            If merges were allowed to lose something, and one loses nothing.
         """
         self.add(start)
         # The first way down is mostly the right one; an exact merge is hardly ever false.
@@ -169,6 +179,8 @@ class DecompositionBeam:
         self._divided.add((state.key, only_good))
         for child in self.good_children(state) if only_good else self.children(state):
             self.add(child)
+            if self.level > ROUNDING and child.size < state.size and child.loss <= ROUNDING:
+                raise ExactFieldError
 
     def good_children(self, state: State) -> Iterable[State]:
         """States of fewer quantities that lose nothing: those of the first kind of merge that gives
@@ -177,7 +189,7 @@ class DecompositionBeam:
         if self.level > ROUNDING and state.size == 2:
             return self._last_children(state)
         if self.level > ROUNDING and (good := self._noisy_merges(state)):
-            return self._merged(state, good)
+            return [*self._merged(state, good), *self._similar(state)]
         for find in self._kinds(state):
             if children := find():
                 return children
@@ -204,7 +216,7 @@ class DecompositionBeam:
                 state, [merge for merge in find() if merge.loss < self.level]
             )
 
-        def turned(
+        def elsewhere(
             shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
         ) -> Callable[[], list[State]]:
             return lambda: self._turned(state, shapes, find)
@@ -218,18 +230,23 @@ class DecompositionBeam:
             from_merges(lambda: self.finder.of_pairs(state, wider=True)),
         ]
         profiles = from_merges(lambda: self.finder.profiles(state))
-        others = [turned(USUAL, basic), turned(RARE, basic)]
+        others = [elsewhere(USUAL, basic), elsewhere(RARE, basic)]
         varying = from_merges(lambda: self.finder.varying(state))
+
+        def similar() -> list[State]:
+            return list(self._similar(state))
+
         if state.size > 2:
-            return [*kinds, *others, profiles, varying]
+            return [*kinds, similar, *others, profiles, varying]
         return [
             *kinds,
+            similar,
             profiles,
             *others,
             varying,
             lambda: list(self._smoothest(state)),
             from_merges(lambda: self.finder.doubles(state)),
-            turned((*USUAL, *RARE), self.finder.doubles),
+            elsewhere((*USUAL, *RARE), self.finder.doubles),
         ]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
@@ -250,6 +267,7 @@ class DecompositionBeam:
             *self.finder.profiles(state),
         ]
         yield from self._best_of(state, merges)
+        yield from self._similar(state)
         yield from self._smoothest(state)
         every = (*USUAL, *RARE)
         yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
@@ -280,16 +298,28 @@ class DecompositionBeam:
         smoothest profile.
         """
         self.finder.count(1)
-        found: list[tuple[float, State, int]] = []
+        found: list[tuple[float, State, tuple[int, int]]] = []
         for one in recoordinated(self.data, state, (*USUAL, *RARE)):
-            for place in (0, 1):
-                forms = self.finder.forms(one.quantities[1 - place], False)
-                profile = profile_of(Pair(self.data, one, place, 1 - place), forms)
+            for places in ((0, 1), (1, 0)):
+                forms = self.finder.forms(one.quantities[places[1]], False)
+                profile = profile_of(Pair(self.data, one, *places), forms)
                 if profile is not None:
-                    found.append((profile.roughness, one, place))
-        for _, one, place in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
-            merges = self.finder.one_by_one(one, find_profiles, [(place, 1 - place)])
+                    found.append((profile.roughness, one, places))
+        for _, one, places in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
+            merges = self.finder.one_by_one(one, find_profiles, [places])
             yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
+
+    def _similar(self, state: State) -> Iterator[State]:
+        """Children by y^k*f(x*y^p), for pairs whose slopes say what p is."""
+        for pair, product in similarities(self.data, state):
+            for one in recoordinated(self.data, state, [product], pair):
+                first, second = one.size - 2, one.size - 1
+                merges = [
+                    *self.finder.of_pair(one, (first, second), True),
+                    *self.finder.one_by_one(one, find_profiles, [(second, first)]),
+                ]
+                good = [merge for merge in merges if merge.loss < self.level]
+                yield from self._best_of(one, good)
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second

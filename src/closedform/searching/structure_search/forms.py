@@ -68,7 +68,7 @@ INVERSE = (
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
 
-POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("x**3", 3.0))
+POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("1/sqrt(x)", -0.5), ("x**3", 3.0))
 
 ANY_POWER = (
     ("exp(c*x**p)", "scaled powers"), ("log: sin(c*x**p)", "scaled powers"),

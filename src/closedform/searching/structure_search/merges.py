@@ -237,7 +237,9 @@ def find_profiles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[
     size, second = other.sizes[profile.number], other.term(profile.number, 1, 1.0)
     sums = [
         (FormTerm(form, 0, factor * size, sign), second)
-        for form, sign, factor in forms.nearest(profile.slopes, len(forms.forms), profile.weights)
+        for form, sign, factor in forms.nearest(
+            profile.slopes, len(forms.forms), profile.weights, may_turn=True
+        )
     ]
     return pair.merges(sums, pair.weaker, level)
 

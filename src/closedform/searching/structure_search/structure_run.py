@@ -21,7 +21,10 @@ from closedform.searching.front import Candidate, Front
 from closedform.searching.orientation import oriented
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
+from closedform.searching.structure_search.decomposition_beam import (
+    DecompositionBeam,
+    ExactFieldError,
+)
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.found_structure import Decomposition, decompose
 from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
@@ -94,9 +97,10 @@ class StructureRun:
         for level, share in levels.steps:
             self._merge_at(level, self.options.apart if share is None else share)
             # What is solved up to a bias may still have an exact answer.
-            is_done = self.lowest <= PERFECT if levels.is_biased else not self._may_go_on()
-            if is_done:
+            is_biased = self.levels.is_biased
+            if self.lowest <= PERFECT if is_biased else not self._may_go_on():
                 return
+        levels = self.levels
         if not levels.is_biased or (levels.is_structured and not self._is_solved()):
             self._read_what_is_left()
         elif levels.is_structured and self.lowest > PERFECT:
@@ -180,6 +184,12 @@ class StructureRun:
                 self.beam.divide(state, only_good=False)
         except OutOfTimeError:
             pass
+        except ExactFieldError:
+            # What was taken for noise or bias is none.
+            self.levels, self.is_known = EXACT, True
+            self._set_level(ROUNDING)
+            self._divide(state)
+            return
         self._judge()
 
     def _used(self) -> list[int]:

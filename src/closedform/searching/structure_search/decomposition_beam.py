@@ -268,11 +268,11 @@ class DecompositionBeam:
         ]
         yield from self._best_of(state, merges)
         yield from self._similar(state)
+        yield from self._best_of(state, self.finder.doubles(state))
         yield from self._smoothest(state)
         every = (*USUAL, *RARE)
         yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
         yield from self._best_of(state, self.finder.varying(state))
-        yield from self._best_of(state, self.finder.doubles(state))
 
     def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
         for merge in self._ranked(state, merges)[: 2 * WIDTH]:

@@ -36,8 +36,10 @@ then.
 NOISY = 0.15
 """What the best merge loses is noise if neighbouring points have less of it in common."""
 
-HALF = 0.45
-"""Share of the budget for exact merges where nothing tells an exact field from a network."""
+HALF, LITTLE = 0.45, 0.1
+"""Share of the budget for exact merges where nothing tells an exact field from a network, and where
+the field has a latent's values, as that of a network has.
+"""
 
 STRONG, CARRIED = 4.0, 1e-3
 """Evidence with which the best merge's loss is believed to be the network's bias, and what that may
@@ -83,7 +85,9 @@ EXACT = MergeLevels(((ROUNDING, None),))
 """Of a field in which merges lose nothing."""
 
 
-def find_levels(beam: DecompositionBeam, start: State, quality: Quality) -> MergeLevels:
+def find_levels(
+    beam: DecompositionBeam, start: State, quality: Quality, *, has_latents: bool
+) -> MergeLevels:
     """First rounding, then the noise of one direction, by the field's estimate or by the best
     merge.
 
@@ -107,7 +111,8 @@ def find_levels(beam: DecompositionBeam, start: State, quality: Quality) -> Merg
         return MergeLevels(((TOLERANCE * found, None),))
     bias, is_structured = max(ROUNDING, BIAS_TOLERANCE * found), evidence > WEAK
     # Hardly any structure, or an exact one that is hidden: a look is enough.
-    steps = ((ROUNDING, HALF), (bias, None)) if is_structured else ((ROUNDING, BRIEF),)
+    exactly = LITTLE if has_latents else HALF
+    steps = ((ROUNDING, exactly), (bias, None)) if is_structured else ((ROUNDING, BRIEF),)
     # A level that was taken from a merge ends a search only if much speaks for that merge.
     is_known = evidence > STRONG and found < CARRIED
     return MergeLevels(steps, bias, True, is_structured, is_known)

@@ -90,7 +90,12 @@ class StructureRun:
         self._show()
         self._keep(first_shots(self.data))
         try:
-            levels = find_levels(self.beam, self.start, self.field.quality)
+            levels = find_levels(
+                self.beam,
+                self.start,
+                self.field.quality,
+                has_latents=self.field.latents is not None,
+            )
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known

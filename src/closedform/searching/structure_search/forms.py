@@ -264,6 +264,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     rates += plain
     waves = plain[:1] + [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
+    within = np.log(np.quantile(np.abs(values), (0.1, 0.3, 0.5, 0.7, 0.9))) * -1.0
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
     above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
     outside = [
@@ -292,14 +293,14 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],
         "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
         "powered": [
-            (power, float(np.power(c, power)))
+            (power, float(np.power(c * size, power)))
             for power in (3.0, 4.0, 6.0, 1.5)
-            for c in (abs(low), size / 2)
+            for c in (abs(low) / size, 0.3, 0.5, 0.8)
         ],
         "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
         "powers": [(power, 0.0) for power in (0.25, 0.75, 1.5, 2.5, 4.0, -0.25, -0.5, -1.5, -3.0)],
         "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
-        "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0)],
+        "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0, *within)],
         "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
         "scaled powers": [
             (power, sign * float(np.power(size, -power)))

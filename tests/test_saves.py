@@ -28,7 +28,7 @@ from closedform.testing.little_room import room_for
 resource = pytest.importorskip("resource")
 
 OLD, NEW = 1, 2
-ROUNDS = 6
+ROUNDS = 3
 PADDING = "x" * 40_000
 """Makes text files longer than a page, so that a save has a middle."""
 

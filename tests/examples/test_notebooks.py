@@ -24,8 +24,10 @@ CONCEPTS = {
 The notebooks do not know.
 """
 
-BY_HAND = {"04_hidden_neuron", "05_physics_informed", "06_two_latents", "07_sparse_autoencoder"}
-"""Notebooks that take longest to train: their kinds of networks have tests of their own."""
+BY_HAND = {name for name in CONCEPTS if name not in ("01_siamese", "08_jax")}
+"""Notebooks whose kinds of networks have tests of their own; those of torch and of JAX that take
+least are run always.
+"""
 
 TOLERANCES = {"07_sparse_autoencoder": 5e-3}
 """Misalignment to the truth where a number is fitted."""

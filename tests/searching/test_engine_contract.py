@@ -7,7 +7,7 @@ from closedform.testing.engine_contract import EngineContract
 
 
 class TestTerms(EngineContract):
-    evaluations = 2000
+    evaluations = 600
 
     @pytest.fixture
     def engine(self):

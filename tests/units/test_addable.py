@@ -56,7 +56,7 @@ def test_units_save_most_of_the_term_search() -> None:
     names = ["a", "b", "c", "d"]
     given = Units(dict(zip(names, ["kg", "m", "s", "A"], strict=True)), pure_numbers=True)
     plain = cf.GradientField.from_arrays(points, slopes, names=names)
-    most = cf.Budget(evaluations=3000)
+    most = cf.Budget(evaluations=1000)
     free = cf.search(plain, engine="terms", budget=most, rng=0)
     bound = cf.search(plain.with_units(given), engine="terms", budget=most, rng=0)
     assert bound.evaluations < 0.5 * free.evaluations

@@ -117,7 +117,7 @@ class EngineContract:
         single = GradientField.from_arrays(rng.normal(size=(100, 1)), np.ones((100, 1)))
         dead = GradientField.from_arrays(rng.normal(size=(100, 2)), np.zeros((100, 2)))
         for field in (noise, single, dead):
-            result = self.run(engine, field, evaluations=2000)
+            result = self.run(engine, field, evaluations=600)
             assert all(np.isfinite(candidate.misalignment) for candidate in result.front)
 
     def test_an_interrupt_returns_the_best_so_far(self, engine: Engine) -> None:

@@ -28,7 +28,6 @@ LARGEST_POWER = 4
 
 _X, _Y = variable(0), variable(1)
 USUAL = (apply("mul", _X, _Y), apply("div", _X, _Y), apply("sub", _X, _Y))
-QUOTIENTS = (*USUAL[:2], apply("div", _Y, _X))
 RARE = (
     *(
         product_of_powers([(_X, Fraction(a)), (_Y, Fraction(b))])

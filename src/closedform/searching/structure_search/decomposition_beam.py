@@ -3,7 +3,6 @@ each size first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -12,7 +11,6 @@ from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
 from closedform.searching.structure_search.conditional import (
-    QUOTIENTS,
     RARE,
     USUAL,
     find_conditional,
@@ -41,9 +39,6 @@ WIDER_PAIRS = 2
 CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
 
-
-FEW = 4
-"""Quantities of a noisy state of which quotients and products are tried."""
 
 SMOOTHEST = 3
 """Other coordinates of two quantities in which functions with constants inside are looked for."""
@@ -195,7 +190,7 @@ class DecompositionBeam:
         if self.level > ROUNDING and state.size == 2:
             return self._last_children(state)
         if self.level > ROUNDING and (good := self._noisy_merges(state)):
-            return chain(self._merged(state, good), self._similar(state), self._quotients(state))
+            return self._merged(state, good)
         for find in self._kinds(state):
             if children := find():
                 return children
@@ -314,17 +309,6 @@ class DecompositionBeam:
         for _, one, places in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
             merges = self.finder.one_by_one(one, find_profiles, [places])
             yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
-
-    def _quotients(self, state: State) -> Iterator[State]:
-        """Children in quotients and products of two quantities, by functions without constants:
-        where there is noise or bias, slopes do not always show what is similar.
-        """
-        if state.size > FEW:
-            return
-        for one in recoordinated(self.data, state, QUOTIENTS):
-            merges = self.finder.of_pairs(one, wider=False, newest=2)
-            good = [merge for merge in merges if merge.loss < self.level]
-            yield from self._best_of(one, self._ranked(one, good)[:1])
 
     def _similar(self, state: State) -> Iterator[State]:
         """Children by y^k*f(x*y^p), for pairs whose slopes say what p is."""

@@ -9,7 +9,7 @@ import closedform as cf
 from closedform.sweeping.effort import Effort, read_with
 
 NAMES = ["x", "v"]
-EVALUATIONS = 1000
+EVALUATIONS = 3000
 TRUTHS = [
     "x**2 + v**2 + x**4/2", "v**2/2 + sin(x)", "x*v", "x**2 + 2*v**2", "x + v**2", "exp(x) + v",
     "x**2 - v**2", "x*v**2",

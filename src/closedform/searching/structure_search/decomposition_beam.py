@@ -238,12 +238,12 @@ class DecompositionBeam:
             return list(self._similar(state))
 
         if state.size > 2:
-            return [*kinds, similar, *others, profiles, varying]
+            return [*kinds[:2], similar, kinds[2], *others, profiles, varying]
         return [
             *kinds,
+            *others,
             similar,
             profiles,
-            *others,
             varying,
             lambda: list(self._smoothest(state)),
             from_merges(lambda: self.finder.doubles(state)),
@@ -321,6 +321,8 @@ class DecompositionBeam:
                 ]
                 good = [merge for merge in merges if merge.loss < self.level]
                 yield from self._best_of(one, good)
+                if good and self.level <= ROUNDING:
+                    return
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second

@@ -14,7 +14,7 @@ from closedform.alignment.scores import comparison_of
 from closedform.alignment.tolerances import MOST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, with_numbers
+from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.field.gradient_field import GradientField
 
@@ -50,15 +50,17 @@ class Tapes:
         ----------
         expressions : sequence of Expression
         positions : sequence of sequence of int, optional
-            For each the tokens that may change, constants all of them; its fitted constants by
-            default. Only ten can, and an exponent that the tape has as a function of its own (0.5
-            is a square root there) cannot.
+            For each the constants that may change, by their tokens; its fitted ones by default.
+            Only ten can, and an exponent that the tape has as a function of its own (0.5 is a
+            square root there) cannot.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
         chosen = tuple(
-            tuple(place for place in places if place in nodes)[:MOST_FITTED]
-            for places, nodes in zip(free, nodes_of, strict=True)
+            tuple(place for place in number_positions(expression.tree, places) if place in nodes)[
+                :MOST_FITTED
+            ]
+            for expression, places, nodes in zip(expressions, free, nodes_of, strict=True)
         )
         batch = compile_tapes([expression.tree for expression in expressions])
         is_free = np.zeros(len(batch.codes), dtype=bool)

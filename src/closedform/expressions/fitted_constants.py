@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.tolerances import SIMPLE_DENOMINATOR, SMALL_INTEGER
 from closedform.expressions.tree import Constant, Token, Tree, constant
 
@@ -57,6 +58,30 @@ def with_numbers(tree: Tree, positions: Sequence[int], values: Sequence[float]) 
     for position, value in zip(positions, values, strict=True):
         tokens[position] = constant(float(value)).root
     return Tree(tuple(tokens))
+
+
+def number_positions(tree: Tree, positions: Sequence[int]) -> list[int]:
+    """Where the numbers stand that move constants: those themselves, and of a computed one, such as
+    log(0.3), the first number inside it. Constants with a name alone have none.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> tree = parse("2*x + log(0.3)").tree
+    >>> tree.tokens[4], number_positions(tree, [0, 4])
+    ('log', [0, 3])
+    """
+    if all(isinstance(tree.tokens[position], Constant) for position in positions):
+        return list(positions)
+    found: list[int] = []
+    operands = operand_positions(tree)
+    for position in positions:
+        inside = [position]
+        for place in inside:
+            inside += operands[place]
+        numbers = [place for place in inside if isinstance(tree.tokens[place], Constant)]
+        found += sorted(numbers)[:1]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from closedform.alignment.misalignment import TRIM, chance_level
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import comparison_of
+from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
+from closedform.canonical.form import canonical_form
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
@@ -25,7 +27,7 @@ from closedform.searching.structure_search.writing import made_plain, without_on
 from closedform.searching.structure_search.yardstick import BIASED_YARDSTICK, USUAL_YARDSTICK
 from closedform.selection.regions import divide
 from closedform.verification.contest import Contest, Form, Margin, compare, hold_contest, near_ones
-from closedform.verification.description import FITTED, description_length
+from closedform.verification.description import description_length, hoped_length
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.residuals import split
 from closedform.verification.same_form import (
@@ -33,6 +35,7 @@ from closedform.verification.same_form import (
     free_positions,
     have_near_exponents,
     have_same_form,
+    mutual_misalignment,
     with_all_constants,
 )
 from closedform.verification.thresholds import Thresholds
@@ -40,12 +43,21 @@ from closedform.verification.thresholds import Thresholds
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN, MOST_PLAIN = 4000, 1500, 200, 400, 8, 10
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN = 4000, 1500, 200, 400, 8
+MOST_PLAIN, MOST_TRIED = 10, 30
 N_CELLS = 40
 
 HOPE = 2.0
 """Margins by which a form may be too dear, its fitted numbers not counted, to be tried with plain
 ones: these make it a little shorter, never better."""
+
+REDUNDANT = 8.0
+"""Units of description by which a factor, a sign or an offset that says nothing may make a form
+longer; its canonical form has none."""
+
+NOT_WORSE = 2.0
+"""Margins up to which a form counts that is not significantly worse: its price alone may not
+decide. In noise no other counts, for there misalignments hardly differ."""
 
 NEW_INPUT = 3.0
 """Margins that an input which the concept lacks costs at most: a network's error, too, depends a
@@ -135,7 +147,7 @@ def compare_all(
     n_known = len(forms) - 2
     made = make_rivals(own, few, rival_space(space), rng) if make else {}
     rivals = [(Expression(tree, field.names), free) for tree, free in made.items()]
-    forms += near_ones((own, free_positions(own.tree, field.names)), rivals, few)
+    forms += near_ones((own, free_positions(own.tree, field.names)), rivals, few, lines.price[1])
     sources += ["made"] * (len(forms) - len(sources))
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, lines.significance, rng)
@@ -228,17 +240,7 @@ class _Judge:
 
     def rivals(self) -> tuple[Rival, ...]:
         """All that come near, those in the set first."""
-        judged = [self._judged(place) for place in range(2, len(self.sources))]
-        # The best get plain numbers, as the concept has them; given ones stay as they are.
-        judged.sort(key=self._hoped)
-        judged = [
-            self._plain(one)
-            if number < MOST_PLAIN
-            and self._hoped(one) < HOPE * np.log(self.lines.alike)
-            and self.sources[one.place] != "given"
-            else one
-            for number, one in enumerate(judged)
-        ]
+        judged = self._with_plain([self._judged(place) for place in range(2, len(self.sources))])
         judged.sort(key=lambda one: (one.difference, one.place))
         kept: list[Rival] = []
         for one in judged:
@@ -253,6 +255,25 @@ class _Judge:
             kept.append(self._rival(form, difference, result, self.sources[place]))
         return tuple(kept)
 
+    def _with_plain(self, judged: Sequence["_Judged"]) -> list["_Judged"]:
+        """The best with plain numbers, as the concept has them; given ones stay as they are.
+
+        A form that becomes the concept then says nothing, and does not count as one of the best.
+        """
+        found: list[_Judged] = []
+        n_others = 0
+        for number, one in enumerate(sorted(judged, key=self._hoped)):
+            is_tried = (
+                number < MOST_TRIED
+                and n_others < MOST_PLAIN
+                and self._hoped(one) < HOPE * np.log(self.lines.alike)
+                and self.sources[one.place] != "given"
+            )
+            plain = self._plain(one) if is_tried else one
+            found.append(plain)
+            n_others += is_tried and not self._is_own(plain.form)
+        return found
+
     def _judged(self, place: int) -> "_Judged":
         """What a form costs more than the concept, and how they compare."""
         result = compare(self.contest, 0, place)
@@ -261,7 +282,8 @@ class _Judge:
 
     def _hoped(self, one: "_Judged") -> float:
         """What it would cost more than the concept if all its numbers became plain."""
-        return one.difference - self.lines.price[1] * FITTED * len(fitted_positions(one.form.tree))
+        saved = description_length(one.form.tree) - hoped_length(one.form.tree)
+        return one.difference - self.lines.price[1] * saved
 
     def _difference(self, form: Expression, ratio: float) -> float:
         """Logarithm of the ratio of misalignments, with the price of what is longer.
@@ -289,17 +311,21 @@ class _Judge:
         tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few), yardstick)
         form = Expression(without_common_power(tree), one.form.names)
         ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
-        return replace(one, form=form, difference=self._difference(form, ratio))
+        difference = self._difference(form, ratio)
+        line = np.log(self.lines.alike) + REDUNDANT * self.lines.price[1]
+        if difference < line and not self._is_own(form):
+            form = canonical_form(form, few.points[:N_SAME])
+            difference = self._difference(form, ratio)
+        return replace(one, form=form, difference=difference)
 
     def _is_near(self, difference: float, result: Margin) -> bool:
         """Whether a form is not told apart: within a factor where a bias decides, by significance
         where noise does.
         """
         margin = np.log(self.lines.alike)
-        if self.fit.kind in ("network", "lack"):
-            return difference <= margin
-        # In noise misalignments hardly differ, and the price alone may not decide.
-        return difference <= 2 * margin and result.z < self.lines.significance
+        if self.fit.kind in ("network", "lack") and difference <= margin:
+            return True
+        return difference <= NOT_WORSE * margin and result.z < self.lines.significance
 
     def _unfolds(self, place: int) -> bool:
         """Whether a form keeps its sign along the field and the concept does not: parallel
@@ -307,6 +333,10 @@ class _Judge:
         """
         own, other = (bool(self.contest.is_turned[each].any()) for each in (0, place))
         return own and not other
+
+    def _is_own(self, form: Expression) -> bool:
+        few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
+        return mutual_misalignment(self.own, form, few) < SAME
 
     def _is_other(self, form: Expression, difference: float, before: Sequence[Expression]) -> bool:
         """Whether it says something else than the concept and those before it.
@@ -317,7 +347,9 @@ class _Judge:
         few = self.field.subset(np.arange(min(self.field.n_points, N_SAME)))
         if have_near_exponents(self.own, form) or have_same_form(self.own, form, few):
             return False
-        if difference > NESTED * np.log(self.lines.alike) and contains(form, self.own, few):
+        if difference > NESTED * np.log(self.lines.alike) and contains(
+            with_all_constants(form)[0], self.own, few
+        ):
             return False
         return not any(have_same_form(other, form, few) for other in before)
 

@@ -13,6 +13,7 @@ from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.verification.description import hoped_length
 from closedform.verification.residuals import residuals
 from closedform.verification.signs import folds, most_positive
 
@@ -77,7 +78,7 @@ class Margin:
     apart: float
 
 
-def near_ones(own: Form, made: Sequence[Form], field: GradientField) -> list[Form]:
+def near_ones(own: Form, made: Sequence[Form], field: GradientField, price: float) -> list[Form]:
     """Of many forms those that may come near a formula: a few steps on few points show it.
 
     Parameters
@@ -86,13 +87,19 @@ def near_ones(own: Form, made: Sequence[Form], field: GradientField) -> list[For
         The formula, with the positions of the constants that may be fitted.
     made : sequence of (Expression, sequence of int)
     field : GradientField
+    price : float
+        Of a unit of description: what is longer fits better, and would crowd out the others.
     """
     forms = [own, *made]
     tapes = Tapes.of([form for form, _ in forms], [places for _, places in forms])
     few = field.subset(np.arange(min(field.n_points, FIRST_POINTS)))
     values = tapes.fit(comparison_of(few), FIRST_STEPS)[1]
     line = FAR * max(float(values[0]), ROUNDING)
-    near = [place for place in np.argsort(values[1:]).tolist() if values[1 + place] <= line]
+    dear = [
+        np.log(max(value, ROUNDING)) + price * hoped_length(form.tree)
+        for value, (form, _) in zip(values[1:], made, strict=True)
+    ]
+    near = [place for place in np.argsort(dear).tolist() if values[1 + place] <= line]
     return [made[place] for place in sorted(near[:MOST_NEAR])]
 
 

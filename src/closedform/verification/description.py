@@ -3,7 +3,7 @@
 from math import log2
 
 from closedform.expressions.complexity import Costs, complexity
-from closedform.expressions.fitted_constants import belongs_to_form
+from closedform.expressions.fitted_constants import belongs_to_form, fitted_positions
 from closedform.expressions.tree import Constant, Tree
 
 FITTED = 4.0
@@ -29,3 +29,16 @@ def description_length(tree: Tree, costs: Costs | None = None) -> float:
             size = log2(1 + abs(value.numerator)) + log2(value.denominator)
             digits += max(size - 1, 0.0) if belongs_to_form(value) else FITTED
     return complexity(tree, costs) + digits
+
+
+def hoped_length(tree: Tree, costs: Costs | None = None) -> float:
+    """The description if every fitted number became 1, and went with the operator that joins it.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> hoped_length(parse("1.06*x + y**2").tree) == description_length(parse("x + y**2").tree)
+    True
+    """
+    joined = FITTED + 2
+    return description_length(tree, costs) - joined * len(fitted_positions(tree))

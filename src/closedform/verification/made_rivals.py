@@ -19,7 +19,7 @@ from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
 from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, quotient_of
-from closedform.searching.structure_search.forms import Forms, wider_forms
+from closedform.searching.structure_search.forms import Forms, rival_forms
 from closedform.searching.structure_search.quantities import Data, Quantity, make_quantity
 from closedform.searching.structure_search.writing import Draft
 from closedform.verification.residuals import residuals
@@ -144,31 +144,32 @@ def _exchanged_inputs(
     concept: Expression, field: GradientField, data: Data, space: SearchSpace
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """What depends on one input beside a common cofactor, exchanged."""
-    for tree, free in exchanged_parts(concept.tree, data, space).items():
+    known = {
+        column: rival_forms(quantity, space)
+        for column in sorted(concept.tree.variables)
+        if (quantity := make_quantity(data, variable(column))) is not None
+    }
+    for tree, free in exchanged_parts(concept.tree, data, space, known).items():
         yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
 
 
 def _exchanged_factors(
     concept: Expression, field: GradientField, data: Data, space: SearchSpace
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """In a product, what depends on one input alone, exchanged for a power of another function or
-    for an exponential: in logarithms a product is a sum.
+    """In a product, what depends on one input alone, or on one combination of several, exchanged
+    for a power of another function or for an exponential: in logarithms a product is a sum.
     """
-    factors = list(factors_of(concept.tree, 1))
-    if len(factors) < 2:
-        return
-    for column in sorted(concept.tree.variables):
-        own = [pair for pair in factors if pair[0].variables == {column}]
-        rest = [pair for pair in factors if column not in pair[0].variables]
-        quantity = make_quantity(data, variable(column))
-        if not own or len(own) + len(rest) < len(factors) or quantity is None:
+    for inner, own, rest in _factor_groups(concept.tree):
+        quantity = make_quantity(data, inner)
+        if quantity is None:
             continue
         with np.errstate(all="ignore"):
             part = Expression(quotient_of(own, 1), field.names)
-            slopes = part.gradient(data.points)[:, column] / part(data.points) * data.scale[column]
-        for form, sign, factor in wider_forms(quantity, space).nearest(slopes, FAMILIES):
+            gradients = part.gradient(data.points) * data.scale
+            slopes = np.einsum("nd,nd->n", gradients, quantity.units) / part(data.points)
+        for form, sign, factor in rival_forms(quantity, space).nearest(slopes, FAMILIES):
             draft = Draft()
-            new = draft.form(form, column)
+            new = _placed(draft.form(form, 0), inner)
             if form.is_log:
                 new = new if sign > 0 else apply("neg", new)
                 new = apply("pow", new, draft.hole(factor))
@@ -176,6 +177,27 @@ def _exchanged_factors(
                 new = apply("exp", apply("mul", draft.hole(factor), new))
             made, free = draft.done(apply("mul", quotient_of(rest, 1), new) if rest else new)
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
+Factors = list[tuple[Tree, int]]
+
+
+def _factor_groups(tree: Tree) -> Iterator[tuple[Tree, Factors, Factors]]:
+    """Quantities of which some factors of a product are functions, those factors, and the others,
+    which do not depend on what the quantity depends on.
+    """
+    factors = list(factors_of(tree, 1))
+    if len(factors) < 2:
+        return
+    inners = [variable(column) for column in sorted(tree.variables)]
+    for base, _ in factors:
+        inners += [inner for end, inner in _functions_of_several(base) if end == base.size - 1]
+    for inner in dict.fromkeys(inners):
+        own = [pair for pair in factors if pair[0].variables == inner.variables]
+        rest = [pair for pair in factors if not pair[0].variables & inner.variables]
+        several = len(inner.variables) > 1
+        if own and len(own) + len(rest) == len(factors) and (len(own) == 1 or not several):
+            yield inner, own, rest
 
 
 def _exchanged_functions(
@@ -187,7 +209,7 @@ def _exchanged_functions(
     for end, inner in _functions_of_several(concept.tree):
         if inner not in known:
             quantity = make_quantity(data, inner)
-            known[inner] = quantity and (quantity, wider_forms(quantity, space))
+            known[inner] = quantity and (quantity, rival_forms(quantity, space))
         found = known[inner]
         if found is None:
             continue

@@ -11,6 +11,7 @@ from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import number_positions
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
@@ -133,8 +134,9 @@ def with_all_constants(expression: Expression) -> tuple[Expression, tuple[int, .
 
 
 def _has_number(term: Tree) -> bool:
-    """Whether a term is a number, or is multiplied or divided by one."""
-    return any(isinstance(child.root, Constant) for child in (term, *term.children))
+    """Whether a term is a number, or is multiplied or divided by one other than 1."""
+    numbers = [child.root for child in (term, *term.children) if isinstance(child.root, Constant)]
+    return any(abs(number.value) != 1 for number in numbers)
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -147,9 +149,8 @@ def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
     (1,)
     """
     nodes = node_positions(tree)
-    return tuple(
-        free.position for free in free_constants(Expression(tree, names)) if free.position in nodes
-    )
+    free = [each.position for each in free_constants(Expression(tree, names))]
+    return tuple(place for place in number_positions(tree, free) if place in nodes)
 
 
 def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:

@@ -68,6 +68,14 @@ INVERSE = (
 )  # fmt: skip
 """A quotient that was found may as well be the inverse of what stands in the formula."""
 
+PLAIN = (
+    "exp(b*x)", "1/(x + c)", "sqrt(x + c)", "sqrt(x**2 + c)", "(x + c)**2", "x*log(x)",
+    "log: x + c", "log: x**2 + c", "log: exp(b*x) + c", "log: log(x) + c", "log: log(x + c)",
+    "log: sqrt(x) + c", "1/(exp(b*x) + c)", "log: x**4 + c", "log: x**3 + c", "atan(b*x)",
+    "log: atan(b*x)",
+)  # fmt: skip
+"""Forms whose constants are 1 or -1 in rivals."""
+
 POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("1/sqrt(x)", -0.5), ("x**3", 3.0))
 
 ANY_POWER = (
@@ -169,6 +177,16 @@ class Forms:
             self.signs[kept],
         )
 
+    def joined(self, other: "Forms") -> "Forms":
+        """These and others."""
+        return Forms(
+            self.forms + other.forms,
+            self.constants + other.constants,
+            np.vstack([self.slopes, other.slopes]),
+            np.concatenate([self.sizes, other.sizes]),
+            np.concatenate([self.signs, other.signs]),
+        )
+
     def term(self, number: int, place: int, coefficient: float) -> FormTerm:
         """A form times a coefficient, of the quantity in a place."""
         return FormTerm(self.form(number), place, coefficient, int(self.signs[number]))
@@ -244,6 +262,36 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
             if _allowed(text, space):
                 chosen += [(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
     return _evaluated(chosen, quantity)
+
+
+def rival_forms(quantity: Quantity, space: SearchSpace) -> Forms:
+    """The wider forms, and those of them whose constants are 1 or -1: what people write mostly has
+    no others.
+    """
+    wider = wider_forms(quantity, space)
+    composed = [_composed(text, power) for power, _ in POWERS for text, _ in COMPOSED]
+    texts = dict.fromkeys(plain for text in [*PLAIN, *composed] for plain in _with_ones(text))
+    kept = [(text, 0.0, 0.0) for text in texts if text not in BASIC and _allowed(text, space)]
+    return wider.joined(_evaluated(kept, quantity))
+
+
+def _with_ones(text: str) -> Iterator[str]:
+    """A family with each of its constants 1 or -1.
+
+    Examples
+    --------
+    >>> list(_with_ones("log: exp(b*x) + c"))
+    ['log: exp(x) + 1', 'log: exp(x) - 1', 'log: exp(-x) + 1', 'log: exp(-x) - 1']
+    """
+    is_even = any(name in text for name in ("sin(", "cos(", "tanh(", "atan("))
+    for factor, quotient in (("", "1/"),) if is_even else (("", "1/"), ("-", "-1/")):
+        scaled = text.replace("b*", factor).replace("b/", quotient)
+        for offset in ("+ 1", "- 1"):
+            yield scaled.replace("+ c", offset)
+            if "+ c" not in text:
+                break
+        if "b" not in text.removeprefix("log: "):
+            return
 
 
 def _composed(text: str, power: str) -> str:

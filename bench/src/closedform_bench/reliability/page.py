@@ -28,27 +28,24 @@ KINDS: tuple[TrialKind, ...] = (
 
 HEAD = """# Reliability
 
-A command tries to break the package and writes this page from the record of its trials. Every trial
-has a number, which is its seed, so each can be run again; a run that was stopped goes on where it
-was.
+This page is written by a command that tries to break the package. Every trial can be repeated by
+its number, which is its seed, and an interrupted run resumes.
 
     python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
 
-`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. Short forms of
-most kinds are in the test suite. A trial fails if anything but the stated outcomes happens: another
-error, a changed network, a lost file, a late answer.
+`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. A trial fails if
+anything but the stated outcomes happens: another error, a changed network, a lost file, a late
+answer. The test suite has short forms of most kinds.
 
 | kind | what is tried, and what must hold | done | full | outcomes | failed |
 | --- | --- | ---: | ---: | --- | ---: |
 """
-
 
 def write_page(store: Path) -> str:
     """The page, from the records in a folder."""
     tallies = {kind.name: read_tally(store / f"{kind.name}.json") for kind in KINDS}
     rows = "".join(_row(kind, tallies[kind.name]) for kind in KINDS)
     return HEAD + rows + _failures(KINDS, tallies) + _total(tallies)
-
 
 def _row(kind: TrialKind, tally: Tally) -> str:
     outcomes = ", ".join(
@@ -59,7 +56,6 @@ def _row(kind: TrialKind, tally: Tally) -> str:
         f"{tally.failed:,} |\n"
     )
 
-
 def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:
     lines = [
         f"- {kind.name}, {failure.strip()}\n"
@@ -67,7 +63,6 @@ def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:
         for failure in tallies[kind.name].failures
     ]
     return f"\nThe first failures of each kind:\n\n{''.join(lines)}" if lines else ""
-
 
 def _total(tallies: Mapping[str, Tally]) -> str:
     done = sum(tally.done for tally in tallies.values())

@@ -43,7 +43,7 @@ def compare(
     from closedform.sweeping.compare import compare as run
 
     if (data is None) != (not layer):
-        raise typer.BadParameter("Two networks need DATA.npz and --layer; two stores neither.")
+        raise typer.BadParameter("Two networks need DATA.npz and --layer; two stores need neither.")
     if data is None:
         found = run(first, second, moved=moved)
     else:
@@ -64,7 +64,7 @@ def compare(
 
 def _text(found: "NetworkComparison") -> str:
     lines = [line for change in found.changes for line in _lines(change)]
-    left = [f"in one of both only: {', '.join(map(shown, found.unmatched))}"]
+    left = [f"only in one of the two: {', '.join(map(shown, found.unmatched))}"]
     return "\n".join([*lines, str(found) or "No neuron.", *(left if found.unmatched else [])])
 
 

@@ -124,8 +124,8 @@ def sort_names(names: Sequence[str] | set[str]) -> list[str]:
 def _tokenize(text: str) -> Iterator[_Lexeme]:
     if not isinstance(text, str):
         raise ExpressionError(
-            f"An expression is read from text; got {type(text).__name__}. Use an Expression "
-            f"as it is."
+            f"An expression is read from text; got {type(text).__name__}. An Expression needs "
+            f"no parsing."
         )
     if len(text) > MAX_LENGTH:
         raise ExpressionError(
@@ -139,7 +139,7 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             raise _error(
                 text,
                 position,
-                f"{found!r} is not part of an expression. Names with other signs stand in "
+                f"{found!r} is not part of an expression. Put names with other characters in "
                 f"backticks",
             )
         kind = match.lastgroup or ""
@@ -148,7 +148,7 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             raise _error(
                 text,
                 match.start(kind),
-                f"{odd!r} is no power here: write x**2, or put the name in backticks",
+                f"{odd!r} is not a power here: write x**2, or put the name in backticks",
             )
         yield _Lexeme(kind, match[kind], match.start(kind))
         position = match.end()

@@ -176,8 +176,8 @@ class GradientField:
         if isinstance(tangent, TangentSpace):
             if constraints:
                 raise FieldError(
-                    "Constraints were stated beside a ready tangent space; build it with "
-                    "them, or pass one of both."
+                    "Both constraints and a ready tangent space were passed; build the space "
+                    "with the constraints, or pass only one of the two."
                 )
             space = tangent
         else:

@@ -165,7 +165,7 @@ def _ready(
     if pairs is not None:
         return evidence_of_pairs(pairs, given)
     if points is None:
-        raise KeywordError(f"A {passed[0]} needs points to be looked at; pass points=(n, d).")
+        raise KeywordError(f"A {passed[0]} needs points; pass points of shape (n, d).")
     if flow is not None:
         return evidence_of_flow(flow, points, given)
     return evidence_of_simulator(simulator, points, given)

@@ -192,7 +192,7 @@ def _telling(inputs: Any) -> Iterator[None]:
         raise NetworkError(
             f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
             "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
-            "further arguments, and a function of tensors can stand around the network."
+            "further arguments, and you can wrap the network in a function of tensors."
         ) from error
 
 

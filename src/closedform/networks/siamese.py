@@ -211,7 +211,7 @@ def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
         return build_siamese(SiameseOptions(**stored), n_inputs)
     except (OSError, KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
         raise ModelFileError(
-            f"{Path(path).name} is no file that TrainedSiamese.save wrote ({error}); write "
+            f"{Path(path).name} was not written by TrainedSiamese.save ({error}); write "
             f"your own builder for it."
         ) from error
 

@@ -41,11 +41,13 @@ answer. The test suite has short forms of most kinds.
 | --- | --- | ---: | ---: | --- | ---: |
 """
 
+
 def write_page(store: Path) -> str:
     """The page, from the records in a folder."""
     tallies = {kind.name: read_tally(store / f"{kind.name}.json") for kind in KINDS}
     rows = "".join(_row(kind, tallies[kind.name]) for kind in KINDS)
     return HEAD + rows + _failures(KINDS, tallies) + _total(tallies)
+
 
 def _row(kind: TrialKind, tally: Tally) -> str:
     outcomes = ", ".join(
@@ -56,6 +58,7 @@ def _row(kind: TrialKind, tally: Tally) -> str:
         f"{tally.failed:,} |\n"
     )
 
+
 def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:
     lines = [
         f"- {kind.name}, {failure.strip()}\n"
@@ -63,6 +66,7 @@ def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:
         for failure in tallies[kind.name].failures
     ]
     return f"\nThe first failures of each kind:\n\n{''.join(lines)}" if lines else ""
+
 
 def _total(tallies: Mapping[str, Tally]) -> str:
     done = sum(tally.done for tally in tallies.values())

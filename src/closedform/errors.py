@@ -102,7 +102,7 @@ class MissingDependencyError(ClosedformError, ImportError):
 
 
 class ClosedformWarning(UserWarning):
-    """Something deserves attention, and the call went on; its message is shown escaped too."""
+    """Something deserves attention, but the call continued; its message is shown escaped too."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))

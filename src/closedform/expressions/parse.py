@@ -76,9 +76,8 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Raises
     ------
     ExpressionError
-        If the text is no expression, is nested too deeply, is too long, or holds an unknown name, a
-        name that is not taken, or a number out of range. What is read, ``str`` prints so that it is
-        read back the same.
+        If the text is not an expression, is nested too deeply, is too long, or holds an unknown or
+        unusable name or a number out of range.
 
     Examples
     --------

@@ -39,9 +39,9 @@ def extract_field(
     units: UnitsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
-    """Look at a neuron of a network: where it is evaluated, and in which direction it grows there.
+    """Extract the gradient field of a neuron: points, and the direction in which it grows at each.
 
-    The network is left exactly as it was, also after an error.
+    The network is left exactly as it was, even after an error.
 
     Parameters
     ----------

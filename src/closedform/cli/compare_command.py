@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A store of a sweep, or a network.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    first: Annotated[str, typer.Argument(metavar="A", help="A sweep's store, or a network.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA.npz]", help="For networks: their inputs.")
     ] = None,
@@ -26,7 +26,7 @@ def compare(
         float, typer.Option(metavar="N", help="Standard errors that count as a move.")
     ] = 3.0,
     builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+        str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

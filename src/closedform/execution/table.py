@@ -44,7 +44,7 @@ def read_table(
     Raises
     ------
     StorageError
-        If a condition cannot be read, or speaks of a column that no record has.
+        If a condition cannot be read, or names a column that no record has.
 
     Examples
     --------

@@ -65,8 +65,8 @@ def load_model(
         holds. It takes nothing, or the path of the file, for files that say in their metadata how
         large the network is.
     allow_pickle : bool
-        Whether to unpickle. A pickled model runs any code that its maker put in it, so only for
-        files of your own.
+        Whether to unpickle. A pickled model runs any code that its maker put in it, so use this
+        only for your own files.
 
     Returns
     -------

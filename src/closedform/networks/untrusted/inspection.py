@@ -63,7 +63,7 @@ class FileContent:
     tensors : tuple of FilePart
         Arrays and tensors, as far as the file names them.
     imports : tuple of str
-        What unpickling it would import; to import is to be able to run.
+        What unpickling it would import, and so could run.
     refusal : str
         Why closedform does not open it; empty if it does.
     """

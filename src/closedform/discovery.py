@@ -94,14 +94,14 @@ class Discovery:
         One of all concepts for `how="grow"`, one for each for `how="hold"`.
     rounds : tuple of Round
     is_complete : bool
-        Whether another network has learned no more; False if the largest number of latents was
+        Whether further networks learned nothing new; False if the largest number of latents was
         reached.
     sentence : str
         How many there are, and why there are no more.
     laws : Laws or None
-        What the pairs say without a network, where they were asked.
+        What was read from the pairs without a network, if that was tried.
     tests : tuple of LawTest
-        How much each concept changes within pairs that nothing was fitted to.
+        How much each concept changes within held-out pairs.
     """
 
     concepts: tuple[Expression, ...]
@@ -135,22 +135,22 @@ def discover(
     thresholds: Thresholds | None = None,
     progress: ProgressLike = None,
 ) -> Discovery:
-    """Find all functions that pairs of points share.
+    """Find all functions that have the same value at both points of every pair.
 
     Parameters
     ----------
     sampler : callable
         ``sampler(n, rng)`` draws n pairs, shape (n, 2, n_inputs): two points of one trajectory, or
-        a point and what a symmetry makes of it.
+        a point and its image under a symmetry.
     names : sequence of str, optional
         The inputs; x0, x1 and so on by default.
     how : {'auto', 'pairs', 'grow', 'hold'}
-        'pairs' reads the pairs themselves, by `closedform.conserved`, without a network. 'auto'
-        does that first, and grows networks if nothing was read. 'grow' trains with more and more
-        latents until their rank stops growing, and reads the last network. 'hold' trains one
-        latent, reads it, then trains again on negatives that agree with the anchor in what was
-        read, as the paper does. What networks say has its constants fitted on pairs, and is tested
-        on others.
+        'pairs' reads the pairs themselves with `closedform.conserved`, without a network. 'grow'
+        trains with more and more latents until their rank stops growing, and reads the network of
+        the largest rank. 'auto' tries 'pairs' first, and then 'grow' if nothing was read. 'hold'
+        trains one latent, reads it, then trains again on negatives that agree with the anchor in
+        what was read, as the paper does. Constants read from networks are fitted on pairs and
+        tested on others.
     most : int, optional
         Largest number of latents, or of concepts; the number of inputs by default.
     training : SiameseOptions, optional
@@ -158,7 +158,7 @@ def discover(
     n_pairs, n_points : int
         Pairs to train on, and points to read at.
     budget : float or Budget
-        Of each reading; training takes what it takes.
+        For each reading; training time is not limited.
     rng : int, Generator or None
     engine, space, rule, checks, thresholds, progress
         As in `closedform.interpret_field`.

@@ -60,15 +60,15 @@ class EngineError(ClosedformError, ValueError):
 
 
 class ChoiceError(ClosedformError, ValueError):
-    """A candidate is to be chosen by a rule that does not exist or that none meets."""
+    """The rule of choice does not exist, or no candidate meets it."""
 
 
 class ConceptError(ClosedformError, RuntimeError):
-    """A search found nothing, and its concept is asked for."""
+    """The concept of a search that found nothing was asked for."""
 
 
 class ProgressError(ClosedformError, ValueError):
-    """Progress is asked for in a way that does not exist."""
+    """There is no such way to show progress."""
 
 
 class StorageError(ClosedformError, ValueError):
@@ -102,7 +102,7 @@ class MissingDependencyError(ClosedformError, ImportError):
 
 
 class ClosedformWarning(UserWarning):
-    """Something deserves attention, and the call went on; its message is shown escaped too."""
+    """Something deserves attention, but the call continued; its message is shown escaped too."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))

@@ -38,16 +38,16 @@ ROUNDED = 1e-9
 
 
 class ConceptSearch(BaseEstimator):
-    """Search for the closed-form function whose gradients point as the given ones do.
+    """Search for a closed-form function whose gradients point the same way as the given ones.
 
     Parameters
     ----------
     engine : str or Engine
-        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its
-        options.
+        'auto', 'structure', 'terms', 'evolution', the name of another installed engine, or an
+        engine object.
     budget : float or Budget
-        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the
-        same seed.
+        Seconds after compilation, or a `Budget`. A budget of evaluations gives the same result for
+        the same seed.
     operators : sequence of str, optional
         Operators that may occur, by name; those of `space` by default.
     max_complexity : int, optional
@@ -63,9 +63,10 @@ class ConceptSearch(BaseEstimator):
     units : mapping of str to str, or Units, optional
         The unit of each input; see `closedform.Units`.
     standardized : bool
-        Whether points whose columns all have mean 0 and standard deviation 1 are meant: then the
-        formula is one of these numbers. They come of a StandardScaler in a Pipeline, whose
-        gradients are those of the inputs before it, so that they are refused otherwise.
+        True if the gradients belong to standardised points (all columns with mean 0 and standard
+        deviation 1); the formula is then in these numbers. By default such points are refused: they
+        usually come from a StandardScaler in a Pipeline, while the gradients belong to the raw
+        inputs.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     random_state : int, Generator, RandomState or None
@@ -80,8 +81,7 @@ class ConceptSearch(BaseEstimator):
     concept_ : Expression or None
         The formula that the rule chooses, in canonical form; None if the search found nothing.
     interpretation_ : Interpretation
-        The answer of `closedform.interpret_field`, with the verdict on the concept and the evidence
-        for it.
+        The answer of `closedform.interpret_field`, with verdict and evidence.
     field_ : GradientField
         What was searched, with its quality.
     n_features_in_ : int
@@ -144,8 +144,8 @@ class ConceptSearch(BaseEstimator):
         points : array_like or DataFrame, shape (n_points, n_inputs)
             A table's columns name the inputs.
         gradients : array_like, shape (n_points, n_inputs) or (n_points, n_latents, n_inputs)
-            Gradients of one latent there, or Jacobians of several; then the gradient of the concept
-            lies in their span.
+            Gradients of one latent, or Jacobians of several, in whose span the concept's gradient
+            then lies.
         feature_names : sequence of str, optional
             Names of the inputs, instead of a table's.
 
@@ -235,7 +235,7 @@ class ConceptSearch(BaseEstimator):
         Returns
         -------
         float
-            1 less the misalignment, relative to chance.
+            1 minus the misalignment relative to chance.
         """
         concept = self._found()
         array = self._checked(points)

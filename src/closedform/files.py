@@ -217,7 +217,7 @@ def _told(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as error:
         said = error.strerror or str(error)
         raise SaveError(
-            f"{path} cannot be written: {said}. What was there before still is."
+            f"{path} cannot be written: {said}. What was there before is unchanged."
         ) from error
 
 

@@ -32,7 +32,7 @@ class Snapshot:
 
 
 class Progress(Protocol):
-    """Whoever wants to know."""
+    """An object that is told how far a step is."""
 
     def show(self, snapshot: Snapshot) -> None:
         """Take the latest news; called a few times a second at most."""

@@ -263,7 +263,7 @@ def test_a_cluster_whose_parts_are_killed_gives_the_same_results(files, alone):
         scheduler.send_signal(signal.SIGKILL)
         said = sweep.communicate(timeout=90)[1]
         assert sweep.returncode == 2, said
-        assert "is gone. Start it again" in said
+        assert "is gone. Start it and its workers again" in said
         before = len(store.keys())
         assert 6 <= before < 40
         _, _, address = cluster.start_all(2, workers=1)

@@ -75,7 +75,7 @@ def test_an_empty_store(tmp_path):
 
 @pytest.mark.parametrize(
     ("where", "said"),
-    [("verdict", "no condition"), ("nothing = 1", "known:"), ("score < x", "number")],
+    [("verdict", "is not a condition"), ("nothing = 1", "known:"), ("score < x", "number")],
 )
 def test_mistakes_are_told(store, where, said):
     with pytest.raises(StorageError, match=said):

@@ -49,8 +49,8 @@ def test_a_sign_inside_a_quoted_name_is_part_of_the_name():
 @pytest.mark.parametrize(
     ("text", "position", "message"),
     [
-        ("x <= 1", 2, "no equation"),
-        ("x != 1", 2, "no equation"),
+        ("x <= 1", 2, "is not an equation"),
+        ("x != 1", 2, "is not an equation"),
         ("x = y = 1", 6, "more than one"),
         ("x === 1", 4, "more than one"),
         ("x = ", 4, "text ends"),

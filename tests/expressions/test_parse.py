@@ -68,7 +68,7 @@ def test_decimal_text_is_exact():
         ("9" * 401, "out of range"),
         ("__import__('os')", "no function|not part"),
         ("x.real", "not part"),
-        ("x² + v²", "no power here"),
+        ("x² + v²", "not a power here"),
     ],
 )
 def test_mistakes_are_told_with_their_place(text, message):

@@ -59,7 +59,7 @@ def test_shapes_that_do_not_fit_are_refused(spaces):
     for space in spaces:
         with pytest.raises(ShapeError, match=r"pass \(n_points, 3\)"):
             space.coordinates(np.zeros((5, 2)), SCALE)
-    with pytest.raises(ShapeError, match="4 covectors, and tangent spaces at 5 points"):
+    with pytest.raises(ShapeError, match="4 covectors, but tangent spaces at 5 points"):
         spaces[2].coordinates(np.zeros((4, 3)), SCALE)
 
 

@@ -152,5 +152,5 @@ def test_code_hidden_in_an_archive_is_not_run(
 def test_files_that_are_no_archive_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.pt2").write_bytes(b"no archive")
 
-    with pytest.raises(ModelFileError, match=r"no file of torch\.export\.save"):
+    with pytest.raises(ModelFileError, match=r"is not a file as torch\.export\.save"):
         load_model(tmp_path / "model.pt2")

@@ -134,7 +134,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         len(train_siamese(circles(100), SMALL, rng=1, checkpoint=file, resume=False).history) == 6
     )
     file.write_text("no checkpoint")
-    with pytest.raises(TrainingError, match="no checkpoint"):
+    with pytest.raises(TrainingError, match="is not a training checkpoint"):
         train_siamese(circles(100), SMALL, rng=0, checkpoint=file)
 
 

@@ -123,7 +123,7 @@ def test_fields_at_other_points_are_put_together():
 def test_networks_of_other_inputs_are_refused():
     points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     other = cf.GradientField.from_arrays(points, points, names=["a", "b"])
-    with pytest.raises(ShapeError, match="other inputs"):
+    with pytest.raises(ShapeError, match="different inputs"):
         common_field([network(0), other])
 
 

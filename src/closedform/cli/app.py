@@ -83,7 +83,7 @@ def main() -> None:
     except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
         _end(BAD_CALL, f"{error.filename} cannot be opened: {error.strerror}.")
     except MemoryError as error:
-        _end(FAILED, f"The memory does not suffice: {error}. Take fewer points.")
+        _end(FAILED, f"There is not enough memory: {error}. Take fewer points.")
     except Exception as error:
         if _was_interrupted(error):
             typer.echo(STOPPED_LINE, err=True, nl=False)
@@ -92,8 +92,8 @@ def main() -> None:
             raise
         _end(
             FAILED,
-            f"This should not have happened: {type(error).__name__}: {error}. Please report it, "
-            f"with what the same call prints under {TRACEBACK}=1.",
+            f"This should not have happened: {type(error).__name__}: {error}. Please report it "
+            f"with the output of the same call under {TRACEBACK}=1.",
         )
 
 

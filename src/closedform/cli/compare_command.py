@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A store of a sweep, or a network.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    first: Annotated[str, typer.Argument(metavar="A", help="A sweep's store, or a network.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA.npz]", help="For networks: their inputs.")
     ] = None,
@@ -26,7 +26,7 @@ def compare(
         float, typer.Option(metavar="N", help="Standard errors that count as a move.")
     ] = 3.0,
     builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+        str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -43,7 +43,7 @@ def compare(
     from closedform.sweeping.compare import compare as run
 
     if (data is None) != (not layer):
-        raise typer.BadParameter("Two networks need DATA.npz and --layer; two stores neither.")
+        raise typer.BadParameter("Two networks need DATA.npz and --layer; two stores need neither.")
     if data is None:
         found = run(first, second, moved=moved)
     else:
@@ -64,7 +64,7 @@ def compare(
 
 def _text(found: "NetworkComparison") -> str:
     lines = [line for change in found.changes for line in _lines(change)]
-    left = [f"in one of both only: {', '.join(map(shown, found.unmatched))}"]
+    left = [f"only in one of the two: {', '.join(map(shown, found.unmatched))}"]
     return "\n".join([*lines, str(found) or "No neuron.", *(left if found.unmatched else [])])
 
 

@@ -28,16 +28,20 @@ def conserved(
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONSTRAINT", help="What is constant on all data; may be repeated."),
+        typer.Option(metavar="CONSTRAINT", help="Constant on the data; may repeat."),
     ] = None,
     law: Annotated[
         list[str] | None,
         typer.Option(metavar="FORMULA", help="Report the drift of this formula; may repeat."),
     ] = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed; repeats the answer.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed; the same seed repeats the answer.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="L.json", help="Write that object.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="L.json", help="Write the JSON object.")
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="D.png", help="Draw how the laws drift.")
     ] = None,

@@ -18,7 +18,7 @@ def extract(
     neuron: Annotated[
         list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")
     ],
-    out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where the field is written.")],
+    out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where to write the field.")],
     builder: Builder = None,
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
@@ -33,7 +33,7 @@ def extract(
         float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")
     ] = 0.0,
     max_points: Annotated[
-        int, typer.Option(metavar="N", help="How many points are taken.")
+        int, typer.Option(metavar="N", help="Largest number of points to use.")
     ] = MAX_POINTS,
     units: UnitsOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,

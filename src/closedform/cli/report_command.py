@@ -19,7 +19,7 @@ def report(
             help="What `closedform interpret --out` wrote.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where the page is written.")],
+    out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where to write the page.")],
 ) -> None:
     """Write the report of a saved interpretation.
 

@@ -17,12 +17,12 @@ def same(
     first: Annotated[
         str, typer.Argument(metavar="EXPR1", help="A formula, such as 'v**2/2 + sin(x)'.")
     ],
-    second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another one.")],
+    second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another formula.")],
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="Input names; else those that occur.")
     ] = None,
     where: Annotated[
-        list[str] | None, typer.Option(metavar="EXPR", help="What is constant; may repeat.")
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
     ] = None,
     domain: Annotated[
         str | None, typer.Option(metavar="A:B", help="For all inputs, or x=0:1,v=-1:1.")

@@ -25,5 +25,5 @@ AllowPickle = Annotated[
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; repeats the answer if time allows.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a page.")]
-ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write everything.")]
+ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a report page.")]
+ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write the whole answer.")]

@@ -31,7 +31,7 @@ def sweep(
     data: DataFile,
     layer: Annotated[list[str], typer.Option(metavar="L", help="Path of a layer; may repeat.")],
     store: Annotated[
-        str, typer.Option(metavar="PATH", help="Where results are kept; s3://.. too.")
+        str, typer.Option(metavar="PATH", help="Where to keep results; s3://.. works.")
     ],
     neurons: Annotated[
         str | None, typer.Option(metavar="0:4096", help="Which units; else all.")
@@ -48,16 +48,18 @@ def sweep(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed neurons again.")
     ] = False,
-    terms: Annotated[int, typer.Option(metavar="N", help="Evaluations of the term search.")] = 1000,
+    terms: Annotated[
+        int, typer.Option(metavar="N", help="Evaluations for the term search.")
+    ] = 1000,
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Of --engine, if terms fall short.")
+        int, typer.Option(metavar="N", help="For --engine, if terms fall short.")
     ] = 20_000,
     engine: Annotated[
         str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
     ] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     max_points: Annotated[
-        int, typer.Option(metavar="N", help="How many points are taken.", max=MAX_POINTS)
+        int, typer.Option(metavar="N", help="Largest number of points.", max=MAX_POINTS)
     ] = 2000,
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
@@ -77,13 +79,13 @@ def sweep(
     memory_limit: Annotated[int, typer.Option(metavar="MB", help="Memory for one neuron.")] = 4096,
     attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
     drop_fields: Annotated[
-        bool, typer.Option("--drop-fields", help="Remove gradients when done.")
+        bool, typer.Option("--drop-fields", help="Delete gradients when done.")
     ] = False,
     builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Function that makes the net.")
+        str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
     ] = None,
     allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Runs the model file's code.")
+        bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

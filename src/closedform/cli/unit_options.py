@@ -36,7 +36,7 @@ def read_units(
     if units is None:
         if constants or pure_numbers:
             raise UnitsError(
-                "--constant and --pure-numbers speak of units; state those of the inputs with "
+                "--constant and --pure-numbers need units; state those of the inputs with "
                 "--units, such as --units m=kg,v=m/s."
             )
         return None

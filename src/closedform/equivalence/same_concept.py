@@ -86,17 +86,17 @@ def same_concept(
         The inputs; without it, the names that occur.
     constraints : sequence, optional
         Functions that are constant on the data ("A11 + A22"), or equations ("x**2 + y**2 = 1");
-        they do not count.
+        formulas that differ only by these are the same.
     domain : optional
         An interval (low, high) for all inputs, a list of intervals, or a mapping from names; [-2,
         2] by default.
     points : array-like, shape (n_points, n_inputs), optional
         Compare on these points instead.
     time_limit : float
-        Seconds that SymPy may take, and as many again for comparing in high precision: formulas
-        of thousands of terms are then compared at fewer points.
+        Seconds that SymPy may take, and as many again for comparing in high precision; formulas of
+        thousands of terms are compared at fewer points.
     rng : seed or Generator
-        Chooses the points; the default is fixed, so that the answer repeats.
+        Chooses the points; the default is fixed, so that the answer is repeatable.
 
     Returns
     -------

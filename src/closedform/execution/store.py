@@ -49,9 +49,9 @@ class ResultStore:
     """Results by key, on a disk or in a bucket; any number of processes on any machines may write
     and read at once.
 
-    A result is one file that appears at once or not at all. A file that is torn or overwritten is
-    noticed by its checksum and counts as missing. There is no lock, so nothing has to be cleaned up
-    after a crash.
+    A result is one file that appears at once or not at all. A file that is truncated or overwritten
+    is recognised by its checksum and counts as missing. There is no lock, so nothing has to be
+    cleaned up after a crash.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ class ResultStore:
         return f"ResultStore({self.path!r})"
 
     def check_exists(self) -> None:
-        """Make sure that somebody has written here.
+        """Make sure that the store exists.
 
         Raises
         ------
         StorageError
-            If not: the path is mistyped, most likely.
+            If it does not; the path is probably mistyped.
         """
         if not self.folder.names():
             raise StorageError(
@@ -108,7 +108,7 @@ class ResultStore:
         Raises
         ------
         StorageError
-            If the key cannot be a file's name, or the record is no JSON.
+            If the key cannot be a file's name, or the record cannot be written as JSON.
         """
         self.folder.write(_file(key), encode(key, record))
 

@@ -44,7 +44,7 @@ def read_table(
     Raises
     ------
     StorageError
-        If a condition cannot be read, or speaks of a column that no record has.
+        If a condition cannot be read, or names a column that no record has.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def parse_conditions(text: str) -> list[tuple[str, str, str]]:
         match = _CONDITION.fullmatch(part)
         if match is None or not match[3]:
             raise StorageError(
-                f"{part.strip()!r} is no condition; write a column, one of <, <=, =, !=, >, "
+                f"{part.strip()!r} is not a condition; write a column, one of <, <=, =, !=, >, "
                 f">=, and a value."
             )
         found.append((match[1], match[2], match[3]))
@@ -118,7 +118,7 @@ def _comparable(text: str, values: Any, name: str) -> Any:
         return float(text)
     except ValueError as error:
         raise StorageError(
-            f"{name!r} holds numbers, and {text!r} is none; compare it with a number."
+            f"{name!r} holds numbers, and {text!r} is not a number; compare it with one."
         ) from error
 
 

@@ -57,9 +57,9 @@ class Limits:
     memory : int or None
         Bytes of resident memory.
     attempts : int
-        How often a task is tried that fails, dies, or goes over a limit.
+        How often a task that fails, dies or exceeds a limit is tried.
     losses : int
-        How often a task is sent again whose worker was lost, which is seldom its own fault.
+        How often a task is sent again if its worker is lost, which is seldom the task's fault.
 
     Examples
     --------

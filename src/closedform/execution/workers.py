@@ -79,7 +79,7 @@ def open_workers(executor: Any = None) -> Workers:
         return Here()
     if isinstance(executor, bool) or (isinstance(executor, int) and executor < 1):
         raise WorkersError(
-            f"executor={executor!r} is no number of processes; pass 1 or more, or None to "
+            f"executor={executor!r} is not a number of processes; pass 1 or more, or None to "
             f"start none."
         )
     if isinstance(executor, int):
@@ -215,7 +215,7 @@ class DaskWorkers:
                 else "its address"
             )
             raise WorkersLostError(
-                f"The scheduler at {address} is gone. Start it again, then workers, and resume."
+                f"The scheduler at {address} is gone. Start it and its workers again, then resume."
             ) from error
         raise _unusable(error) from error
 

@@ -83,9 +83,8 @@ def _read(text: str, names: Sequence[str] | None) -> Constraint:
     order = re.search(r"[<>!]", bare)
     if order is not None:
         raise ExpressionError(
-            f"'{text}' is no equation: constraints are equations or constant functions, "
-            f"{order[0]!r} is not read. "
-            "Filter the points instead.",
+            f"'{text}' is not an equation: a constraint is an equation or a constant function, "
+            f"without {order[0]!r}. Filter the points instead.",
             position=order.start(),
         )
     signs = list(_EQUALS.finditer(bare))

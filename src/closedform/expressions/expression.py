@@ -107,9 +107,7 @@ class Expression:
         return to_latex(self)
 
     def numpy(self) -> "Callable[..., Any]":
-        """A plain function of one array per input, for code that does not want closedform's
-        classes.
-        """
+        """A plain function of points (n_points, n_inputs), or of one array per input."""
         from closedform.expressions.export.numpy_function import to_numpy
 
         return to_numpy(self)

@@ -79,7 +79,7 @@ def name_fault(name: str) -> str | None:
     if not name:
         return "it is empty"
     if len(name) > LONGEST_NAME:
-        return f"it has {len(name)} characters, and at most {LONGEST_NAME} are taken"
+        return f"it has {len(name)} characters, and at most {LONGEST_NAME} are allowed"
     if not is_plain_text(name):
         return "it holds a character that is not visible"
     if "`" in name:

@@ -66,9 +66,9 @@ class Operator:
     """One operator: defining it is enough to parse, evaluate, search, simplify, export and report
     it.
 
-    An operator is known from its definition on, under its name, in this process and in the
-    workers that get a `SearchSpace` with it. Defining it again replaces it. A file holds the name
-    only: define the operator before you load a saved answer.
+    Once defined, an operator is known by its name in this process, and in workers that get a
+    `SearchSpace` with it. Defining it again replaces it. Files hold only the name: define the
+    operator before you load a saved answer that uses it.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class Operator:
         The partial derivatives, one for each operand: formulas (in which ``v`` is the value), or
         functions of the operands. A formula's are derived by SymPy if none are given.
     bends : like slopes, optional
-        How each slope changes along (da, db), which fits of constants need; by finite
-        differences if none are given.
+        How each slope changes along (da, db), which the fitting of constants needs; by finite
+        differences if not given.
     arity : int
         1 or 2.
     cost : int
@@ -98,7 +98,7 @@ class Operator:
     power : Fraction, optional
         The exponent, if it is a power.
     numpy, compiled, torch, jax, mpmath, sympy : str or callable, optional
-        The function of this name in a library, if it is not simply called so there: a path such as
+        The function in this library, if it has another name there: a path such as
         ``"scipy.special.erf"``, or the function itself.
     typeset : str, optional
         The word for it in reports, ``"|a|"`` for bars and ``"e^a"`` for a power of e.
@@ -111,12 +111,12 @@ class Operator:
     spelled_by : tuple of str
         Operators that can spell it: a space with one of them allows it.
     pointless : tuple of str
-        Kinds of arguments of which the term search need not try it: "one more", "twice", "square".
+        Kinds of arguments for which the term search need not try it: "one more", "twice", "square".
     operon : str, optional
         Name of pyoperon's node type; without one the evolutionary engine does not breed it.
     in_kernel : bool
-        Whether the compiled sweeps have a branch of their own for it. Others are evaluated by
-        NumPy, one block of points at a time, and need no compilation.
+        Whether it is compiled. Other operators are evaluated by NumPy, one block of points at a
+        time.
 
     Raises
     ------

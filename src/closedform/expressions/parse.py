@@ -76,9 +76,8 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     Raises
     ------
     ExpressionError
-        If the text is no expression, is nested too deeply, is too long, or holds an unknown name, a
-        name that is not taken, or a number out of range. What is read, ``str`` prints so that it is
-        read back the same.
+        If the text is not an expression, is nested too deeply, is too long, or holds an unknown or
+        unusable name or a number out of range.
 
     Examples
     --------
@@ -124,8 +123,8 @@ def sort_names(names: Sequence[str] | set[str]) -> list[str]:
 def _tokenize(text: str) -> Iterator[_Lexeme]:
     if not isinstance(text, str):
         raise ExpressionError(
-            f"An expression is read from text; got {type(text).__name__}. Use an Expression "
-            f"as it is."
+            f"An expression is read from text; got {type(text).__name__}. An Expression needs "
+            f"no parsing."
         )
     if len(text) > MAX_LENGTH:
         raise ExpressionError(
@@ -139,7 +138,7 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             raise _error(
                 text,
                 position,
-                f"{found!r} is not part of an expression. Names with other signs stand in "
+                f"{found!r} is not part of an expression. Put names with other characters in "
                 f"backticks",
             )
         kind = match.lastgroup or ""
@@ -148,7 +147,7 @@ def _tokenize(text: str) -> Iterator[_Lexeme]:
             raise _error(
                 text,
                 match.start(kind),
-                f"{odd!r} is no power here: write x**2, or put the name in backticks",
+                f"{odd!r} is not a power here: write x**2, or put the name in backticks",
             )
         yield _Lexeme(kind, match[kind], match.start(kind))
         position = match.end()

@@ -34,7 +34,8 @@ def check_field(field: "GradientField") -> None:
     least = field.scale.min()
     if least < 1 / LARGEST:
         raise FieldError(
-            f"The smallest spread is {least:.3g}, and {1 / LARGEST:g} is allowed; use other units."
+            f"The smallest spread is {least:.3g}; at least {1 / LARGEST:g} is needed. "
+            f"Use other units."
         )
     if field.latents is not None:
         check_range(field.latents[np.isfinite(field.latents)], "latents")
@@ -83,7 +84,7 @@ def _check_tangent(field: "GradientField") -> None:
     if tangent.is_defined.shape != (n_points,):
         shape = tangent.is_defined.shape
         raise ShapeError(
-            f"Where tangent spaces are defined has shape {shape}; it needs ({n_points},)."
+            f"is_defined of the tangent space has shape {shape}; it needs ({n_points},)."
         )
     lost = int((field.weights[~tangent.is_defined] > 0).sum())
     if lost:

@@ -91,7 +91,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
 
 @checked_keywords
 def load_field(path: str | Path) -> GradientField:
-    """Read a field that was written by `save_field`.
+    """Read a field that `GradientField.save` wrote.
 
     Parameters
     ----------

@@ -323,7 +323,7 @@ def _many_inputs(quality: "Quality") -> Finding | None:
     main = _main_inputs(quality)
     message = (
         f"There are {n_inputs} inputs; with more than {TOO_MANY_INPUTS} a search takes long, and "
-        "noise cannot be told. "
+        "noise cannot be estimated. "
     )
     if 0 < len(main) <= TOO_MANY_INPUTS:
         message += (

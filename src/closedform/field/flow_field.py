@@ -95,8 +95,8 @@ def field_of_pairs(
     near = distances <= CLOSE
     if not near.any():
         raise FieldError(
-            f"No pair is close: the nearest points of one are {distances.min():.2g} spreads apart, "
-            f"and secants show a direction up to {CLOSE:g}. Pass distant pairs to "
+            f"No pair is close: the points of the closest are {distances.min():.2g} spreads apart, "
+            f"and a secant shows a direction only up to {CLOSE:g}. Pass distant pairs to "
             f"closedform.conserved(pairs=...)."
         )
     left = int(np.sum(~near))

@@ -64,12 +64,12 @@ class GradientField:
         What was measured about the field, with its findings. A subset keeps that of the whole
         field.
     notes : tuple of str
-        What the extraction has to say.
+        What was decided during extraction, in sentences.
     units : Units or None
-        Those of the inputs, which every search of the field keeps to.
+        Those of the inputs; every search of the field respects them.
     is_signed : bool
-        Whether a direction and its opposite differ: it is the gradient of one latent, which grows
-        that way. The directions across a flow and those of several latents have any sign.
+        Whether the sign of a direction counts. It does for the gradient of one latent, which grows
+        that way, but not for directions across a flow or of several latents.
 
     Examples
     --------
@@ -113,14 +113,12 @@ class GradientField:
         units: UnitsLike | None = None,
         signed: bool = True,
     ) -> "GradientField":
-        """Build a field of gradients, however they were computed.
+        """Build a field from gradients, however they were computed.
 
-        Time and memory grow as the number of points. With more than 10,000, noise, curvature,
-        redundant inputs and the span of norms are estimated on 10,000 of them, always the same. A
-        relation between inputs that fewer than 3 in 10,000 points break may then pass for exact,
-        and the noise that can be told is that of 10,000 points
-        (``quality.noise_resolution_degrees``). Scales, rank, affine constraints, shares and
-        repeated points are those of all points.
+        Time and memory grow in proportion to the number of points. With more than 10,000, noise,
+        curvature, redundant inputs and the span of norms are estimated on 10,000 of them, always
+        the same; a relation between inputs that fewer than 3 in 10,000 points break may then pass
+        for exact. Everything else comes from all points.
 
         Parameters
         ----------
@@ -145,8 +143,8 @@ class GradientField:
         units : mapping of str to str, or Units, optional
             The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
         signed : bool
-            False if the gradients of one latent are known up to their signs only; those of several
-            latents have none that counts.
+            False if the gradients of one latent are known only up to sign. Signs never count for
+            several latents.
 
         Returns
         -------
@@ -176,8 +174,8 @@ class GradientField:
         if isinstance(tangent, TangentSpace):
             if constraints:
                 raise FieldError(
-                    "Constraints were stated beside a ready tangent space; build it with "
-                    "them, or pass one of both."
+                    "Both constraints and a ready tangent space were passed; build the space "
+                    "with the constraints, or pass only one of the two."
                 )
             space = tangent
         else:
@@ -217,7 +215,7 @@ class GradientField:
         constraints: Sequence[StatedConstraint] = (),
         notes: Sequence[str] = (),
     ) -> "GradientField":
-        """The field of all that a flow may conserve: the directions across its velocities.
+        """The field of everything that a flow may conserve: the directions across its velocities.
 
         The gradient of every conserved quantity lies inside it. The rank is one less than that of
         the data's tangent space, although a flow seldom has so many laws.
@@ -243,7 +241,7 @@ class GradientField:
         ShapeError
             If the shapes do not fit each other.
         FieldError
-            If there is one input only, or as in `from_arrays`.
+            If there is only one input, or as in `from_arrays`.
 
         Examples
         --------
@@ -375,8 +373,8 @@ class GradientField:
         return self if units is None else replace(self, units=as_units(units, self.names))
 
     def digest(self) -> str:
-        """A fingerprint of points, directions, weights and names: what was searched can be
-        recognised by it.
+        """A fingerprint of points, directions, weights and names, by which a result recognises its
+        field.
         """
         # Every stage asks, and arrays of a large field take seconds.
         if self in _DIGESTS:
@@ -389,7 +387,7 @@ class GradientField:
         return _DIGESTS[self]
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
-        """What the field holds beside concepts that are known; see
+        """What the field holds apart from known concepts; see
         `closedform.field.residual.field_modulo`.
         """
         from closedform.field.residual import field_modulo

@@ -43,7 +43,8 @@ def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> 
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ShapeError(f"The {what} are no array ({error}); pass rows of one length.") from error
+        message = f"The {what} are not an array ({error}); pass rows of one length."
+        raise ShapeError(message) from error
     if array.dtype.kind not in "fiub":
         raise FieldError(f"The {what} are of type {array.dtype}; pass real numbers.")
     # Numbers of higher precision may be too large; they become infinite, and that is told.
@@ -72,7 +73,7 @@ def check_range(values: FloatArray, what: str) -> None:
         raise FieldError(f"{bad} numbers of the {what} are nan or infinite; remove their rows.")
     if largest > LARGEST:
         raise FieldError(
-            f"The {what} reach {largest:.3g}, and {LARGEST:g} is allowed; use other units."
+            f"The {what} reach {largest:.3g}; at most {LARGEST:g} is allowed. Use other units."
         )
 
 

@@ -65,13 +65,13 @@ class TangentSpace:
             )
         if not 1 <= self.rank <= self.n_inputs:
             raise FieldError(
-                f"The tangent space has rank {self.rank} in {self.n_inputs} inputs; it is "
-                f"between 1 and that."
+                f"The tangent space has rank {self.rank} in {self.n_inputs} inputs; the rank must "
+                f"be between 1 and {self.n_inputs}."
             )
         defined = self.is_defined
         if defined is not None and (defined.ndim != 1 or defined.dtype != bool):
             raise ShapeError(
-                f"Where the space is defined is {defined.dtype} {defined.shape}; pass "
+                f"is_defined has type {defined.dtype} and shape {defined.shape}; pass "
                 f"booleans, one for each point."
             )
         if self.basis is not None:
@@ -126,8 +126,8 @@ class TangentSpace:
             )
         if self.basis is not None and not self.is_global and len(self.basis) != len(array):
             raise ShapeError(
-                f"There are {len(array)} covectors, and tangent spaces at {len(self.basis)} "
-                f"points; pass as many."
+                f"There are {len(array)} covectors, but tangent spaces at {len(self.basis)} "
+                f"points; pass one covector for each."
             )
         scaled = array * (scale if array.ndim == 2 else scale[:, None])
         if self.basis is None:

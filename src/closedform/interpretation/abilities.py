@@ -39,8 +39,8 @@ def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
     """
     if name not in _ABILITIES:
         raise AbilityError(
-            f"Nothing that is imported can do {name!r} with an answer; import "
-            f"closedform.report or closedform.reading, or get the answer "
-            "by closedform.interpret or closedform.load_interpretation."
+            f"{name!r} needs a module that is not imported; import closedform.report or "
+            "closedform.reading, or get the answer from closedform.interpret or "
+            "closedform.load_interpretation."
         )
     return _ABILITIES[name](*arguments, **keywords)

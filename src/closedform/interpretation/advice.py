@@ -41,4 +41,4 @@ def _steps(answer: "Interpretation") -> Iterator[str]:
         first = answer.structure.text.splitlines()[0]
         yield f"The search did see structure: {first} Read its parts with wrt=[...]."
     if answer.provenance.status == "time":
-        yield "The search ran out of time; answer.extend(60) goes on where it ended."
+        yield "The search ran out of time; answer.extend(60) continues it."

@@ -131,7 +131,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interpretation:
-    """The concept that a neuron encodes, and the evidence.
+    """The concept that a neuron encodes, and the evidence for it.
 
     Make one with `closedform.interpret` or `closedform.interpret_field`.
 
@@ -143,22 +143,23 @@ class Interpretation:
         The chosen formula, whatever the verdict; None if the search found nothing. For several
         latents the simplest.
     concepts : tuple of Expression
-        All that were read, one after the other, where there are several latents.
+        All that were read; more than one only for several latents.
     verdict : Verdict
-        For several latents the joint one; that on each concept is in `parts`.
+        For several latents the joint verdict; each concept's own is in `parts`.
     front : tuple of FrontEntry
-        Simplest first. This and the evidence for one concept below are empty for several latents:
-        look at `parts`.
+        The best formula at each complexity, simplest first. For several latents this and the
+        evidence below are empty; see `parts`.
     chosen, steepest_drop : int or None
         Places on the front: the concept's, and that of the paper's rule.
     choice_reason : str
     floor : float
-        The lowest misalignment that any formula of the front reaches.
+        The lowest misalignment on the front.
     alignment : Alignment or None
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-        Other formulas that come near, those that the field cannot tell from the concept first.
+        Other formulas that fit nearly as well, starting with those that the field cannot tell from
+        the concept.
     fit : Misfit or None
         The misalignment in its parts: noise, and what neighbours share.
     constants : tuple of ConstantEstimate
@@ -185,7 +186,7 @@ class Interpretation:
     seeds : SeedAgreement or None
         How many seeds lead to this formula, where several were asked for.
     origin : object
-        What `extend` goes on with; not saved.
+        What `extend` continues from; not saved.
     """
 
     names: tuple[str, ...]
@@ -227,7 +228,8 @@ class Interpretation:
     def latex(self) -> str:
         """The concepts as LaTeX source, one in a line, with their units where these are known.
 
-        Constants end where their errors begin; ``answer.concept.latex()`` has all digits.
+        Constants have as many digits as their errors justify; ``answer.concept.latex()`` has all
+        digits.
         """
         lines = []
         for formula in self._formulas:
@@ -238,7 +240,7 @@ class Interpretation:
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What to try after `none`, the likeliest first; empty for other verdicts."""
+        """What to try after `none`, most promising first; empty for other verdicts."""
         return next_steps(self) if self.verdict.status == "none" else ()
 
     @property
@@ -274,7 +276,7 @@ class Interpretation:
         save_interpretation(self, path)
 
     def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
-        """Go on where the search ended: a new answer, with seconds and evaluations of both.
+        """Continue the search: a new answer, with the seconds and evaluations of both.
 
         Parameters
         ----------
@@ -314,12 +316,11 @@ class Interpretation:
         return perform("plot_coefficients", self, ax=ax)
 
     def replace_in(self, model: Any, inputs: Any = None, **options: Any) -> Any:
-        """A copy of the network in which phi(formula) stands in the place of the neurons that were
-        read.
+        """A copy of the network with phi(formula) in place of the neurons that were read.
 
         Parameters
         ----------
-        model : torch.nn.Module, or a network of JAX
+        model : torch.nn.Module, or a JAX network
             It stays as it is.
         inputs : array or tensor, optional
             Points of the network's data: phi is fitted on half of them to the neurons' own values,

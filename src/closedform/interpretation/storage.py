@@ -27,7 +27,7 @@ def load_interpretation(path: str | Path) -> Interpretation:
     Raises
     ------
     StorageError
-        If the file is missing or something else.
+        If the file is missing, or is not such a file.
     """
     return FORMAT.load(path, _structured)
 

@@ -64,7 +64,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the concept can be defended.
+    """How well the evidence supports the concept.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Verdict:
     n_points : int or None
         How many different points of the field count; None if that is not known.
     alternatives : tuple of Expression
-        The forms that the field cannot tell from the concept; none if it is verified.
+        The formulas that the field cannot tell from the concept; empty if it is verified.
     """
 
     status: Status

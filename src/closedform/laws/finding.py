@@ -80,7 +80,7 @@ def conserved(
         From points (n, d) to velocities (n, d): a NumPy or JAX function or a `torch.nn.Module`; or
         the velocities at the points themselves.
     points : array_like, shape (n_points, n_inputs), optional
-        Where the flow or simulator is looked at; a few thousand.
+        Where the flow or simulator is evaluated; a few thousand.
     trajectories : array_like, shape (n_trajectories, n_times, n_inputs), optional
     times : array_like, shape (n_times,), optional
         Of the trajectories; 0, 1, 2 and so on by default.
@@ -101,7 +101,7 @@ def conserved(
         Seconds for the whole call after compilation.
     rng : int, Generator or None
     engine : str or Engine
-        What looks further where sums of terms are not enough.
+        What searches further if sums of terms are not enough.
     space : SearchSpace, optional
         What is known about the formulas.
     progress : bool, str, Progress or None
@@ -165,7 +165,7 @@ def _ready(
     if pairs is not None:
         return evidence_of_pairs(pairs, given)
     if points is None:
-        raise KeywordError(f"A {passed[0]} needs points to be looked at; pass points=(n, d).")
+        raise KeywordError(f"A {passed[0]} needs points; pass points of shape (n, d).")
     if flow is not None:
         return evidence_of_flow(flow, points, given)
     return evidence_of_simulator(simulator, points, given)

@@ -17,20 +17,20 @@ from closedform.laws.law_test import LawTest
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A quantity that a motion keeps, or nearly keeps.
+    """A quantity that a motion conserves, or nearly conserves.
 
     Attributes
     ----------
     concept : Expression
     verdict : Verdict
     change : ChangeParts
-        On rows that nothing was fitted to; 1 is as much as it varies.
+        On held-out rows; 1 is as much as the quantity varies.
     test : LawTest or None
         On held-out trajectories; None where there are none.
     drift : Drift or None
         In roll-outs of a flow or simulator, or along trajectories.
     interpretation : Interpretation or None
-        The evidence of directions; None where there are distant pairs only.
+        The evidence from directions; None if there are only distant pairs.
     """
 
     concept: Expression

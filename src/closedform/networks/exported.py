@@ -34,7 +34,7 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
         fixed_batch = _fixed_batch(program)
     except Exception as error:  # torch raises many kinds for a network that contradicts itself
         raise ModelFileError(
-            f"{file.name} describes a network that torch {torch.__version__} cannot lay out "
+            f"{file.name} describes a network that torch {torch.__version__} cannot build "
             f"({str(error)[:300]}). Export it again."
         ) from error
     if found:

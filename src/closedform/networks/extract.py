@@ -39,9 +39,9 @@ def extract_field(
     units: UnitsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
-    """Look at a neuron of a network: where it is evaluated, and in which direction it grows there.
+    """Extract the gradient field of a neuron: points, and the direction in which it grows at each.
 
-    The network is left exactly as it was, also after an error.
+    The network is left exactly as it was, even after an error.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _telling(inputs: Any) -> Iterator[None]:
         raise NetworkError(
             f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
             "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
-            "further arguments, and a function of tensors can stand around the network."
+            "further arguments, and you can wrap the network in a function of tensors."
         ) from error
 
 

@@ -194,8 +194,8 @@ class FunctionSource:
         array = array[None] if count is None else array
         if count is not None and array.shape[:1] != (count,):
             raise NeuronError(
-                f"{neuron}: the output has shape {array.shape} for {count} points; points "
-                f"come first."
+                f"{neuron}: the output has shape {array.shape} for {count} points; the "
+                f"first axis must count the points."
             )
         return pick(neuron, array, lambda direction, like: direction)
 

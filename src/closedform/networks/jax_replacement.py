@@ -101,8 +101,8 @@ def _overwritten(model: Any, neurons: Sequence[Neuron]) -> Callable[[Any, Any], 
         return jax.vmap(one)
     if layers - {"", "output"}:
         raise NeuronError(
-            f"{neurons[0]}: a layer can be replaced in networks of Flax (linen) and Equinox; of "
-            f"another function only the output. Pass such a network, or replace its output.",
+            f"{neurons[0]}: layers can be replaced in Flax (linen) and Equinox networks; in any "
+            f"other function only the output. Pass such a network, or replace its output.",
             neuron=str(neurons[0]),
         )
     function: Any = model

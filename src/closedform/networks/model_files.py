@@ -65,8 +65,8 @@ def load_model(
         holds. It takes nothing, or the path of the file, for files that say in their metadata how
         large the network is.
     allow_pickle : bool
-        Whether to unpickle. A pickled model runs any code that its maker put in it, so only for
-        files of your own.
+        Whether to unpickle. A pickled model runs any code that its maker put in it, so use this
+        only for your own files.
 
     Returns
     -------
@@ -100,9 +100,9 @@ def _loaded(file: Path, builder: str | None, allow_pickle: bool) -> LoadedModel:
         return _built(file, builder, lambda: _state_dict(file))
     if ending == ".onnx":
         raise ModelFileError(
-            f"{file.name}: ONNX files are not read, for the converters to torch cover only a part "
-            "of ONNX. Export the network with torch.export to a .pt2, or in Python pass a function "
-            "that runs the file (gradients by finite differences)."
+            f"{file.name}: ONNX files are not supported, because converters to torch cover only "
+            "part of ONNX. Export the network with torch.export to a .pt2, or in Python pass a "
+            "function that runs the file (gradients by finite differences)."
         )
     raise ModelFileError(
         f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; "
@@ -253,7 +253,7 @@ def _safetensors(file: Path) -> Mapping[str, Any]:
     try:
         return safetensors.load_file(str(file))
     except Exception as error:  # its own kind is not a public name in every version
-        message = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
+        message = f"{file.name} is damaged or not a .safetensors file ({error}). Write it again."
         raise ModelFileError(message) from error
 
 

@@ -181,7 +181,7 @@ def _from_tuple(selector: tuple[Any, ...]) -> Neuron:
     place, *rest = selector
     if ":" in place:
         raise NeuronError(
-            f"In the tuple {selector!r} the layer must stand without an index; got {place!r}.",
+            f"In the tuple {selector!r} the layer must be named without an index; got {place!r}.",
             neuron=place,
         )
     base = _from_text(place)

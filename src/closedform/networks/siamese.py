@@ -121,12 +121,12 @@ def train_siamese(
         Seed of the first weights and of the order of the triplets. The same seed gives the same
         network on the same machine.
     progress : Progress, optional
-        Whom to tell; nobody by default.
+        What shows progress; nothing by default.
     checkpoint : path, optional
         Where the state is kept while training, at the ends of epochs and at most every few seconds.
     resume : bool
-        Go on from the checkpoint if there is one; the result is the same, bit for bit, as without a
-        break.
+        Continue from the checkpoint if there is one; the result is the same, bit for bit, as
+        without an interruption.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def train_siamese(
     Raises
     ------
     ShapeError
-        If triplets are no array of that shape.
+        If triplets are not an array of that shape.
     TrainingError
         If a number is not finite, the loss becomes so, or the checkpoint belongs to another
         training.
@@ -145,7 +145,7 @@ def train_siamese(
     Warns
     -----
     ClosedformWarning
-        If a checkpoint cannot be written later; the training goes on.
+        If a checkpoint cannot be written later; training continues.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
         return build_siamese(SiameseOptions(**stored), n_inputs)
     except (OSError, KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
         raise ModelFileError(
-            f"{Path(path).name} is no file that TrainedSiamese.save wrote ({error}); write "
+            f"{Path(path).name} was not written by TrainedSiamese.save ({error}); write "
             f"your own builder for it."
         ) from error
 

@@ -54,8 +54,8 @@ class SiameseOptions:
         For 'contrast', the distance at which latents count as different, in units of their spread.
     final_resolution : float or None
         The resolution goes there from epoch to epoch by equal factors: a coarse one makes all
-        latents useful, a fine one exact. The network of the last epoch is kept then, for losses of
-        different resolutions say nothing about each other, and `stop_after` ends nothing.
+        latents useful, a fine one exact. The network of the last epoch is then kept, because losses
+        at different resolutions cannot be compared, and `stop_after` has no effect.
     stop_after : int or None
         End after this many epochs without a better loss.
     standardize : bool

@@ -180,11 +180,11 @@ class TrainingRun:
             fits = state["fingerprint"] == self.fingerprint()
         except Exception as error:  # torch raises many kinds for a file that it refuses
             raise TrainingError(
-                f"{file} is no checkpoint of a training ({error}); delete it, or name another."
+                f"{file} is not a training checkpoint ({error}); delete it, or name another."
             ) from error
         if not fits:
             raise TrainingError(
-                f"The checkpoint {file} is of a training with other options, triplets or seed. "
+                f"The checkpoint {file} is from training with other options, triplets or seed. "
                 "Delete it, name another, or pass resume=False to overwrite it."
             )
         self.module.load_state_dict(state["module"])

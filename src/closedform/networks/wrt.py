@@ -168,10 +168,9 @@ def _real(rows: Rows) -> list[Key]:
     if not found:
         kinds = {key: str(part.dtype) for key, part in rows.parts.items()}
         raise ExtractionError(
-            f"No input holds real numbers ({kinds}), so there is nothing to differentiate. Numbers "
-            "that happen to be whole are passed as floats: inputs.astype(float). For token or "
-            "class numbers, pass the embedded vectors to the part of the network behind the "
-            "embedding."
+            f"No input holds real numbers ({kinds}), so there is nothing to differentiate. Pass "
+            "whole numbers as floats: inputs.astype(float). For token or class numbers, pass the "
+            "embedded vectors to the part of the network after the embedding."
         )
     return found
 

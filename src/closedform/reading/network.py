@@ -70,11 +70,11 @@ def interpret(
     Parameters
     ----------
     model
-        As in `closedform.extract_field`, or a list of networks that were trained for the same
-        thing: what they have in common is read, and judged on each of them.
+        As in `closedform.extract_field`, or a list of networks trained for the same task: what they
+        have in common is read, and judged on each of them.
     neuron
-        As in `closedform.extract_field`: a list is several latents of one network. For several
-        networks it holds for each, or is a list of such lists, one for each network.
+        As in `closedform.extract_field`; a list means several latents. For several networks, one
+        selector for all of them, or a list of lists, one list for each network.
     inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command

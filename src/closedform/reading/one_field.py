@@ -59,20 +59,20 @@ def interpret_field(
     units: UnitsLike | None = None,
     seeds: int = 1,
 ) -> Interpretation:
-    """Read the closed-form concept of a gradient field, or one after another those of a field of
-    several latents.
+    """Read the closed-form concept of a gradient field, or all concepts of a field of several
+    latents.
 
-    It is `closedform.search`, `closedform.select` and `closedform.verify` in a row. The search gets
-    45% of the budget, and the verdict what is left.
+    This runs `closedform.search`, `closedform.select` and `closedform.verify` in turn. The search
+    gets 45% of the budget, and the verdict what is left.
 
     Parameters
     ----------
     field : GradientField
     engine : str or Engine
-        'auto', 'terms', 'evolution', or another.
+        'auto', 'structure', 'terms', 'evolution', or another.
     budget : float or Budget
-        Seconds for the whole call after compilation, or a `closedform.Budget`; one of evaluations
-        gives the same answer for the same seed, bit for bit.
+        Seconds for the whole call after compilation, or a `closedform.Budget`. A budget of
+        evaluations gives the same answer for the same seed, bit for bit.
     rng : int, Generator or None
         Seed; it is recorded in the answer.
     space : SearchSpace, optional
@@ -94,13 +94,13 @@ def interpret_field(
         The unit of each input, ``{"m": "kg", "v": "m/s"}``, unless the field has them already; see
         `closedform.Units`.
     seeds : int
-        How many seeds are tried, each with the whole budget, starting with `rng`; the answer is
-        what most of them lead to, and its ``seeds`` says how many these are.
+        How many seeds to try, each with the whole budget, starting with `rng`. The most common
+        answer is returned, and its ``seeds`` says how many agree.
 
     Returns
     -------
     Interpretation
-        ``answer.extend(30)`` goes on with its search.
+        ``answer.extend(30)`` continues its search.
     """
     required_kind(
         field,

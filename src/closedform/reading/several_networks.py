@@ -164,7 +164,7 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
         return fields[0]
     if len({field.names for field in fields}) != 1:
         raise ShapeError(
-            f"The networks have other inputs: {[field.names for field in fields]}; pass "
+            f"The networks have different inputs: {[field.names for field in fields]}; pass "
             f"fields of the same inputs."
         )
     if len({field.tangent.rank for field in fields}) != 1:

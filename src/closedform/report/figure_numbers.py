@@ -252,7 +252,7 @@ def thinned(count: int, limit: int) -> NDArray[np.int64]:
 def _pair(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
     """Both as arrays of one length."""
     if len(x) != len(y):
-        raise ReportError(f"A picture has {len(x)} values of x and {len(y)} of y; pass as many.")
+        raise ReportError(f"A picture has {len(x)} values of x and {len(y)} of y; pass pairs.")
     return np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
 
 

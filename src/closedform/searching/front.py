@@ -39,7 +39,7 @@ class Candidate:
 
     @property
     def n_fitted(self) -> int:
-        """How many of its numbers nobody would write."""
+        """How many of its numbers are fitted rather than plain."""
         return len(fitted_positions(self.expression.tree))
 
 

@@ -73,6 +73,6 @@ class SearchResult:
         Raises
         ------
         StorageError
-            If the file is missing or something else.
+            If the file is missing, or is not such a file.
         """
         return _FORMAT.load(path, lambda content: _FORMAT.structured(content, cls))

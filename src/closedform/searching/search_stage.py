@@ -44,7 +44,7 @@ def search(
     progress: ProgressLike = None,
     points: Sequence[int] | NDArray[np.integer] | None = None,
 ) -> SearchResult:
-    """Look for formulas whose gradients point as the field's do.
+    """Search for formulas whose gradients point the same way as the field's.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def search(
     space : SearchSpace, optional
         What is known about the formula.
     engine : str or Engine
-        'auto', 'terms', 'evolution', the name of an installed engine, or an engine with its
-        options.
+        'auto', 'structure', 'terms', 'evolution', the name of another installed engine, or an
+        engine object.
     budget : float or Budget
-        Seconds after compilation, or a `Budget`; one of evaluations gives the same result for the
-        same seed, bit for bit.
+        Seconds after compilation, or a `Budget`. A budget of evaluations gives the same result for
+        the same seed, bit for bit.
     rng : int, Generator or None
         Seed.
     progress : bool, str, Progress or None

@@ -40,29 +40,27 @@ class SearchSpace:
     Attributes
     ----------
     operators : sequence of str or Operator
-        Operators that may occur, by name or as `closedform.Operator` objects. What pyoperon does
-        not have (`docs/operators.md`), such as every operator of your own, is left to the term
-        search.
+        Operators that may occur, by name or as `closedform.Operator` objects. Those that pyoperon
+        lacks (`docs/operators.md`), including all your own, are left to the term search.
     max_complexity : int
         Largest complexity on the front.
     max_degree : int
         Largest total degree of the monomials in the term search.
     nesting : mapping of str to sequence of str
-        For a function the functions that may not occur inside it; ``{"sin": ["sin", "cos"]}``.
+        For each function, the functions that may not occur inside it; ``{"sin": ["sin", "cos"]}``.
     inside : mapping of str to sequence of str
-        For a function the only inputs that may occur inside it; ``{"exp": ["x"]}``.
+        For each function, the only inputs that may occur inside it; ``{"exp": ["x"]}``.
     max_power : float
         Largest absolute value of a constant exponent.
     variable_exponents : bool
-        Whether inputs may stand in exponents, as in ``2**x`` or ``x**y``; ``exp`` is another
-        matter.
+        Whether inputs may occur in exponents, as in ``2**x`` or ``x**y``; ``exp`` is not affected.
     guesses : sequence of Expression or str
         Expressions to start from; their parts enter the term library.
     terms : sequence of Expression or str
         Terms to add to the term library.
     templates : sequence of str
-        Forms of which the answer has one: unknown functions of named inputs, joined by ordinary
-        operators and functions; ``["f(x) + g(v)"]``. See `closedform.searching.template`.
+        Forms, one of which the answer must have: unknown functions of named inputs, joined by
+        ordinary operators and functions; ``["f(x) + g(v)"]``. See `closedform.searching.template`.
     costs : Costs
         What each node costs.
     legality : Legality or None

@@ -56,7 +56,7 @@ class Selection:
         Raises
         ------
         StorageError
-            If the file is missing or something else.
+            If the file is missing, or is not such a file.
         """
         return _FORMAT.load(path, lambda content: _FORMAT.structured(content, cls))
 
@@ -89,7 +89,7 @@ def select(
     Raises
     ------
     ChoiceError
-        If the rule is unknown, no contender meets it, or the result is another field's.
+        If the rule is unknown, no contender meets it, or the result belongs to another field.
 
     Examples
     --------

@@ -18,17 +18,17 @@ from closedform.searching.portfolio import NOISE_FACTOR
 @checked_constructor
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Limits of the reading of one neuron, in evaluations, so that the answer does not depend on
-    the machine or its load.
+    """How much to spend on one neuron, in evaluations, so that the answer does not depend on the
+    machine or its load.
 
     Attributes
     ----------
     terms : int
-        For the first reading, by the term search alone; 0 leaves it out.
+        For the first reading, by the term search alone; 0 skips it.
     evaluations : int
-        For the second one, by both engines; 0 leaves it out.
+        For the second reading, by `engine`; 0 skips it.
     engine : str
-        Of the second one: auto, evolution, or another.
+        Of the second reading: auto, evolution, or another.
     rule : str or int
         How the concept is chosen; see `closedform.interpret_field`.
 

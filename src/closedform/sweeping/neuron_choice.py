@@ -71,15 +71,15 @@ def layer_width(model: Any, inputs: Any, layer: str, options: OptionKeywords | N
     place = parse_neuron(layer)
     if place.index:
         raise NeuronError(
-            f"{layer!r} names a neuron; give the layer's path alone, and neurons= beside it.",
+            f"{layer!r} names a neuron; pass the layer's path alone, and the neurons as neurons=.",
             neuron=layer,
         )
     open_source(model, inputs, replace(place, function=look), **(options or {}))
     shape = shapes[0] if shapes else ()
     if len(shape) != 2:
         raise NeuronError(
-            f"The output of {layer!r} has shape {shape}, with positions beside units. Say which "
-            "neurons: neurons=['0,mean', '1,mean'] takes channels over all positions.",
+            f"The output of {layer!r} has shape {shape}, with positions as well as units. Say "
+            "which neurons: neurons=['0,mean', '1,mean'] takes channels over all positions.",
             neuron=layer,
         )
     return shape[1]
@@ -99,7 +99,7 @@ def parse_range(text: str) -> slice | list[str]:
         return slice(*(int(part) if part.strip() else None for part in text.split(":")))
     except (TypeError, ValueError) as error:
         raise NeuronError(
-            f"{text!r} is no range of neurons; write START:STOP, such as 0:4096.", neuron=text
+            f"{text!r} is not a range of neurons; write START:STOP, such as 0:4096.", neuron=text
         ) from error
 
 

@@ -53,9 +53,9 @@ def sweep(
     """Read the concept of every neuron of a layer, or of several layers, and keep the results in a
     store.
 
-    Results are the same for the same seed, bit for bit, with any executor and on any load. A run
-    that was interrupted goes on where it stopped. Dead neurons, and neurons that are like another
-    one, are not searched.
+    Results are the same for the same seed, bit for bit, with any executor and on any load. An
+    interrupted run resumes where it stopped. Dead neurons, and neurons that repeat another one, are
+    not searched.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def sweep(
         Which units of each layer; None for all of a flat one. Texts such as ``"3,mean"`` where a
         layer has positions.
     executor : None, int, str, concurrent.futures.Executor or distributed.Client
-        Where neurons are read: None here, one after another; a number starts local processes; text
-        is the address of a Dask scheduler. Workers must see the store's path.
+        Where neurons are read: None means in this process, one after another; a number starts local
+        processes; text is the address of a Dask scheduler. Workers must see the store's path.
     store : str, Path or ResultStore
         A path of fsspec, such as ``results`` or ``s3://bucket/run``; a missing store is started.
     resume : bool
-        Whether a store that holds results may be used; what is in it is not done again.
+        Whether a store that already holds results may be used; these are not done again.
     effort : Effort, optional
         What is spent on a neuron, in evaluations.
     limits : Limits, optional
@@ -81,11 +81,11 @@ def sweep(
     retry_failed : bool
         Whether neurons that failed in an earlier run are tried again.
     keep_fields : bool
-        Whether the gradients of a block stay on the store when all its neurons are done.
+        Whether the gradients of a block stay in the store when all its neurons are done.
     rng : int, Generator or None
         Seed of points and searches.
     watcher : Watcher, optional
-        Whom to tell how far the run is.
+        An object that is told how far the run is.
     **options
         As in `closedform.extract_field`.
 
@@ -100,8 +100,8 @@ def sweep(
     StorageError
         If the store holds results and `resume` is False.
     WorkersLostError
-        If workers or scheduler are gone for good; what is done is in the store, and the same call
-        resumes.
+        If workers or scheduler are lost for good; finished results are in the store, and the same
+        call resumes.
 
     Examples
     --------

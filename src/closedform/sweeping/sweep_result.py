@@ -29,13 +29,13 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The results of a sweep, which are in its store.
+    """The results of a sweep, kept in its store.
 
     Attributes
     ----------
     store : ResultStore
     counts : dict
-        Neurons in all, done before, and by this run: verified, ambiguous, approximate, none and
+        Neurons in total, done before, and from this run: verified, ambiguous, approximate, none and
         failed.
     seconds : float
         Time of this run.
@@ -61,7 +61,8 @@ class Sweep:
         *,
         degrees: float = MATERIAL_DEGREES,
     ) -> "Families":
-        """The neurons grouped by form, with their constants in one gauge as functions of an index.
+        """The neurons grouped by form, with their constants, scaled alike, as functions of an
+        index.
 
         Parameters
         ----------
@@ -69,7 +70,7 @@ class Sweep:
             What the constants are functions of: a number for each neuron by name, or for the unit
             of that number; None takes the number of the unit.
         degrees : float
-            An angle that matters to nobody: a neuron belongs to a form that is as near.
+            An angle too small to matter: a neuron belongs to any form within it.
 
         Returns
         -------

@@ -34,7 +34,7 @@ class Units:
     inputs : mapping of str to str, Unit, or object of pint or astropy
         The unit of each input; ``"1"`` for a pure number. One that is not named may have any.
     constants : mapping of str to str, pair or quantity
-        Numbers of nature that the formula may hold: ``{"c": "299792458 m/s"}``.
+        Constants of nature that may occur in the formula: ``{"c": "299792458 m/s"}``.
     pure_numbers : bool
         Whether fitted constants must be pure numbers, or products of powers of the known
         constants.
@@ -70,7 +70,7 @@ class Units:
         object.__setattr__(self, "pure_numbers", bool(pure_numbers))
 
     def check_inputs(self, names: Sequence[str]) -> None:
-        """Make sure that every unit is one of an input.
+        """Make sure that every unit belongs to an input.
 
         Raises
         ------

@@ -64,24 +64,25 @@ def verify(
     Parameters
     ----------
     formula : str, Expression or Selection
-        A selection is judged on the points that its search has not seen. A formula of your own is
-        judged on all points, with its constants as they are.
+        A selection is judged on the points that its search has not seen. Your own formula is judged
+        on all points, with its constants as given.
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
         What the formula is compared with. 'auto' searches (for a selection halves of the data,
-        for a formula the whole), and makes rivals of the formula itself. None looks for nothing;
-        checks that need other formulas are then not made, and the verdict says so. A list of
-        formulas is compared as it is, and no others are made.
+        for a formula the whole), and makes rivals of the formula itself. None compares with
+        nothing; checks that need other formulas are then not made, and the verdict says so. If you
+        pass a list, only its formulas are compared.
     checks : sequence of Check, optional
-        Further checks beside the built-in ones; see `closedform.verification.checks.Check`.
+        Checks in addition to the built-in ones; see `closedform.verification.checks.Check`.
     thresholds : Thresholds, optional
-        Where the verdict's lines are.
+        Where the verdict draws its lines.
     budget : float or Budget
         For searches, after compilation.
     rng : int, Generator or None
         Seed.
     engine, space
-        What searches; the selection's own engine, or 'auto', and the usual space by default.
+        Engine and space of the searches; by default the selection's own engine, or 'auto', and the
+        usual space.
     rule : optional
         As in `closedform.select`; the selection's own by default.
     hypothesis : str or Expression, optional

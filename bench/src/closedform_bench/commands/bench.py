@@ -22,11 +22,11 @@ WIDEST_NAME = 22
 def bench(
     more: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[...]", help="Further names or numbers after these."),
+        typer.Argument(metavar="[...]", help="More names or seeds, after --systems or --seeds."),
     ] = None,
     suite: Annotated[
         Literal["paper", "invariants", "controls", "speed", "feynman", "random", "verdict"],
-        typer.Option(help="What is read."),
+        typer.Option(help="What to run."),
     ] = "invariants",
     track: Annotated[
         Literal["field", "exact", "network", "flow", "pairs"] | None,
@@ -36,45 +36,43 @@ def bench(
         float, typer.Option(metavar="N", min=0, help="Degrees in gradients, per cent in motions.")
     ] = 0.0,
     systems: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Names, with commas; all by default.")
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Names separated by commas; default: all."),
     ] = None,
     seeds: Annotated[
         list[str] | None,
         typer.Option(metavar="SEEDS", help="0,1 or 0:3 (invariants, controls, paper)."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Of feynman, random and verdict.")
+        int, typer.Option(metavar="N", min=0, help="Seed of feynman, random and verdict.")
     ] = 0,
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="Cases.")] = 60,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="Number of cases.")] = 60,
     start: Annotated[int, typer.Option(metavar="N", min=0, help="First case (verdict).")] = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
         Literal["closedform", "direct regression", "implicit regression"],
-        typer.Option(
-            help="Who reads the systems of the suite invariants; the others are baselines."
-        ),
+        typer.Option(help="What reads the suite invariants; all but closedform are baselines."),
     ] = "closedform",
     store: Annotated[
         Path | None,
         typer.Option(
-            help="Keep every result here, and do nothing twice: what was interrupted goes on."
+            help="Keep results here; an interrupted run resumes, and nothing is done twice."
         ),
     ] = None,
     networks: Annotated[
-        Path | None,
-        typer.Option(help="Where trained networks are kept; a cache folder by default."),
+        Path | None, typer.Option(help="Where to keep trained networks; default: a cache folder.")
     ] = None,
     processor: Annotated[
-        bool, typer.Option("--processor", help="Count seconds of the processor.")
+        bool, typer.Option("--processor", help="Count processor seconds, not the clock.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the benchmark.
 
-    Exit code 0 if it was done and no law is false, 1 if one is.
+    Exit code 0 if it finished without a false law, 1 if a law is false.
 
     \b
-    Example:
+    Examples:
       closedform bench --systems kepler,sir --noise 1 --json
       closedform bench --suite random --seed 4711 --count 20 --processor
       closedform bench --suite verdict --systems networks --store runs

@@ -30,10 +30,10 @@ def reproduce(
         ),
     ] = "checkpoint",
     baseline: Annotated[
-        bool, typer.Option("--baseline", help="Also regress the latent on the inputs directly.")
+        bool, typer.Option("--baseline", help="Also fit the latent's values by direct regression.")
     ] = False,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds for each experiment.")] = 4.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of data, training and search.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of data, training and search.")] = 0,
     networks: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where trained networks are kept.")
     ] = None,
@@ -44,7 +44,8 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's twelve experiments.
 
-    Exit code 0 if all that are asked for are recovered, 1 if not, 3 if files could not be written.
+    Exit code 0 if all experiments asked for are recovered, 1 if not, 3 if files could not be
+    written.
 
     \b
     Examples:

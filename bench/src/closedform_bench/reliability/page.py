@@ -28,15 +28,14 @@ KINDS: tuple[TrialKind, ...] = (
 
 HEAD = """# Reliability
 
-A command tries to break the package and writes this page from the record of its trials. Every trial
-has a number, which is its seed, so each can be run again; a run that was stopped goes on where it
-was.
+This page is written by a command that tries to break the package. Every trial can be repeated by
+its number, which is its seed, and an interrupted run resumes.
 
     python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
 
-`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. Short forms of
-most kinds are in the test suite. A trial fails if anything but the stated outcomes happens: another
-error, a changed network, a lost file, a late answer.
+`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. A trial fails if
+anything but the stated outcomes happens: another error, a changed network, a lost file, a late
+answer. The test suite has short forms of most kinds.
 
 | kind | what is tried, and what must hold | done | full | outcomes | failed |
 | --- | --- | ---: | ---: | --- | ---: |

@@ -106,7 +106,7 @@ def _reason_against(entry: zipfile.ZipInfo) -> str | None:
 
 def _broken(name: str, reason: str) -> ModelFileError:
     return ModelFileError(
-        f"{name} is no file of torch.export.save or of torch.save: {reason}. "
-        "Neither writes anything of the kind, so it was changed or damaged on its way. Get it "
-        f"again, or save it again with torch. {TRUSTED}"
+        f"{name} is not a file as torch.export.save or torch.save writes it: {reason}. "
+        "It was changed or damaged on the way. Get it again, or save it again with torch. "
+        f"{TRUSTED}"
     )

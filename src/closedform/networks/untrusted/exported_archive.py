@@ -130,7 +130,7 @@ def _later_layouts(entries: Mapping[str, bytes], name: str) -> dict[str, bytes]:
         if not _KNOWN.fullmatch(entry):
             raise _unknown_entry(name, entry)
     if entries.get("archive_format") != b"pt2" or entries.get("byteorder", b"little") != b"little":
-        raise _not_exported(name, "its format or byte order is another")
+        raise _not_exported(name, "its format or byte order is not supported")
     if "models/model.json" not in entries:
         raise _not_exported(name, "it holds no network under the name 'model'")
     _check_sample(entries.get("data/sample_inputs/model.pt", b""), name)
@@ -168,7 +168,7 @@ def _payloads(
     """The tensors of a folder: a configuration and raw bytes, or one pickle."""
     pickled, config = f"{folder}model.pt", f"{folder}{config_name}"
     if (pickled in entries) == (config in entries):
-        raise _not_exported(name, f"it says nothing, or two things, of {folder}")
+        raise _not_exported(name, f"it describes {folder} twice, or not at all")
     if pickled in entries:
         return {pickled: _written_again(entries[pickled], name)}
     checked = _checked_config(entries[config])
@@ -234,7 +234,7 @@ def _mark(payload: bytes, name: str) -> bytes:
 
 
 def _not_exported(name: str, reason: str) -> ModelFileError:
-    return ModelFileError(f"{name} is no file of torch.export.save: {reason}. Export it again.")
+    return ModelFileError(f"{name} is not from torch.export.save: {reason}. Export it again.")
 
 
 def _unknown_entry(name: str, entry: str) -> ModelFileError:

@@ -63,7 +63,7 @@ class FileContent:
     tensors : tuple of FilePart
         Arrays and tensors, as far as the file names them.
     imports : tuple of str
-        What unpickling it would import; to import is to be able to run.
+        What unpickling it would import, and so could run.
     refusal : str
         Why closedform does not open it; empty if it does.
     """
@@ -256,7 +256,7 @@ def _safetensors(file: Path) -> FileContent:
         metadata = header.get("__metadata__") or {}
         entries = [FilePart(str(key), f"{str(value)[:60]!r}") for key, value in metadata.items()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        refusal = f"{file.name} is damaged or no .safetensors ({error}). Write it again."
+        refusal = f"{file.name} is damaged or not a .safetensors file ({error}). Write it again."
         return FileContent("unknown", _size(file), refusal=refusal)
     refusal = _refusal(_check_safetensors, file)
     kind = "weights as .safetensors"
@@ -286,7 +286,7 @@ def _arrays(file: Path) -> FileContent:
     except DamagedFileError as error:
         return FileContent("data", _size(file), refusal=str(error))
     except Exception as error:  # NumPy, zipfile and zlib each have their own kinds
-        refusal = f"{file.name} is no .npz of plain arrays ({error})."
+        refusal = f"{file.name} is not an .npz of plain arrays ({error})."
         return FileContent("unknown", _size(file), refusal=refusal)
     names = {array.name for array in arrays}
     kind = "gradient field" if "header" in names and "points" in names else "data"

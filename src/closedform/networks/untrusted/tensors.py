@@ -90,7 +90,7 @@ def read_tensors(source: Any, *, name: str) -> Any:
     entries = read_archive(source, name=name)
     folder, pickle = pickled_part(entries, name=name)
     if entries.get(f"{folder}/byteorder", b"little") != b"little":
-        raise ModelFileError(f"{name} is big-endian; save it again on a usual machine.")
+        raise ModelFileError(f"{name} is big-endian; save it again on a little-endian machine.")
     try:
         return _TensorReader(entries, folder).value(pickle.value)
     except (

@@ -24,9 +24,9 @@ class TermSearch:
     max_terms : int
         Largest number of terms in a sum.
     width : int
-        Supports that each step of the beam search goes on with.
+        Supports that each step of the beam search keeps.
     per_complexity : int
-        Supports of each complexity that it goes on with besides.
+        Supports of each complexity that it keeps in addition.
     stages : tuple of int
         Sizes of the libraries that are searched one after the other, until one fits perfectly.
     n_points : int

@@ -101,7 +101,13 @@ def test_one_energy_cannot_show_that_it_is_kept_and_that_is_said():
 def test_a_simulator_that_loses_energy_is_told_by_how_much():
     turn = np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]]) * (1 - 1e-4)
     points = np.random.default_rng(6).uniform(-1, 1, (300, 2))
-    found = find(simulator=lambda x: x @ turn.T, points=points, laws=["x**2 + v**2"], horizon=63, space=SQUARES)
+    found = find(
+        simulator=lambda x: x @ turn.T,
+        points=points,
+        laws=["x**2 + v**2"],
+        horizon=63,
+        space=SQUARES,
+    )
     law = next(law for law in found.laws if same(law, "x**2 + v**2"))
     assert law.drift is not None
     assert law.drift.total == pytest.approx(100 * ((1 - 1e-4) ** (2 * 63) - 1), rel=0.05)

@@ -63,7 +63,9 @@ def test_a_concept_outside_the_library_is_left_to_evolution():
     pytest.importorskip("pyoperon")
     known = KnownField("x**y + x*y", ("x", "y"), 0.5, 2.0)
     space = SearchSpace(variable_exponents=True)
-    result = search(known.field(np.random.default_rng(1)), space=space, evaluations=40_000, target=1e-11)
+    result = search(
+        known.field(np.random.default_rng(1)), space=space, evaluations=40_000, target=1e-11
+    )
     best = result.front.best
     assert best is not None
     assert best.misalignment < 1e-10

@@ -166,7 +166,7 @@ def test_false_structure_costs_time_and_no_answer(monkeypatch):
     field = field_of("x*y + z**2", "xyz")
     with processor_seconds():
         result = Portfolio().search(
-            field, SearchSpace(), Budget(seconds=12.0), np.random.default_rng(0), Silent()
+            field, SearchSpace(), Budget(seconds=4.0), np.random.default_rng(0), Silent()
         )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-10

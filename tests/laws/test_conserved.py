@@ -62,7 +62,7 @@ def test_distant_pairs_need_no_directions():
 
 
 def test_noise_is_told_from_a_change():
-    found = find(pairs=swings(900, 2, np.random.default_rng(3), noise=0.01))
+    found = find(pairs=swings(900, 2, np.random.default_rng(3), noise=0.01), space=SQUARES)
     law = found.verified[0]
     points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     direction = law.concept.gradient(points)
@@ -92,7 +92,7 @@ def test_friction_leaves_no_law():
 
 def test_one_energy_cannot_show_that_it_is_kept_and_that_is_said():
     states = swings(20, 30, np.random.default_rng(5), largest=1.001, least=0.999)
-    found = find(trajectories=states)
+    found = find(trajectories=states, space=SQUARES)
     assert not any(same(law, "x**2 + v**2") for law in found.verified)
     assert "x**2 + v**2" in found.warnings[0]
     assert "Vary the initial conditions" in found.warnings[0]

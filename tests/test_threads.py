@@ -45,7 +45,7 @@ def test_every_engine_searches_with_one(engine):
     field = cf.GradientField.from_arrays(points, rng.normal(size=(100, 2)), names=["x", "v"])
     with threadpool_limits(2, user_api="blas"):
         get_engine(engine).search(
-            field, cf.SearchSpace(), cf.Budget(seconds=2), np.random.default_rng(0), Watching()
+            field, cf.SearchSpace(), cf.Budget(seconds=1), np.random.default_rng(0), Watching()
         )
     assert seen
     assert all(threads == {1} for threads in seen)

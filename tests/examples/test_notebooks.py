@@ -24,9 +24,9 @@ CONCEPTS = {
 The notebooks do not know.
 """
 
-BY_HAND = {name for name in CONCEPTS if name not in ("01_siamese", "08_jax")}
-"""Notebooks whose kinds of networks have tests of their own; those of torch and of JAX that take
-least are run always.
+BY_HAND = {name for name in CONCEPTS if name != "01_siamese"}
+"""Notebooks whose kinds of networks have tests of their own; the one that takes least is run
+always.
 """
 
 TOLERANCES = {"07_sparse_autoencoder": 5e-3}

@@ -5,6 +5,8 @@ import closedform as cf
 from closedform.keywords import KeywordError
 
 NAMES = ["x", "v"]
+SQUARES = cf.SearchSpace(operators=["add", "mul"], max_degree=2)
+"""Room enough for the energy of an oscillator, where a test is not about the search."""
 
 
 def oscillator(points):
@@ -38,10 +40,16 @@ def test_a_flow_has_its_energy_and_no_room_for_more():
     assert abs(drift.total) < 1e-4
 
 
-def test_trajectories_have_it_too_and_the_law_test_is_made():
-    found = find(trajectories=swings(30, 40, np.random.default_rng(1)), times=np.linspace(0, 7, 40))
-    assert same(found.verified[0], "x**2 + v**2")
-    test = found.verified[0].test
+@pytest.fixture(scope="module")
+def swinging():
+    """The laws of some trajectories."""
+    states = swings(30, 40, np.random.default_rng(1))
+    return find(trajectories=states, times=np.linspace(0, 7, 40))
+
+
+def test_trajectories_have_it_too_and_the_law_test_is_made(swinging):
+    assert same(swinging.verified[0], "x**2 + v**2")
+    test = swinging.verified[0].test
     assert test is not None
     assert test.high < 1e-6
     assert test.n_orbits == 10
@@ -54,7 +62,7 @@ def test_distant_pairs_need_no_directions():
 
 
 def test_noise_is_told_from_a_change():
-    found = find(pairs=swings(900, 2, np.random.default_rng(3), noise=0.01))
+    found = find(pairs=swings(900, 2, np.random.default_rng(3), noise=0.01), space=SQUARES)
     law = found.verified[0]
     points = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     direction = law.concept.gradient(points)
@@ -74,7 +82,7 @@ def test_friction_leaves_no_law():
         names=NAMES,
         rng=0,
         budget=3,
-        space=cf.SearchSpace(operators=["add", "mul"], max_degree=2),
+        space=SQUARES,
         engine="terms",
         progress=False,
     )
@@ -84,7 +92,7 @@ def test_friction_leaves_no_law():
 
 def test_one_energy_cannot_show_that_it_is_kept_and_that_is_said():
     states = swings(20, 30, np.random.default_rng(5), largest=1.001, least=0.999)
-    found = find(trajectories=states)
+    found = find(trajectories=states, space=SQUARES)
     assert not any(same(law, "x**2 + v**2") for law in found.verified)
     assert "x**2 + v**2" in found.warnings[0]
     assert "Vary the initial conditions" in found.warnings[0]
@@ -93,7 +101,13 @@ def test_one_energy_cannot_show_that_it_is_kept_and_that_is_said():
 def test_a_simulator_that_loses_energy_is_told_by_how_much():
     turn = np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]]) * (1 - 1e-4)
     points = np.random.default_rng(6).uniform(-1, 1, (300, 2))
-    found = find(simulator=lambda x: x @ turn.T, points=points, laws=["x**2 + v**2"], horizon=63)
+    found = find(
+        simulator=lambda x: x @ turn.T,
+        points=points,
+        laws=["x**2 + v**2"],
+        horizon=63,
+        space=SQUARES,
+    )
     law = next(law for law in found.laws if same(law, "x**2 + v**2"))
     assert law.drift is not None
     assert law.drift.total == pytest.approx(100 * ((1 - 1e-4) ** (2 * 63) - 1), rel=0.05)
@@ -148,9 +162,8 @@ def test_the_same_seed_gives_the_same_answer():
     assert [str(law) for law in first.laws] == [str(law) for law in second.laws]
 
 
-def test_the_drift_is_drawn():
+def test_the_drift_is_drawn(swinging):
     pytest.importorskip("matplotlib")
-    found = find(trajectories=swings(30, 40, np.random.default_rng(1)))
-    axes = found.plot_drift()
+    axes = swinging.plot_drift()
     assert axes.get_ylabel() == "change (%)"
-    assert len(axes.lines) == len(found.laws) + 1
+    assert len(axes.lines) == len(swinging.laws) + 1

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flax import linen, nnx
 
+import closedform as cf
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.sources import extract_samples
 
@@ -201,3 +202,15 @@ def test_layers_of_a_plain_function_do_not_exist() -> None:
 def test_whole_numbers_have_no_gradient() -> None:
     with pytest.raises(ExtractionError, match="no gradient"):
         extract_samples(lambda x: jnp.argmax(x), POINTS, 0)
+
+
+def test_a_function_of_jax_is_read():
+    def network(x):
+        return jnp.exp(-jnp.sqrt(x[:, :1] ** 2 - x[:, 1:] ** 2))
+
+    mass, p = np.random.default_rng(0).uniform([0.5, -2], [2, 2], (400, 2)).T
+    points = np.stack([np.sqrt(mass**2 + p**2), p], axis=1)
+    few = cf.Budget(evaluations=500)
+    found = cf.interpret(network, points, 0, names=["E", "p"], engine="terms", budget=few, rng=0)
+    assert found.verdict.status == "verified"
+    assert cf.same_concept(str(found.concept), "E**2 - p**2", ["E", "p"])

@@ -6,6 +6,7 @@ from inspect import signature
 
 import pytest
 
+import closedform.report  # noqa: F401  gives answers their abilities
 from closedform.interpretation import abilities
 from closedform.interpretation.abilities import AbilityError
 

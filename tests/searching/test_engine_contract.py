@@ -7,7 +7,7 @@ from closedform.testing.engine_contract import EngineContract
 
 
 class TestTerms(EngineContract):
-    evaluations = 600
+    evaluations = 300
 
     @pytest.fixture
     def engine(self):
@@ -22,7 +22,7 @@ class TestEvolution(EngineContract):
 
 
 class TestPortfolio(EngineContract):
-    evaluations = 6000
+    evaluations = 3000
 
     @pytest.fixture
     def engine(self):
@@ -30,7 +30,7 @@ class TestPortfolio(EngineContract):
 
 
 class TestStructure(EngineContract):
-    evaluations = 4000
+    evaluations = 2000
 
     @pytest.fixture
     def engine(self):

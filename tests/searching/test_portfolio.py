@@ -4,7 +4,7 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,9 @@ def test_a_concept_outside_the_library_is_left_to_evolution():
     pytest.importorskip("pyoperon")
     known = KnownField("x**y + x*y", ("x", "y"), 0.5, 2.0)
     space = SearchSpace(variable_exponents=True)
-    result = search(known.field(np.random.default_rng(1)), space=space, evaluations=40_000)
+    few_terms = replace(SMALL, first=0.02)
+    field = known.field(np.random.default_rng(1))
+    result = search(field, space=space, engine=few_terms, evaluations=40_000, target=1e-11)
     best = result.front.best
     assert best is not None
     assert best.misalignment < 1e-10
@@ -193,7 +195,7 @@ class Recorder:
         self.closed += 1
 
 
-@pytest.mark.parametrize("limits", [{"evaluations": 4000}, {"seconds": 6.0}])
+@pytest.mark.parametrize("limits", [{"evaluations": 1000}, {"seconds": 3.0}])
 def test_progress_is_one_bar_over_the_whole_budget(limits):
     pytest.importorskip("pyoperon")
     recorder = Recorder()
@@ -215,7 +217,7 @@ def test_progress_is_one_bar_over_the_whole_budget(limits):
 def test_progress_shows_no_expression_in_other_inputs_than_the_users():
     recorder = Recorder()
     field = KnownField("atan(x - 3*y)*z + atan(z)", NAMES).field(np.random.default_rng(4))
-    result = search(field, progress=recorder, evaluations=3000)
+    result = search(field, progress=recorder, evaluations=1000)
     shown = [text for snapshot in recorder.seen for _, text in snapshot.details]
     assert len(result.statistics["steps"]) > 2
     assert shown
@@ -262,7 +264,7 @@ Portfolio().search(field, space, Budget(evaluations=500), np.random.default_rng(
 for _ in range(3):
     print("searching", flush=True)
     rng = np.random.default_rng(0)
-    result = Portfolio().search(field, space, Budget(seconds=12), rng, Silent())
+    result = Portfolio().search(field, space, Budget(seconds=6), rng, Silent())
     print(result.status, len(result.front), flush=True)
 """
 
@@ -276,7 +278,7 @@ def test_a_real_ctrl_c_ends_the_search_within_a_second():
         [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        for wait in (0.7, 2.0, 4.5):
+        for wait in (0.4, 1.0, 2.3):
             assert process.stdout.readline() == "searching\n"
             time.sleep(wait)
             pressed = time.perf_counter()

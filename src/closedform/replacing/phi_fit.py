@@ -197,17 +197,12 @@ def _formula_of(text: str) -> Callable[[FloatArray, FloatArray], FormulaPhi]:
 
     def fit(concept: FloatArray, latent: FloatArray) -> FormulaPhi:
         formula = _open(text, letters)
-        values = np.full(len(letters), np.nan)
-        for start in _starts(concept, latent, len(letters)):
-            found = _least_squares(formula, start, concept, latent)
-            if found is not None and (
-                np.isnan(values[0])
-                or _error(formula, found, concept, latent)
-                < _error(formula, values, concept, latent)
-            ):
-                values = found
-        kept = values if np.isfinite(values).all() else np.zeros(len(values))
-        return FormulaPhi(OpenFormula(formula.written(kept.tolist()), formula.positions))
+        fits = [
+            _least_squares(formula, bend, concept, latent)
+            for bend in _bends(concept, len(letters) - 2)
+        ]
+        values = min(fits, key=lambda numbers: _error(formula, numbers, concept, latent))
+        return FormulaPhi(OpenFormula(formula.written(values.tolist()), formula.positions))
 
     return fit
 
@@ -225,26 +220,37 @@ def _is_letter(token: Token) -> TypeGuard[Variable]:
     return isinstance(token, Variable) and token.index > 0
 
 
-def _starts(concept: FloatArray, latent: FloatArray, count: int) -> list[FloatArray]:
-    """Where a fit begins; the bent forms with a bend to either side over the concept's spread."""
-    middle, reach = latent.mean(), np.ptp(latent)
+def _bends(concept: FloatArray, count: int) -> list[list[float]]:
+    """Where a fit of c, or of c and d, begins: a bend over the concept's spread, of exp to either
+    side.
+    """
     scale = 1 / concept.std()
-    tail = [] if count == 2 else [scale] if count == 3 else [scale, -concept.mean() * scale]
-    turned = [] if count == 2 else [-tail[0], *tail[1:]] if count == 3 else [-t for t in tail]
-    begins = [tail] if count == 2 else [tail, turned]
-    return [np.array([middle, sign * reach / 2, *end]) for sign in (1, -1) for end in begins]
+    return [[[]], [[scale], [-scale]], [[scale, -concept.mean() * scale]]][count]
 
 
 def _least_squares(
-    formula: OpenFormula, start: FloatArray, concept: FloatArray, latent: FloatArray
-) -> FloatArray | None:
+    formula: OpenFormula, bend: list[float], concept: FloatArray, latent: FloatArray
+) -> FloatArray:
+    """All numbers of a formula: a and b from a line, which has one best fit, and with them the
+    others. Zeros if it cannot be fitted.
+    """
+
     def left(numbers: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             residual = formula.value([concept], numbers, NUMPY) - latent
         return np.nan_to_num(residual, nan=1e6, posinf=1e6, neginf=-1e6)
 
-    found = least_squares(left, start, x_scale="jac", max_nfev=200)
-    return found.x if np.isfinite(found.x).all() else None
+    with np.errstate(all="ignore"):
+        shape = formula.value([concept], np.array([0.0, 1.0, *bend]), NUMPY)
+        varying = shape - shape.mean()
+        slope = varying @ (latent - latent.mean()) / max(varying @ varying, np.finfo(float).tiny)
+        start = np.array([latent.mean() - slope * shape.mean(), slope, *bend])
+    if not np.isfinite(start).all():
+        return np.zeros(len(start))
+    if not bend:
+        return start
+    found = least_squares(left, start, x_scale="jac", max_nfev=200).x
+    return found if np.isfinite(found).all() else start
 
 
 def _error(

@@ -64,7 +64,7 @@ def test_concepts_are_found(truth):
 @pytest.mark.parametrize("factor", [1000.0, 0.001])
 def test_units_do_not_matter(factor):
     units = np.array([factor, 1.0])
-    result = run(make_field("v**2/2 + sin(x)", units=units), evaluations=150_000)
+    result = run(make_field("v**2/2 + sin(x)", units=units), evaluations=150_000, target=1e-13)
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-12
     truth = cf.parse(f"v**2/2 + sin(x/{factor})", names=["x", "v"])

@@ -54,7 +54,7 @@ def test_formulas_are_found_in_such_coordinates(truth, names):
     known = KnownField(truth, tuple(names), 1.0, 2.5)
     with processor_seconds():
         result = StructureSearch().search(
-            known.field(np.random.default_rng(0), 600), SearchSpace(), Budget(seconds=20.0),
+            known.field(np.random.default_rng(0), 300), SearchSpace(), Budget(seconds=20.0),
             np.random.default_rng(0), Silent(),
         )  # fmt: skip
     fresh = known.field(np.random.default_rng(9))

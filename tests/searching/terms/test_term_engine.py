@@ -233,8 +233,9 @@ def test_limits_of_the_space():
 
 def test_the_users_term_is_used():
     field = field_of("tanh(x0 + 2*x1) + 0.3*x1**2")
-    assert best_of(search(field)).misalignment > 1e-6
-    best = best_of(search(field, SearchSpace(terms=["tanh(x0 + 2*x1)"])))
+    few = Budget(evaluations=1000)
+    assert best_of(search(field, budget=few)).misalignment > 1e-6
+    best = best_of(search(field, SearchSpace(terms=["tanh(x0 + 2*x1)"]), budget=few))
     assert str(best.expression) in ("tanh(x0 + 2*x1) + 0.3*x1**2", "0.3*x1**2 + tanh(x0 + 2*x1)")
 
 

@@ -103,9 +103,51 @@ def _role(name: str) -> tuple[int, float]:
     return (_SAME if operator.homogeneous == 1 else _NUMBERS), 0.0
 
 
+# Loops, where arrays would be shorter to write: those take seconds each to compile.
+
+
 @compiled_part
-def _is_pure(form):
-    return np.abs(form).max() <= TOLERANCE
+def _is_pure(form, i):
+    fits = True
+    for base in range(form.shape[1]):
+        fits = fits and abs(form[i, base]) <= TOLERANCE
+    return fits
+
+
+@compiled_part
+def _is_equal(form, a, b):
+    fits = True
+    for base in range(form.shape[1]):
+        fits = fits and abs(form[a, base] - form[b, base]) <= TOLERANCE
+    return fits
+
+
+@compiled_part
+def _is_unknown(form, i):
+    found = False
+    for base in range(form.shape[1]):
+        found = found or np.isnan(form[i, base])
+    return found
+
+
+@compiled_part
+def _clear(form, i):
+    for base in range(form.shape[1]):
+        form[i, base] = 0.0
+
+
+@compiled_part
+def _raise(form, i, a, power):
+    """Note a power of a unit."""
+    for base in range(form.shape[1]):
+        form[i, base] = form[a, base] * power
+
+
+@compiled_part
+def _multiply(form, i, a, power):
+    """Multiply what is noted by a power of a unit."""
+    for base in range(form.shape[1]):
+        form[i, base] += form[a, base] * power
 
 
 @compiled_part
@@ -129,21 +171,23 @@ def _joined(i, a, b, sign, kind, form, is_open):
     if kind[a] == _LOG or kind[b] == _LOG:
         fits = True
         for part in (a, b):
-            fits = fits and (kind[part] == _LOG or is_open[part] or _is_pure(form[part]))
+            fits = fits and (kind[part] == _LOG or is_open[part] or _is_pure(form, part))
         if fits:
             kind[i], is_open[i] = _LOG, is_open[a] or is_open[b]
-            form[i] = form[a] + sign * form[b]
+            _raise(form, i, a, 1.0)
+            _multiply(form, i, b, sign)
             return True
     kind[i] = _PLAIN
     for part in (a, b):
-        if kind[part] != _PLAIN and not is_open[part] and not _is_pure(form[part]):
+        if kind[part] != _PLAIN and not is_open[part] and not _is_pure(form, part):
             return False
     known = b if is_open[a] else a
     is_open[i] = is_open[a] and is_open[b]
-    form[i] = form[known]
-    if kind[known] != _PLAIN:
-        form[i] = 0.0
-    return is_open[a] or is_open[b] or _is_pure(form[a] - form[b])
+    if kind[known] == _PLAIN:
+        _raise(form, i, known, 1.0)
+    else:
+        _clear(form, i)
+    return is_open[a] or is_open[b] or _is_equal(form, a, b)
 
 
 @compiled_part
@@ -151,27 +195,23 @@ def _multiplied(i, a, b, sign, number, kind, form, is_constant, is_open):
     """Whether a product or quotient is possible; its unit is noted."""
     if is_constant[b] and not is_constant[a]:
         kind[i], is_open[i] = kind[a], is_open[a]
-        form[i] = form[a]
-        if kind[a] == _LOG:
-            form[i] = form[a] * number[b] ** sign
+        _raise(form, i, a, number[b] ** sign if kind[a] == _LOG else 1.0)
         return True
     if is_constant[a] and not is_constant[b] and (sign > 0 or kind[b] == _PLAIN):
         kind[i], is_open[i] = kind[b], is_open[b]
-        form[i] = sign * form[b]
-        if kind[b] == _LOG:
-            form[i] = form[b] * number[a]
+        _raise(form, i, b, number[a] if kind[b] == _LOG else sign)
         return True
     is_open[i] = is_open[a] or is_open[b]
     if kind[a] == _EXP and kind[b] == _EXP:
         kind[i] = _EXP
-        form[i] = form[a]
-        return is_open[i] or _is_pure(form[a] - form[b])
+        _raise(form, i, a, 1.0)
+        return is_open[i] or _is_equal(form, a, b)
     kind[i] = _PLAIN
-    form[i] = 0.0
+    _clear(form, i)
     for part in (a, b):
         if kind[part] == _PLAIN:
-            form[i] += (1.0 if part == a else sign) * form[part]
-        elif not is_open[part] and not _is_pure(form[part]):
+            _multiply(form, i, part, 1.0 if part == a else sign)
+        elif not is_open[part] and not _is_pure(form, part):
             return False
     return True
 
@@ -180,41 +220,41 @@ def _multiplied(i, a, b, sign, number, kind, form, is_constant, is_open):
 def _raised(i, a, power, kind, form, is_open):
     """Whether a power is possible; its unit is noted."""
     kind[i], is_open[i] = kind[a], is_open[a]
-    form[i] = form[a]
+    _raise(form, i, a, 1.0)
     if kind[a] == _EXP:
         return True
     kind[i] = _PLAIN
-    form[i] = form[a] * power
-    return kind[a] == _PLAIN or is_open[a] or _is_pure(form[a])
+    _raise(form, i, a, power)
+    return kind[a] == _PLAIN or is_open[a] or _is_pure(form, a)
 
 
 @compiled_part
 def _applied(i, a, b, arity, role, kind, form, is_open):
     """Whether a function is possible; its unit is noted."""
     kind[i], is_open[i] = _PLAIN, False
-    form[i] = 0.0
+    _clear(form, i)
     if role == _EXPONENTIAL:
         kind[i], is_open[i] = _PLAIN if kind[a] == _LOG else _EXP, is_open[a]
-        form[i] = form[a]
-        return kind[a] != _EXP or is_open[a] or _is_pure(form[a])
+        _raise(form, i, a, 1.0)
+        return kind[a] != _EXP or is_open[a] or _is_pure(form, a)
     if role == _LOGARITHM:
         is_open[i] = is_open[a]
-        form[i] = form[a]
-        if kind[a] == _PLAIN and not _is_pure(form[a]):
+        _raise(form, i, a, 1.0)
+        if kind[a] == _PLAIN and not _is_pure(form, a):
             kind[i] = _LOG
-        return kind[a] != _LOG or is_open[a] or _is_pure(form[a])
+        return kind[a] != _LOG or is_open[a] or _is_pure(form, a)
     if role == _SAME:
         kind[i], is_open[i] = kind[a], is_open[a]
-        form[i] = form[a]
+        _raise(form, i, a, 1.0)
         return True
     if role in (_ALIKE, _RATIO):
         fits = _joined(i, a, b, 1.0, kind, form, is_open) and kind[i] != _LOG
         if role == _RATIO:
             is_open[i] = False
-            form[i] = 0.0
+            _clear(form, i)
         return fits
-    fits = is_open[a] or _is_pure(form[a])
-    return fits and (arity == 1 or is_open[b] or _is_pure(form[b]))
+    fits = is_open[a] or _is_pure(form, a)
+    return fits and (arity == 1 or is_open[b] or _is_pure(form, b))
 
 
 @compiled
@@ -236,12 +276,13 @@ def _possible(
             a, b = first[start + i], second[start + i]
             role, arity = roles[code], arities[code]
             kind[i], is_open[i], fits[i], is_constant[i] = _PLAIN, False, True, False
-            form[i] = 0.0
+            _clear(form, i)
             if code == CONSTANT_CODE:
                 is_constant[i], number[i] = True, numbers[start + i]
             elif code == VARIABLE_CODE:
                 is_open[i] = open_inputs[inputs[start + i]]
-                form[i] = exponents[inputs[start + i]]
+                for base in range(form.shape[1]):
+                    form[i, base] = exponents[inputs[start + i], base]
             elif is_constant[a] and (arity == 1 or is_constant[b]):
                 # Its value is not worked out: a logarithm times it may have any unit.
                 is_constant[i], number[i] = True, np.nan
@@ -257,6 +298,6 @@ def _possible(
                     fine = _raised(i, a, number[b], kind, form, is_open)
                 else:
                     fine = _applied(i, a, b, arity, role, kind, form, is_open)
-                is_open[i] = is_open[i] or np.isnan(form[i]).any()
+                is_open[i] = is_open[i] or _is_unknown(form, i)
                 fits[i] = fine and fits[a] and (arity == 1 or fits[b])
         found[tree] = fits[_top(codes, first, second, arities, is_constant, start, length)]

@@ -79,6 +79,12 @@ while any(map(is_running, pids)):
 workers.close()
 assert ray.is_initialized(), "the connection is the caller's"
 ray.shutdown()
+
+# Without one, a cluster is started, and ended.
+workers = open_workers("ray")
+assert workers.width() >= 2
+workers.close()
+assert not ray.is_initialized()
 print("all is well")
 '''
 

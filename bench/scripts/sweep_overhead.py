@@ -1,13 +1,15 @@
 """What workers cost: throughput of two against one process on tasks of about a second, and
-milliseconds for an empty task.
+milliseconds for an empty task, by the clock and of the processor.
 
 Run it: python bench/scripts/sweep_overhead.py [--tasks 16] [--empty 300] [--kinds here dask local
-pool]
+pool ray]
 
 `here` is one process without workers; `dask` a scheduler and two workers from the command line;
-`local` two processes by loky; `pool` a ProcessPoolExecutor of two. Tasks count to a fixed number.
-Ratios are taken within one run, for other work on the machine slows all of them. Prints one JSON
-object.
+`local` two processes by loky; `pool` a ProcessPoolExecutor of two; `ray`, only on request, a Ray
+cluster of two processors. Tasks count to a fixed number; with `--tasks 0` only empty ones are run.
+Ratios are taken within one run, for other work on the machine slows all of them; milliseconds of
+the processor, of this process and of the scheduler (of Ray: its raylet and its control service),
+depend on that work far less. Prints one JSON object.
 """
 
 import argparse
@@ -19,6 +21,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from closedform.execution.coordinator import Coordinator
 from closedform.execution.store import ResultStore
@@ -56,31 +60,43 @@ def measure(executor: Any, tasks: int, empty: int) -> dict[str, float]:
     workers and do not count.
     """
     run(executor, [0] * 8)
+    own, theirs = time.process_time(), scheduler_seconds()
     nothing = run(executor, [0] * empty)
-    return {
-        "tasks_per_second": tasks / run(executor, [COUNT] * tasks),
+    own, theirs = time.process_time() - own, scheduler_seconds() - theirs
+    found = {
         "empty_milliseconds": 1e3 * nothing / empty,
+        "own_processor_milliseconds": 1e3 * own / empty,
+        "scheduler_processor_milliseconds": 1e3 * theirs / empty,
     }
+    if tasks:
+        found["tasks_per_second"] = tasks / run(executor, [COUNT] * tasks)
+    return found
+
+
+def scheduler_seconds() -> float:
+    """Processor seconds of the schedulers that were started here."""
+    times = [
+        process.cpu_times()
+        for process in psutil.Process().children(recursive=True)
+        if process.name() in ("raylet", "gcs_server")
+        or "scheduler" in process.cmdline()  # python -m dask scheduler
+    ]
+    return sum(spent.user + spent.system for spent in times)
 
 
 def main(tasks: int, empty: int, kinds: list[str]) -> dict[str, Any]:
     """Every kind of worker."""
-    from sweep_cluster import Cluster
+    from sweep_executors import dask_client, ray_cluster
 
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     os.environ["PYTHONPATH"] = path
     found: dict[str, Any] = {"here": measure(None, tasks, empty)} if "here" in kinds else {}
     if "dask" in kinds:
-        from distributed import Client
-
-        cluster = Cluster(Path(tempfile.mkdtemp(prefix="overhead-")), {**os.environ}, 18907)
-        cluster.start()
-        try:
-            with Client(cluster.address, timeout=120) as client:
-                client.wait_for_workers(2, timeout=300)
-                found["dask"] = measure(client, tasks, empty)
-        finally:
-            cluster.stop()
+        with dask_client(Path(tempfile.mkdtemp(prefix="overhead-")), 18907) as client:
+            found["dask"] = measure(client, tasks, empty)
+    if "ray" in kinds:
+        with ray_cluster():
+            found["ray"] = measure("ray", tasks, empty)
     if "local" in kinds:
         from loky import get_reusable_executor
 
@@ -88,7 +104,7 @@ def main(tasks: int, empty: int, kinds: list[str]) -> dict[str, Any]:
     if "pool" in kinds:
         with ProcessPoolExecutor(2) as pool:
             found["pool"] = measure(pool, tasks, empty)
-    if "here" in found:
+    if "here" in found and tasks:
         one = found["here"]["tasks_per_second"]
         found["ratios"] = {
             kind: found[kind]["tasks_per_second"] / one for kind in found if kind != "here"

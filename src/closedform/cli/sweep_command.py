@@ -37,7 +37,7 @@ def sweep(
         str | None, typer.Option(metavar="0:4096", help="Which units; else all.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler.")
+        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
     ] = None,
     processes: Annotated[
         int | None, typer.Option(metavar="N", help="Local processes instead.")

@@ -1,4 +1,4 @@
-"""Where tasks run: here, in local processes, under any executor, or on a Dask cluster."""
+"""Where tasks run: here, in local processes, under any executor, or on a cluster of Dask or Ray."""
 
 import contextlib
 import os
@@ -62,8 +62,9 @@ def open_workers(executor: Any = None) -> Workers:
     ----------
     executor : None, int, str, concurrent.futures.Executor or distributed.Client
         None runs tasks here, one after another, and starts nothing; a number starts so many local
-        processes; text is the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
-        Executors and clients stay open afterwards.
+        processes; text is the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, or
+        ``"ray"`` for the Ray cluster that ``ray.init()`` finds or starts. Executors, clients and
+        connections that were open stay open.
 
     Raises
     ------
@@ -84,6 +85,8 @@ def open_workers(executor: Any = None) -> Workers:
         )
     if isinstance(executor, int):
         return LocalProcesses(executor)
+    if executor == "ray":
+        return RayWorkers()
     if isinstance(executor, str):
         return DaskWorkers(_connect(executor), is_own=True)
     if isinstance(executor, Executor):
@@ -94,7 +97,8 @@ def open_workers(executor: Any = None) -> Workers:
         return DaskWorkers(executor)
     raise WorkersError(
         f"executor is a {type(executor).__name__}; pass a number of processes, a "
-        "concurrent.futures.Executor, a Dask Client, the address of a Dask scheduler, or None."
+        "concurrent.futures.Executor, a Dask Client, the address of a Dask scheduler, 'ray', or "
+        "None."
     )
 
 
@@ -223,6 +227,55 @@ class DaskWorkers:
         """Close a client that was opened here."""
         if self._is_own:
             self._client.close(timeout=5)
+
+
+class RayWorkers:
+    """A Ray cluster: each task takes one of its processors."""
+
+    def __init__(self) -> None:
+        self._ray = ray = require("ray", extra="ray")
+        self._is_own = not ray.is_initialized()
+        if self._is_own:
+            try:
+                ray.init(log_to_driver=False, logging_level="ERROR")
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                raise WorkersLostError(
+                    f"No Ray cluster answers ({error}). Start one: ray start --head"
+                ) from error
+        # What becomes of lost tasks is decided in one place for all executors, not by Ray too.
+        self._run = ray.remote(num_cpus=1, max_retries=0)(run_task)
+        self._processors, self._asked = 1, -ASK_SECONDS
+
+    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
+        """Send a task off."""
+        sent = self._run.remote(task, store, limits)
+        future: Future[TaskOutcome] = sent.future()
+        # By force, or the worker would take the next task while its process runs this one.
+        future.add_done_callback(
+            lambda done: self._ray.cancel(sent, force=True) if done.cancelled() else None
+        )
+        return future
+
+    def width(self) -> int:
+        """A few for each processor that the cluster has now."""
+        if time.monotonic() - self._asked > ASK_SECONDS:
+            self._asked = time.monotonic()
+            self._processors = int(self._ray.cluster_resources().get("CPU", 0)) or self._processors
+        return AHEAD * self._processors
+
+    def recover(self, error: BaseException) -> None:
+        """Tasks of lost workers and machines can be sent again."""
+        known = self._ray.exceptions
+        if isinstance(
+            error, known.WorkerCrashedError | known.NodeDiedError | known.OutOfMemoryError
+        ):
+            return
+        raise _unusable(error) from error
+
+    def close(self) -> None:
+        """Leave a cluster that was joined here, and end one that was started here."""
+        if self._is_own:
+            self._ray.shutdown()
 
 
 def _is_broken(executor: Executor) -> bool:

@@ -68,7 +68,8 @@ def sweep(
         layer has positions.
     executor : None, int, str, concurrent.futures.Executor or distributed.Client
         Where neurons are read: None means in this process, one after another; a number starts local
-        processes; text is the address of a Dask scheduler. Workers must see the store's path.
+        processes; text is the address of a Dask scheduler, or ``"ray"``. Workers must see the
+        store's path.
     store : str, Path or ResultStore
         A path of fsspec, such as ``results`` or ``s3://bucket/run``; a missing store is started.
     resume : bool

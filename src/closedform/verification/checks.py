@@ -12,6 +12,7 @@ import numpy as np
 
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.field.notes import HELD_VARY
@@ -26,8 +27,9 @@ from closedform.verification.residuals import curved_share
 from closedform.verification.signs import measure_reversals, signs_along
 from closedform.verification.structure_agreement import disagreements
 
-IN_NOISE = 2 / 3
-"""Share of the economy that is asked for where noise ends the gain, whatever the formula."""
+LESS_EARNED = 2 / 3
+"""Share of the economy that is asked for where noise ends the gain, whatever the formula, and of a
+formula without fitted numbers, which has nothing to follow a function with."""
 
 
 @runtime_checkable
@@ -213,9 +215,10 @@ class Earned:
         fit, lines = evidence.outcome.fit, evidence.thresholds
         if fit.kind == "exact":
             return CheckResult.made(True, "It is exact, which no stand-in is.")
-        needed = lines.economy * (IN_NOISE if fit.kind == "noise" else 1)
-        gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
         tree = evidence.concept.tree
+        is_less = fit.kind == "noise" or not fitted_positions(tree)
+        needed = lines.economy * (LESS_EARNED if is_less else 1)
+        gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))
         # To name an input and join it to the others takes two units, whatever the formula.
         further = max(description_length(tree) - 2 * len(tree.variables), 1.0)
         rate = gain / further

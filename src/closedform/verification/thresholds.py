@@ -32,10 +32,9 @@ class Thresholds:
         nothing.
     rounding : float
         Misalignment up to which a fit is exact: an angle of 1e-6, which single precision leaves.
-    network_error : tuple of float
-        Least misalignment that a trained network's own error has, and the largest, relative to
-        chance, that is put down to it. A difference that neighbours share and that is smaller or
-        larger belongs to the formula.
+    network_error : float
+        Least misalignment that a trained network's own error has; a smaller difference that
+        neighbours share belongs to the formula. The largest is that of `verified`.
     significance : float
         Standard errors from which a difference counts; many rivals are compared, so 3.5 where two
         formulas alone would need 2.
@@ -47,7 +46,7 @@ class Thresholds:
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         beyond naming the inputs must buy where a network's error is in the field. Stand-ins for
         smooth functions without a closed form buy 0.2 to 0.4, true formulas 0.45 and more. Where
-        noise ends the gain, two thirds of it will do.
+        noise ends the gain, and of a formula without fitted numbers, two thirds of it will do.
     curved : float
         Largest share of what a linear formula leaves over that squares and products may explain.
         Of networks trained on linear targets they explain up to 0.11, of nearly linear ones 0.7
@@ -64,7 +63,7 @@ class Thresholds:
     advantage: float = 5.0
     points: int = 100
     rounding: float = 1e-12
-    network_error: tuple[float, float] = (1e-7, 7e-3)
+    network_error: float = 1e-7
     significance: float = 3.5
     price: tuple[float, float] = (0.06, 0.09)
     economy: float = 0.45

@@ -93,7 +93,7 @@ _EVERY_PART = (
             ("--json",), clock="--processor"),
     _script("new-user", 60, "new_user.py --seeds 3 --first-seed {seed}"),
     _script("units", 6, "feynman_units.py --noise 1 --budget 4 --seed {seed}"),
-    _script("reliability", 20, "reliability.py --share 0.1", ("--store", "{store}", "--json")),
+    _script("reliability", 60, "reliability.py --share 1", ("--store", "{store}", "--json")),
 )  # fmt: skip
 
 FIGURE_PARTS = {part.name: part for part in _EVERY_PART}

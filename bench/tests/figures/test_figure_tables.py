@@ -46,10 +46,10 @@ FRESH = [
 
 def test_formulas_are_counted_over_seeds_and_networks_that_learned_alone():
     assert tabulate_formulas(FRESH).splitlines()[2:] == [
-        "| exact | 5, 9 | 2 of 4 (1 of 2, 1 of 2) | 50% | 3 | 2 | 9.4 to 99.2% | 1.0 s |",
+        "| exact | 5, 9 | 2 of 4 (1 of 2, 1 of 2) | 50% | 3 | 2 | 9.43 to 99.16% | 1.0 s |",
         "| 1 degree of noise | 5 | 1 of 1 | 100% | 0 | 0 | 0 to 100% | 8.0 s |",
         "| networks that carry the truth | 5 | 1 of 1 | 100% | 1 | 1 | 2.5 to 100% | 1.0 s |",
-        "| all networks | 5 | 1 of 2 | 50% | 2 | 1 | 1.3 to 98.7% | 1.0 s |",
+        "| all networks | 5 | 1 of 2 | 50% | 2 | 1 | 1.26 to 98.74% | 1.0 s |",
     ]
 
 
@@ -59,7 +59,7 @@ def test_formulas_by_inputs_and_by_verdict():
         "|---|---|---|---|",
         "| exact | 2 of 3 | 0 of 1 |  |",
     ]
-    assert "| all networks | 1 of 2 | 1.3 to 98.7% |" in tabulate_verified(FRESH)
+    assert "| all networks | 1 of 2 | 1.26 to 98.74% |" in tabulate_verified(FRESH)
 
 
 def test_verdicts_of_all_parts_are_counted_together():
@@ -70,7 +70,7 @@ def test_verdicts_of_all_parts_are_counted_together():
     fields = [case("fields", "verified", True), case("fields", "ambiguous", True)]
     networks = [case("networks", "verified", False), case("networks", "verified", True)]
     table = tabulate_verdicts([measured({"problems": fields}), measured({"problems": networks})])
-    assert "| right among verified | 2 of 3 | 9.4 to 99.2% |" in table
+    assert "| right among verified | 2 of 3 | 9.43 to 99.16% |" in table
     assert "| right among verified, networks alone | 1 of 2 |" in table
     assert "controls" not in table
 

@@ -6,7 +6,6 @@ from typer.testing import CliRunner
 
 from closedform_bench.commands.figures_command import figures
 from closedform_bench.figures import figure_catalogue
-from closedform_bench.figures.figure_catalogue import FIGURE_PARTS, FIGURE_TABLES
 from closedform_bench.figures.marked_pages import make_pages
 from closedform_bench.figures.measurement_store import MeasurementStore
 from closedform_bench.figures.part import FigurePart, FigureTable, Measurement
@@ -134,9 +133,3 @@ def test_the_command_lists_writes_and_checks(store, docs, monkeypatch):
     wrong = call("run", "onne")
     assert wrong.exit_code == 2
     assert "did you mean 'one'" in " ".join(wrong.output.split())
-
-
-def test_every_part_is_short_and_has_its_table():
-    used = {name for table in FIGURE_TABLES.values() for name in table.parts}
-    assert used == set(FIGURE_PARTS)
-    assert max(part.minutes for part in FIGURE_PARTS.values()) < 120

@@ -179,12 +179,12 @@ def share_of(hits: Sequence[bool]) -> dict[str, Any]:
     Examples
     --------
     >>> share_of([True, True, False])["interval"]
-    [0.094, 0.992]
+    [0.0943, 0.9916]
     """
     count, total = sum(map(bool, hits)), len(hits)
     low = 0.0 if count == 0 else float(beta.ppf(0.025, count, total - count + 1))
     high = 1.0 if count == total else float(beta.ppf(0.975, count + 1, total - count))
-    return {"count": count, "of": total, "interval": [round(low, 3), round(high, 3)]}
+    return {"count": count, "of": total, "interval": [round(low, 4), round(high, 4)]}
 
 
 def interval_text(share: dict[str, Any]) -> str:
@@ -192,8 +192,8 @@ def interval_text(share: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> interval_text({"interval": [0.094, 0.992]})
-    '9.4 to 99.2%'
+    >>> interval_text({"interval": [0.0943, 0.9998]})
+    '9.43 to 99.98%'
     """
-    low, high = (f"{100 * end:.1f}".removesuffix(".0") for end in share["interval"])
+    low, high = (f"{100 * end:.4g}" for end in share["interval"])
     return f"{low} to {high}%"

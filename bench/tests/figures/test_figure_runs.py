@@ -83,6 +83,15 @@ def test_a_failed_part_resumes_in_its_folder(store):
     assert [run([slow], store)[0] for _ in range(3)] == [["slow"], ["slow"], []]
 
 
+def test_what_ran_while_the_code_changed_is_not_kept(store, monkeypatch):
+    codes = iter(["aaa", "aaa", "bbb", "bbb"])
+    monkeypatch.setattr(runner, "code_version", lambda: next(codes))
+    failed, said = run([COUNTED], store)
+    assert failed == ["counted"]
+    assert "changed from aaa to bbb" in said
+    assert store.get("counted", 0) is None
+
+
 def test_a_measurement_says_with_what_it_was_made(store):
     run([COUNTED], store, seed=3)
     kept = store.get("counted", 3)

@@ -93,7 +93,7 @@ def run_parts(
             f"minutes of {minutes:g} that are left"
         )
         try:
-            store.keep(measure(part, store, seed=seed, processor=processor, code=code))
+            store.keep(measure(part, store, seed=seed, processor=processor))
         except MeasurementError as error:
             failed.append(part.name)
             say(str(error))
@@ -104,15 +104,17 @@ def run_parts(
 
 
 def measure(
-    part: FigurePart, store: MeasurementStore, *, seed: int, processor: bool, code: str
+    part: FigurePart, store: MeasurementStore, *, seed: int, processor: bool
 ) -> Measurement:
     """Run the command of a part.
 
     Raises
     ------
     MeasurementError
-        If it does not print one JSON object; exit code 1 is an answer like others.
+        If it does not print JSON (exit code 1 is an answer like others), or the code changes
+        meanwhile.
     """
+    code = code_version()
     workshop = store.workshop(part.name, seed, code, processor=processor)
     workshop.mkdir(parents=True, exist_ok=True)
     command = part.command(seed, processor=processor)
@@ -128,6 +130,11 @@ def measure(
             f"{part.name} failed: `{shlex.join(command)}` ended with {exit_code} and printed no "
             "result. What it had done is kept; the same call resumes it."
         ) from None
+    if code_version() != code:
+        raise MeasurementError(
+            f"{part.name} failed: the code changed from {code} to {code_version()} while it ran. "
+            "Run it again, in a checkout in which nobody works."
+        )
     return Measurement(
         part=part.name,
         command=shlex.join(command),

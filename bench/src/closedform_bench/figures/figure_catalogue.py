@@ -1,4 +1,4 @@
-"""All parts, with estimates from earlier runs, and all tables."""
+"""All parts, with rough estimates from their budgets and usual seconds, and all tables."""
 
 from closedform_bench.figures.part import FigurePart, FigureTable
 from closedform_bench.figures.script_tables import (

@@ -2,12 +2,14 @@
 and without them.
 
 ``python bench/scripts/feynman_units.py results.jsonl [--sample 25] [--budget 6] [--noise 1]``; what
-is in the file already is not run again, and the table is of everything in it.
+is in the file already is not run again, and the table is of everything in it. ``--json`` prints all
+rows as one JSON list, and progress to stderr.
 """
 
 import argparse
 import json
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,7 @@ def main() -> None:
     words.add_argument("--budget", type=float, default=6.0, help="processor seconds of a reading")
     words.add_argument("--noise", type=float, default=0.0, help="degrees")
     words.add_argument("--seed", type=int, default=0)
+    words.add_argument("--json", action="store_true")
     asked = words.parse_args()
     text = asked.results.read_text() if asked.results.exists() else ""
     rows = [json.loads(line) for line in text.splitlines()]
@@ -90,13 +93,13 @@ def main() -> None:
                 rows.append(read(name, with_units, asked))
                 file.write(json.dumps(rows[-1]) + "\n")
                 file.flush()
-                print(rows[-1], flush=True)
+                print(rows[-1], flush=True, file=sys.stderr if asked.json else sys.stdout)
     chosen = [
         row
         for row in rows
         if (row["noise"], row["budget"], row["seed"]) == (asked.noise, asked.budget, asked.seed)
     ]
-    print(table(chosen))
+    print(json.dumps(chosen) if asked.json else table(chosen))
 
 
 if __name__ == "__main__":

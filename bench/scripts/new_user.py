@@ -2,11 +2,13 @@
 
 ``python bench/scripts/new_user.py results.jsonl [--cases thin] [--seeds 3] [--budget 30]``; what is
 in the file is not run again. Right means: the truth as the same concept or, its constants fitted
-again, nearly so; for a network without a closed form, nothing verified.
+again, nearly so; for a network without a closed form, nothing verified. ``--json`` prints all rows
+as one JSON list, and progress to stderr.
 """
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -82,21 +84,25 @@ def main() -> None:
     words.add_argument("results", type=Path)
     words.add_argument("--cases", nargs="*", default=[], help="beginnings of names; all by default")
     words.add_argument("--seeds", type=int, default=3)
+    words.add_argument("--first-seed", type=int, default=0)
     words.add_argument("--budget", type=float, default=30.0, help="processor seconds of a reading")
+    words.add_argument("--json", action="store_true")
     asked = words.parse_args()
     text = asked.results.read_text() if asked.results.exists() else ""
     rows = [json.loads(line) for line in text.splitlines()]
     done = {(row["name"], row["seed"], row["budget"]) for row in rows}
     chosen = [name for name in CASES if not asked.cases or name.startswith(tuple(asked.cases))]
+    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
     with processor_seconds(), asked.results.open("a") as file:
         for name in chosen:
-            for seed in range(asked.seeds):
+            for seed in seeds:
                 if (name, seed, asked.budget) not in done:
                     rows.append(read(name, seed, asked.budget))
                     file.write(json.dumps(rows[-1]) + "\n")
                     file.flush()
-                    print(rows[-1], flush=True)
-    print(table([row for row in rows if row["budget"] == asked.budget]))
+                    print(rows[-1], flush=True, file=sys.stderr if asked.json else sys.stdout)
+    told = [row for row in rows if row["budget"] == asked.budget]
+    print(json.dumps(told) if asked.json else table(told))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Try to break the package, and write the page of what came of it; see docs/reliability.md."""
 
 import argparse
+import json
+import sys
 from pathlib import Path
 
 from closedform.files import write_text
@@ -16,8 +18,10 @@ def main() -> None:
     parser.add_argument("--kinds", help="names with commas; all by default")
     parser.add_argument("--count", type=int, help="trials of each kind instead of a share")
     parser.add_argument("--page", type=Path, help="write the page here")
+    parser.add_argument("--json", action="store_true", help="print the page as a JSON object")
     options = parser.parse_args()
     chosen = None if options.kinds is None else options.kinds.split(",")
+    told = sys.stderr if options.json else sys.stdout
     failed = 0
     for kind in KINDS:
         if chosen is not None and kind.name not in chosen:
@@ -25,11 +29,13 @@ def main() -> None:
         count = options.count or max(1, round(options.share * kind.full))
         tally = run_trials(kind, count, options.store)
         failed += tally.failed
-        print(f"{kind.name}: {tally.done} done, {dict(tally.outcomes)}", flush=True)
+        print(f"{kind.name}: {tally.done} done, {dict(tally.outcomes)}", flush=True, file=told)
         for failure in tally.failures:
-            print(f"  {failure!a}", flush=True)
+            print(f"  {failure!a}", flush=True, file=told)
     if options.page is not None:
         write_text(options.page, write_page(options.store))
+    if options.json:
+        print(json.dumps({"page": write_page(options.store)}))
     raise SystemExit(1 if failed else 0)
 
 

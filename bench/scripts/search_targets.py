@@ -11,13 +11,16 @@ A target counts as found when the candidate of lowest training misalignment has 
 misalignment, for the lowest itself fits the noise, and its mean misalignment to the clean truth
 must be below 1e-4. `answer` is the time until the step that found it was done. With ``--processor``
 seconds are those of the processor, also those of the budget, so that what else runs on the machine
-does not decide. The truth is used for making the field and for judging, never by the search.
+does not decide. ``--json`` prints a JSON list, and the table to stderr. The truth is used for
+making the field and for judging, never by the search.
 """
 
 import argparse
+import json
 import statistics
+import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,6 +125,7 @@ def main() -> None:
     parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--rescale", type=float, default=1.0)
     parser.add_argument("--processor", action="store_true")
+    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with processor_seconds() if options.processor else nullcontext():
         search_all(options)
@@ -142,8 +146,25 @@ def search_all(options: argparse.Namespace) -> None:
     for name, target in targets.items():
         seeds = range(options.first_seed, options.first_seed + options.seeds)
         rows[name] = [try_once(engine, target, seed, options) for seed in seeds]
-        print_row(name, rows[name])
-    print_summary(rows, options)
+        with redirect_stdout(sys.stderr) if options.json else nullcontext():
+            print_row(name, rows[name])
+    if options.json:
+        print(json.dumps([target_row(name, targets[name], rows[name]) for name in rows]))
+    else:
+        print_summary(rows, options)
+
+
+def target_row(name: str, target: Target, outcomes: list["TargetOutcome"]) -> dict[str, object]:
+    """How one target went, for ``--json``; seconds are the median of what was found."""
+    answers = [outcome.answer for outcome in outcomes if outcome.found]
+    return {
+        "name": name,
+        "truth": target.truth,
+        "inputs": len(target.names),
+        "found": len(answers),
+        "of": len(outcomes),
+        "seconds": statistics.median(answers) if answers else None,
+    }
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from closedform.execution.store import ResultStore
 from closedform_bench.invariants.baselines import mixed_latents, read_implicitly
 from closedform_bench.invariants.bench_task import BenchTask, run_tasks
-from closedform_bench.invariants.leaderboard import BEGIN, END, leaderboard, update_page
+from closedform_bench.invariants.leaderboard import leaderboard
 from closedform_bench.invariants.system_catalogue import SYSTEMS
 
 
@@ -56,7 +56,7 @@ def test_what_is_in_the_store_is_not_done_again(tmp_path: Path) -> None:
     assert again[:2] == first
 
 
-def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None:
+def test_the_tables_have_totals_systems_controls_and_causes() -> None:
     records = [
         record("sir", rows_of("sir", 1)),
         record("kepler", rows_of("kepler", 0, 1)),
@@ -75,17 +75,6 @@ def test_the_page_has_totals_systems_controls_and_causes(tmp_path: Path) -> None
     assert "| kepler | 4 | 3 | 0 (1 false) | 1 | 2 |" in tables
     assert "| lorenz | network | 1 | 0 | 1 |" in tables
     assert "| field too noisy | 2 | kepler, **sir** |" in tables
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nformer\n{END}\nafter\n")
-    update_page(page, tables)
-    update_page(page, tables)
-    text = page.read_text()
-    assert text.startswith("before\n")
-    assert text.endswith(f"{END}\nafter\n")
-    assert "former" not in text
-    page.write_text("nothing")
-    with pytest.raises(ValueError, match="no lines"):
-        update_page(page, tables)
 
 
 def test_implicit_regression_finds_polynomials_and_claims_nothing_false(

@@ -13,7 +13,7 @@ from closedform.shown import shown
 ENTRY_POINT = "closedform.commands"
 
 BENCH = "closedform-bench"
-BENCH_COMMANDS = ("reproduce", "bench")
+BENCH_COMMANDS = ("reproduce", "bench", "figures")
 """Asked for by documents and papers, so they are known even where their distribution is not."""
 
 _ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -37,6 +38,9 @@ def reproduce(
     networks: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where trained networks are kept.")
     ] = None,
+    processor: Annotated[
+        bool, typer.Option("--processor", help="Count processor seconds, not the clock.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write tables, figures and reports.")
@@ -56,6 +60,7 @@ def reproduce(
     from closedform.files import check_folder
     from closedform.live_progress import choose_progress
     from closedform.optional import require
+    from closedform.searching.budget import processor_seconds
     from closedform.searching.evolution.operon import load
     from closedform_bench.paper.reproduction import ReproductionSettings, summary
     from closedform_bench.paper.reproduction import reproduce as run
@@ -81,7 +86,8 @@ def reproduce(
         typer.echo(header(baseline))
     for place, number in enumerate(chosen, start=1):
         typer.echo(f"experiment {number} ({place} of {len(chosen)})", err=True)
-        outcomes.append(run(number, settings, progress=choose_progress(sys.stderr.isatty())))
+        with processor_seconds() if processor else nullcontext():
+            outcomes.append(run(number, settings, progress=choose_progress(sys.stderr.isatty())))
         if outcomes[-1].reading is None:
             typer.echo(shown(outcomes[-1].score.reason), err=True)
         if not as_json:

@@ -3,16 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from closedform_bench.verdicts.suite import VerdictPlan, verdict_summary
-
-TITLES = {
-    "right_among_verified": "right among verified",
-    "right_among_verified_networks": "right among verified, networks alone",
-    "carried_verified_right": "right and verified, of networks that carry the truth",
-    "carried_in_set": "right and in the set, of these",
-    "ambiguous_in_set": "true form in the set of ambiguous answers",
-    "controls_verified": "controls verified",
-}
+from closedform_bench.verdicts.suite import SHARES, VerdictPlan, interval_text, verdict_summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +29,8 @@ class VerdictTable:
     def last_line(self, result: dict[str, Any]) -> str:
         """The totals."""
         lines = []
-        for key, title in TITLES.items():
+        for key, title in SHARES.items():
             share = result[key]
-            low, high = (f"{100 * end:.0f}" for end in share["interval"])
-            lines.append(f"{title}: {share['count']} of {share['of']} (95%: {low} to {high}%)")
+            counted = f"{share['count']} of {share['of']}"
+            lines.append(f"{title}: {counted} (95%: {interval_text(share)})")
         return "\n".join([*lines, f"median {result['median_seconds']} s"])

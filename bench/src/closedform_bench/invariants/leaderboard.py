@@ -1,23 +1,15 @@
-"""The leaderboard page, written from stored results: ``python -m
-closedform_bench.invariants.leaderboard STORE``.
-
-It replaces what stands between the two marks of ``docs/invariant_bench.md``; the words around it
-stay.
+"""The leaderboard: tables of stored results, as ``closedform figures write`` puts them into the
+docs.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-from closedform.files import write_text
 from closedform_bench.invariants.system_catalogue import SYSTEMS
 
 USUAL_SECONDS = 60.0
-
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 Record = Mapping[str, Any]
 
@@ -62,23 +54,6 @@ def leaderboard(records: Iterable[Record]) -> str:
     if missing:
         parts.append(_causes(missing))
     return "\n\n".join(parts)
-
-
-def update_page(page: Path, tables: str) -> None:
-    """Put tables between the marks of a page.
-
-    Raises
-    ------
-    ValueError
-        If the page has no marks.
-    """
-    text = page.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        raise ValueError(
-            f"{page} has no lines '{BEGIN}' and '{END}'; add them where the tables belong."
-        )
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    write_text(page, f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}")
 
 
 def _entry(record: Record) -> str:
@@ -175,23 +150,3 @@ def _causes(records: Sequence[Record]) -> str:
     return "\n".join(
         [*lines, *(f"| {cause} | {len(names)} | {', '.join(names)} |" for cause, names in ordered)]
     )
-
-
-def main() -> None:
-    """Write the page."""
-    from closedform.execution.store import ResultStore
-
-    parser = argparse.ArgumentParser(
-        prog="python -m closedform_bench.invariants.leaderboard", description=__doc__
-    )
-    parser.add_argument(
-        "stores", nargs="+", help="stores of results, as `closedform bench --store` writes them"
-    )
-    parser.add_argument("--page", type=Path, default=Path("docs/invariant_bench.md"))
-    words = parser.parse_args()
-    records = [record for store in words.stores for _, record in ResultStore(store).records()]
-    update_page(words.page, leaderboard(records))
-
-
-if __name__ == "__main__":
-    main()

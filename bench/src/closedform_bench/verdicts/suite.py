@@ -28,6 +28,16 @@ CARRIED = 5e-3
 """A network that is misaligned to the truth by at most this has learned it; those count whose
 formula the default search space allows."""
 
+SHARES = {
+    "right_among_verified": "right among verified",
+    "right_among_verified_networks": "right among verified, networks alone",
+    "carried_verified_right": "right and verified, of networks that carry the truth",
+    "carried_in_set": "right and in the set, of these",
+    "ambiguous_in_set": "true form in the set of ambiguous answers",
+    "controls_verified": "controls verified",
+}
+"""What is counted, in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class VerdictPlan:
@@ -136,14 +146,14 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
         "seed": plan.seed,
         "start": plan.start,
         "count": plan.count,
-        "right_among_verified": _share([row["right"] for row in _verified(true)]),
-        "right_among_verified_networks": _share([row["right"] for row in _verified(networks)]),
-        "carried_verified_right": _share(
+        "right_among_verified": share_of([row["right"] for row in _verified(true)]),
+        "right_among_verified_networks": share_of([row["right"] for row in _verified(networks)]),
+        "carried_verified_right": share_of(
             [row["status"] == "verified" and row["right"] for row in carried]
         ),
-        "carried_in_set": _share([row["status"] in sure and row["in_set"] for row in carried]),
-        "ambiguous_in_set": _share([row["in_set"] for row in ambiguous]),
-        "controls_verified": _share([row["status"] == "verified" for row in controls]),
+        "carried_in_set": share_of([row["status"] in sure and row["in_set"] for row in carried]),
+        "ambiguous_in_set": share_of([row["in_set"] for row in ambiguous]),
+        "controls_verified": share_of([row["status"] == "verified" for row in controls]),
         "statuses": {
             part: {
                 status: sum(row["status"] == status and row["part"] == part for row in rows)
@@ -163,15 +173,27 @@ def _verified(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["status"] == "verified"]
 
 
-def _share(hits: Sequence[bool]) -> dict[str, Any]:
+def share_of(hits: Sequence[bool]) -> dict[str, Any]:
     """How many, of how many, and the exact interval of 95% of their share (Clopper and Pearson).
 
     Examples
     --------
-    >>> _share([True, True, False])["interval"]
-    [0.094, 0.992]
+    >>> share_of([True, True, False])["interval"]
+    [0.0943, 0.9916]
     """
     count, total = sum(map(bool, hits)), len(hits)
     low = 0.0 if count == 0 else float(beta.ppf(0.025, count, total - count + 1))
     high = 1.0 if count == total else float(beta.ppf(0.975, count + 1, total - count))
-    return {"count": count, "of": total, "interval": [round(low, 3), round(high, 3)]}
+    return {"count": count, "of": total, "interval": [round(low, 4), round(high, 4)]}
+
+
+def interval_text(share: dict[str, Any]) -> str:
+    """The interval of a share in per cent.
+
+    Examples
+    --------
+    >>> interval_text({"interval": [0.0943, 0.9998]})
+    '9.43 to 99.98%'
+    """
+    low, high = (f"{100 * end:.4g}" for end in share["interval"])
+    return f"{low} to {high}%"

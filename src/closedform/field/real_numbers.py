@@ -64,7 +64,7 @@ def check_range(values: FloatArray, what: str) -> None:
     --------
     >>> check_range(np.array([1e155]), "points")
     Traceback (most recent call last):
-    closedform.field.errors.FieldError: The points reach 1e+155, and 1e+50 is allowed; use other
+    closedform.field.errors.FieldError: The points reach 1e+155; at most 1e+50 is allowed. Use other
     units.
     """
     largest = np.abs(values).max(initial=0.0)

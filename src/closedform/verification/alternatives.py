@@ -175,12 +175,12 @@ def _fit(contest: Contest, field: GradientField, lines: Thresholds, *, is_networ
     sizes = (left**2).sum(axis=1)
     kept = sizes <= np.quantile(sizes, 1 - TRIM)
     parts = split(left[kept], field.points[kept] / field.scale)
-    largest = lines.verified * chance_level(field.rank, field.tangent.rank)
+    (low, high), chance = lines.network_error, chance_level(field.rank, field.tangent.rank)
     if parts.total <= lines.rounding:
         kind = "exact"
     elif parts.z < lines.significance:
         kind = "noise"
-    elif is_network and lines.network_error <= parts.total <= largest:
+    elif is_network and low <= parts.total <= high * chance:
         kind = "network"
     else:
         kind = "lack"

@@ -18,7 +18,12 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
-from closedform.searching.structure_search.exchange import exchanged_parts, factors_of, quotient_of
+from closedform.searching.structure_search.exchange import (
+    exchanged_parts,
+    factors_of,
+    parts,
+    quotient_of,
+)
 from closedform.searching.structure_search.forms import Forms, rival_forms
 from closedform.searching.structure_search.quantities import Data, Quantity, make_quantity
 from closedform.searching.structure_search.writing import Draft
@@ -60,7 +65,8 @@ def make_rivals(
     drafts: Drafts = {}
     data = Data.of(field, N_POINTS, rng)
     makers = (_shortened, _lengthened) if field.rank > 1 else (
-        _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_functions
+        _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_inside,
+        _exchanged_functions,
     )  # fmt: skip
     for maker in makers:
         for tree, free in maker(concept, field, data, space):
@@ -179,6 +185,53 @@ def _exchanged_factors(
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
 
 
+def _exchanged_inside(
+    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """What depends on one input deeper in the formula, such as sqrt(y) in z*(x*sqrt(y) + w),
+    exchanged.
+    """
+    tree = concept.tree
+    outside = {part.column for part in parts(tree)}
+    outside |= {min(inner.variables) for inner, _, _ in _factor_groups(tree) if inner.size == 1}
+    for end, part in _parts_of_one(tree):
+        (column,) = part.variables
+        quantity = make_quantity(data, variable(column))
+        if column in outside or quantity is None:
+            continue
+        own = Expression(part, field.names)
+        slopes = own.gradient(data.points)[:, column] * data.scale[column]
+        for draft, new in _families(rival_forms(quantity, space), slopes, variable(column)):
+            made, free = draft.done(_with_part(tree, end, part, new))
+            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+
+
+def _parts_of_one(tree: Tree) -> Iterator[tuple[int, Tree]]:
+    """The largest subtrees that depend on one input, and where they end.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> tree = parse("z*(x*sqrt(y) + w)").tree
+    >>> [(end, part.size) for end, part in _parts_of_one(tree)]
+    [(0, 1), (1, 1), (3, 2), (5, 1)]
+    """
+    all_parts, operands = subtrees(tree), operand_positions(tree)
+    places = [len(all_parts) - 1]
+    found: list[int] = []
+    for place in places:
+        if len(all_parts[place].variables) == 1:
+            found.append(place)
+        else:
+            places += operands[place]
+    yield from ((place, all_parts[place]) for place in sorted(found))
+
+
+def _with_part(tree: Tree, end: int, part: Tree, new: Tree) -> Tree:
+    start = end + 1 - part.size
+    return Tree((*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :]))
+
+
 Factors = list[tuple[Tree, int]]
 
 
@@ -204,7 +257,7 @@ def _exchanged_functions(
     concept: Expression, field: GradientField, data: Data, space: SearchSpace
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """A function of several inputs that enter together, exchanged for another of the same."""
-    parts, tree = subtrees(concept.tree), concept.tree
+    whole, tree = subtrees(concept.tree), concept.tree
     known: dict[Tree, tuple[Quantity, Forms] | None] = {}
     for end, inner in _functions_of_several(concept.tree):
         if inner not in known:
@@ -214,12 +267,10 @@ def _exchanged_functions(
         if found is None:
             continue
         quantity, forms = found
-        gradients = Expression(parts[end], field.names).gradient(data.points) * data.scale
+        gradients = Expression(whole[end], field.names).gradient(data.points) * data.scale
         slopes = np.einsum("nd,nd->n", gradients, quantity.units)
-        start = end + 1 - parts[end].size
         for draft, new in _families(forms, slopes, inner):
-            tokens = (*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :])
-            made, free = draft.done(Tree(tokens))
+            made, free = draft.done(_with_part(tree, end, whole[end], new))
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
 
 

@@ -11,7 +11,7 @@ from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import number_positions
+from closedform.expressions.fitted_constants import number_positions, with_numbers
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant
@@ -103,8 +103,12 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
     form = general.rename(field.names)
     if not places:
         return mutual_misalignment(general, special, field) < SAME
-    _, left = refit([form], target, iterations=60, positions=[places])
-    return bool(left[0] < SAME)
+    # Where gradients vanish a fit may stick before the number that was added is gone.
+    without = [Expression(with_numbers(form.tree, [place], [0.0]), form.names) for place in places]
+    _, left = refit(
+        [form, *without], target, iterations=60, positions=[places, *([()] * len(without))]
+    )
+    return bool(min(left) < SAME)
 
 
 def with_all_constants(expression: Expression) -> tuple[Expression, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from closedform.keywords import checked_constructor, required_kind
 from closedform.verification.phi import MONOTONE
 
-FAMILIES, MOST_ADDED, MOST_MADE = 12, 6, 300
+FAMILIES, MOST_ADDED, MOST_MADE = 12, 6, 400
 """Rivals that are made: functions for each part, terms that are added, and forms in all. The best
 few of each kind decide, and a first look at a hundred forms takes about a tenth of a second.
 """
@@ -32,9 +32,10 @@ class Thresholds:
         nothing.
     rounding : float
         Misalignment up to which a fit is exact: an angle of 1e-6, which single precision leaves.
-    network_error : float
-        Least misalignment that a trained network's own error has; a smaller difference that
-        neighbours share belongs to the formula. The largest is that of `verified`.
+    network_error : tuple of float
+        Least misalignment that a trained network's own error has, and the largest, relative to
+        chance, that is put down to it. A difference that neighbours share and that is smaller or
+        larger belongs to the formula.
     significance : float
         Standard errors from which a difference counts; many rivals are compared, so 3.5 where two
         formulas alone would need 2.
@@ -63,7 +64,7 @@ class Thresholds:
     advantage: float = 5.0
     points: int = 100
     rounding: float = 1e-12
-    network_error: float = 1e-7
+    network_error: tuple[float, float] = (1e-7, 1e-2)
     significance: float = 3.5
     price: tuple[float, float] = (0.06, 0.09)
     economy: float = 0.45

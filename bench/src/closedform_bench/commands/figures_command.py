@@ -46,7 +46,7 @@ def figures(
     \b
     Examples:
       closedform figures list --store runs
-      closedform figures run random verdict-controls --store runs --seed 4711 --processor
+      closedform figures run random --store runs --seed 4711 --processor
       closedform figures write --store runs --docs docs
     """
     from closedform_bench.figures.measurement_store import MeasurementStore

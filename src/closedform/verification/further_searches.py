@@ -17,7 +17,7 @@ from closedform.selection.select_stage import Selection
 FEWEST_IN_HALF = 40
 """With fewer points a search has too little to go by."""
 
-SHARES_OF_REST = (0.25, 0.35)
+SHARES_OF_REST = (0.2, 0.3)
 """Of the seconds that are left, for the first half and then for the second; the rest is for
 comparing.
 """

@@ -6,7 +6,8 @@ functions, terms are left out and added, and each of these forms is fitted and c
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
 
 import numpy as np
 
@@ -38,6 +39,32 @@ N_POINTS = 300
 """Points at which slopes are compared to choose families; what is chosen is fitted on all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """Functions of quantities, each list made once.
+
+    Attributes
+    ----------
+    data : Data
+        Points at which slopes are compared.
+    space : SearchSpace
+        Limits what is made.
+    known : dict
+        By quantity: its values and its functions; None where it has no slope.
+    """
+
+    data: Data
+    space: SearchSpace
+    known: dict[Tree, tuple[Quantity, Forms] | None] = attribute(default_factory=dict)
+
+    def of(self, inner: Tree) -> tuple[Quantity, Forms] | None:
+        """The functions of a quantity."""
+        if inner not in self.known:
+            quantity = make_quantity(self.data, inner)
+            self.known[inner] = quantity and (quantity, rival_forms(quantity, self.space))
+        return self.known[inner]
+
+
 def rival_space(space: SearchSpace) -> SearchSpace:
     """Where rivals come from: the space of the search, and the functions that it has in stock; a
     user who forbids a function has not shown that the network does not use it.
@@ -63,34 +90,35 @@ def make_rivals(
         Draws the points at which slopes are compared.
     """
     drafts: Drafts = {}
-    data = Data.of(field, N_POINTS, rng)
+    stock = Stock(Data.of(field, N_POINTS, rng), space)
     makers = (_shortened, _lengthened) if field.rank > 1 else (
         _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_inside,
         _exchanged_functions,
     )  # fmt: skip
     for maker in makers:
-        for tree, free in maker(concept, field, data, space):
+        for tree, free in maker(concept, field, stock):
             if tree != concept.tree and not tree.is_constant:
                 drafts.setdefault(tree, free)
     return dict(list(drafts.items())[:MOST_MADE])
 
 
 def _shortened(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """Without one term."""
-    for form in without_small_terms(concept, data.points):
+    for form in without_small_terms(concept, stock.data.points):
         yield form.tree, free_positions(form.tree, field.names)
 
 
 def _lengthened(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """With one more term, or with the exponential of one as a factor: those that explain most of
     what is left over.
     """
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
-    terms = [tree for tree in _terms(len(field.names)) if space.allows_inside(tree, field.names)]
+    allows = stock.space.allows_inside
+    terms = [tree for tree in _terms(len(field.names)) if allows(tree, field.names)]
     for is_factor in (False, True):
         for coefficient, term in _most_gained(concept, few, terms, is_factor=is_factor):
             draft = Draft()
@@ -147,33 +175,32 @@ def _terms(n_inputs: int) -> list[Tree]:
 
 
 def _exchanged_inputs(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """What depends on one input beside a common cofactor, exchanged."""
-    known = {
-        column: rival_forms(quantity, space)
-        for column in sorted(concept.tree.variables)
-        if (quantity := make_quantity(data, variable(column))) is not None
-    }
-    for tree, free in exchanged_parts(concept.tree, data, space, known).items():
+    inputs = {column: stock.of(variable(column)) for column in sorted(concept.tree.variables)}
+    known = {column: found[1] for column, found in inputs.items() if found is not None}
+    for tree, free in exchanged_parts(concept.tree, stock.data, stock.space, known).items():
         yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
 
 
 def _exchanged_factors(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """In a product, what depends on one input alone, or on one combination of several, exchanged
     for a power of another function or for an exponential: in logarithms a product is a sum.
     """
+    data = stock.data
     for inner, own, rest in _factor_groups(concept.tree):
-        quantity = make_quantity(data, inner)
-        if quantity is None:
+        found = stock.of(inner)
+        if found is None:
             continue
+        quantity, forms = found
         with np.errstate(all="ignore"):
             part = Expression(quotient_of(own, 1), field.names)
             gradients = part.gradient(data.points) * data.scale
             slopes = np.einsum("nd,nd->n", gradients, quantity.units) / part(data.points)
-        for form, sign, factor in rival_forms(quantity, space).nearest(slopes, FAMILIES):
+        for form, sign, factor in forms.nearest(slopes, FAMILIES):
             draft = Draft()
             new = _placed(draft.form(form, 0), inner)
             if form.is_log:
@@ -186,22 +213,22 @@ def _exchanged_factors(
 
 
 def _exchanged_inside(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """What depends on one input deeper in the formula, such as sqrt(y) in z*(x*sqrt(y) + w),
     exchanged.
     """
-    tree = concept.tree
+    tree, data = concept.tree, stock.data
     outside = {part.column for part in parts(tree)}
     outside |= {min(inner.variables) for inner, _, _ in _factor_groups(tree) if inner.size == 1}
     for end, part in _parts_of_one(tree):
         (column,) = part.variables
-        quantity = make_quantity(data, variable(column))
-        if column in outside or quantity is None:
+        found = None if column in outside else stock.of(variable(column))
+        if found is None:
             continue
         own = Expression(part, field.names)
         slopes = own.gradient(data.points)[:, column] * data.scale[column]
-        for draft, new in _families(rival_forms(quantity, space), slopes, variable(column)):
+        for draft, new in _families(found[1], slopes, variable(column)):
             made, free = draft.done(_with_part(tree, end, part, new))
             yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
 
@@ -254,16 +281,12 @@ def _factor_groups(tree: Tree) -> Iterator[tuple[Tree, Factors, Factors]]:
 
 
 def _exchanged_functions(
-    concept: Expression, field: GradientField, data: Data, space: SearchSpace
+    concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """A function of several inputs that enter together, exchanged for another of the same."""
-    whole, tree = subtrees(concept.tree), concept.tree
-    known: dict[Tree, tuple[Quantity, Forms] | None] = {}
+    whole, tree, data = subtrees(concept.tree), concept.tree, stock.data
     for end, inner in _functions_of_several(concept.tree):
-        if inner not in known:
-            quantity = make_quantity(data, inner)
-            known[inner] = quantity and (quantity, rival_forms(quantity, space))
-        found = known[inner]
+        found = stock.of(inner)
         if found is None:
             continue
         quantity, forms = found

@@ -95,16 +95,18 @@ def _shape(tree: Tree) -> object:
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
-    """Whether a formula, with its constants fitted, becomes another."""
+    """Whether a formula, with its constants fitted or a term left out, becomes another."""
     target = field_of(special, field)
     places = free_positions(general.tree, general.names)
     if not (target.weights > 0).any():
         return False
     form = general.rename(field.names)
-    if not places:
-        return mutual_misalignment(general, special, field) < SAME
-    # Where gradients vanish a fit may stick before the number that was added is gone.
-    without = [Expression(with_numbers(form.tree, [place], [0.0]), form.names) for place in places]
+    # Where gradients vanish a fit may stick before what was added is gone.
+    trees = [with_numbers(form.tree, [place], [0.0]) for place in places]
+    terms = [apply("neg", term) if sign < 0 else term for sign, term in signed_terms(form.tree)]
+    if len(terms) > 1:
+        trees += [sum_of([*terms[:at], *terms[at + 1 :]]) for at in range(len(terms))]
+    without = [Expression(tree, form.names) for tree in trees if not tree.is_constant]
     _, left = refit(
         [form, *without], target, iterations=60, positions=[places, *([()] * len(without))]
     )

@@ -15,7 +15,7 @@ def test_a_computed_constant_is_fitted_by_the_number_inside_it():
     truth = cf.parse("1.4*x + y*(log(z) + log(0.3))", names=NAMES)
     field = cf.GradientField.from_arrays(points, truth.gradient(points), names=NAMES)
     start = cf.parse("1.2*x + y*(log(z) + log(0.5))", names=NAMES)
-    (fitted,), (left,) = refit([start], field, positions=[free_positions(start.tree, NAMES)])
+    (fitted,), (left,) = refit([start], field, positions=[free_positions(start.tree, tuple(NAMES))])
     assert fitted.tree.variables == {0, 1, 2}
     assert left < 1e-12
     np.testing.assert_allclose(fitted.gradient(points), truth.gradient(points), rtol=1e-5)

@@ -64,7 +64,9 @@ def test_formulas_by_inputs_and_by_verdict():
 
 def test_verdicts_of_all_parts_are_counted_together():
     def case(part, status, right):
-        more = {"part": part, "in_set": right, "carried": 1e-4, "in_vocabulary": True}
+        more = {
+            "part": part, "in_set": right, "carried": 1e-4, "in_vocabulary": True, "found": "x/2",
+        }  # fmt: skip
         return problem(right, status, **more)
 
     fields = [case("fields", "verified", True), case("fields", "ambiguous", True)]
@@ -72,6 +74,7 @@ def test_verdicts_of_all_parts_are_counted_together():
     table = tabulate_verdicts([measured({"problems": fields}), measured({"problems": networks})])
     assert "| right among verified | 2 of 3 | 9.43 to 99.16% |" in table
     assert "| right among verified, networks alone | 1 of 2 |" in table
+    assert "| of these without fitted numbers | 1 of 2 |" in table
     assert "controls" not in table
 
 

@@ -9,11 +9,11 @@ from closedform_bench.verdicts.outside_functions import SPECIAL, OutsideFunction
 from closedform_bench.verdicts.suite import VerdictPlan, verdict_summary
 
 
-def row(part, status, *, right=None, in_set=None, carried=None):
+def row(part, status, *, right=None, in_set=None, carried=None, found="x"):
     return {
         "name": "one", "part": part, "kind": "exact", "right": right, "in_set": in_set,
         "carried": carried, "in_vocabulary": True,
-        "status": status, "seconds": 1.0, "found": "x", "truth": None,
+        "status": status, "seconds": 1.0, "found": found, "truth": None,
     }  # fmt: skip
 
 
@@ -57,7 +57,8 @@ def test_there_are_at_least_ten_kinds_of_controls():
 def test_the_summary_counts_what_was_promised():
     rows = [
         row("fields", "verified", right=True, in_set=True, carried=0.0),
-        row("networks", "verified", right=False, in_set=False, carried=1e-3),
+        row("networks", "verified", right=False, in_set=False, carried=1e-3, found="x + 0.37*y"),
+        row("networks", "verified", right=True, in_set=True, carried=0.1, found="x + y/2"),
         row("networks", "ambiguous", right=False, in_set=True, carried=1e-3),
         row("networks", "none", right=False, in_set=False, carried=0.1),
         row("controls", "approximate"),
@@ -67,8 +68,10 @@ def test_the_summary_counts_what_was_promised():
     counts = {key: (value["count"], value["of"]) for key, value in result.items() if "_" in key
               and isinstance(value, dict)}  # fmt: skip
     assert counts == {
-        "right_among_verified": (1, 2),
-        "right_among_verified_networks": (0, 1),
+        "right_among_verified": (2, 3),
+        "right_among_verified_networks": (1, 2),
+        "right_among_verified_plain": (1, 1),
+        "right_among_verified_fitted": (0, 1),
         "carried_verified_right": (0, 2),
         "carried_in_set": (1, 2),
         "ambiguous_in_set": (1, 1),

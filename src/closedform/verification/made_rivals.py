@@ -96,9 +96,10 @@ def make_rivals(
         _exchanged_functions,
     )  # fmt: skip
     for maker in makers:
-        for tree, free in maker(concept, field, stock):
+        for tree, holes in maker(concept, field, stock):
             if tree != concept.tree and not tree.is_constant:
-                drafts.setdefault(tree, free)
+                free = dict.fromkeys([*holes, *free_positions(tree, field.names)])
+                drafts.setdefault(tree, tuple(free))
     return dict(list(drafts.items())[:MOST_MADE])
 
 
@@ -107,7 +108,7 @@ def _shortened(
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """Without one term."""
     for form in without_small_terms(concept, stock.data.points):
-        yield form.tree, free_positions(form.tree, field.names)
+        yield form.tree, ()
 
 
 def _lengthened(
@@ -124,8 +125,8 @@ def _lengthened(
             draft = Draft()
             number = draft.hole(coefficient)
             further = _factor(number, term) if is_factor else apply("mul", number, term)
-            tree, free = draft.done(apply("mul" if is_factor else "add", concept.tree, further))
-            yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+            tree, holes = draft.done(apply("mul" if is_factor else "add", concept.tree, further))
+            yield tree, holes
 
 
 def _most_gained(
@@ -180,8 +181,7 @@ def _exchanged_inputs(
     """What depends on one input beside a common cofactor, exchanged."""
     inputs = {column: stock.of(variable(column)) for column in sorted(concept.tree.variables)}
     known = {column: found[1] for column, found in inputs.items() if found is not None}
-    for tree, free in exchanged_parts(concept.tree, stock.data, stock.space, known).items():
-        yield tree, tuple(dict.fromkeys([*free, *free_positions(tree, field.names)]))
+    yield from exchanged_parts(concept.tree, stock.data, stock.space, known).items()
 
 
 def _exchanged_factors(
@@ -208,8 +208,8 @@ def _exchanged_factors(
                 new = apply("pow", new, draft.hole(factor))
             else:
                 new = apply("exp", apply("mul", draft.hole(factor), new))
-            made, free = draft.done(apply("mul", quotient_of(rest, 1), new) if rest else new)
-            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+            made, holes = draft.done(apply("mul", quotient_of(rest, 1), new) if rest else new)
+            yield made, holes
 
 
 def _exchanged_inside(
@@ -229,8 +229,8 @@ def _exchanged_inside(
         own = Expression(part, field.names)
         slopes = own.gradient(data.points)[:, column] * data.scale[column]
         for draft, new in _families(found[1], slopes, variable(column)):
-            made, free = draft.done(_with_part(tree, end, part, new))
-            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+            made, holes = draft.done(_with_part(tree, end, part, new))
+            yield made, holes
 
 
 def _parts_of_one(tree: Tree) -> Iterator[tuple[int, Tree]]:
@@ -293,8 +293,8 @@ def _exchanged_functions(
         gradients = Expression(whole[end], field.names).gradient(data.points) * data.scale
         slopes = np.einsum("nd,nd->n", gradients, quantity.units)
         for draft, new in _families(forms, slopes, inner):
-            made, free = draft.done(_with_part(tree, end, whole[end], new))
-            yield made, tuple(dict.fromkeys([*free, *free_positions(made, field.names)]))
+            made, holes = draft.done(_with_part(tree, end, whole[end], new))
+            yield made, holes
 
 
 def _functions_of_several(tree: Tree) -> Iterator[tuple[int, Tree]]:
@@ -308,17 +308,17 @@ def _functions_of_several(tree: Tree) -> Iterator[tuple[int, Tree]]:
     >>> [(end, inner.size) for end, inner in _functions_of_several(tree)]
     [(5, 3), (6, 5), (6, 3)]
     """
-    parts, operands = subtrees(tree), operand_positions(tree)
-    for end in range(len(parts)):
+    whole, operands = subtrees(tree), operand_positions(tree)
+    for end in range(len(whole)):
         place = end
         while True:
-            inner = [child for child in operands[place] if not parts[child].is_constant]
-            if len(inner) != 1 or len(parts[inner[0]].variables) < 2:
+            inner = [child for child in operands[place] if not whole[child].is_constant]
+            if len(inner) != 1 or len(whole[inner[0]].variables) < 2:
                 break
             place = inner[0]
             # A factor or a sign alone makes no other function.
             if tree.tokens[end] not in ("mul", "neg"):
-                yield end, parts[place]
+                yield end, whole[place]
 
 
 def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:

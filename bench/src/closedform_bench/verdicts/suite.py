@@ -11,6 +11,7 @@ from scipy.stats import beta
 
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
@@ -31,6 +32,8 @@ formula the default search space allows."""
 SHARES = {
     "right_among_verified": "right among verified",
     "right_among_verified_networks": "right among verified, networks alone",
+    "right_among_verified_plain": "of these without fitted numbers",
+    "right_among_verified_fitted": "of these with fitted numbers",
     "carried_verified_right": "right and verified, of networks that carry the truth",
     "carried_in_set": "right and in the set, of these",
     "ambiguous_in_set": "true form in the set of ambiguous answers",
@@ -148,6 +151,12 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
         "count": plan.count,
         "right_among_verified": share_of([row["right"] for row in _verified(true)]),
         "right_among_verified_networks": share_of([row["right"] for row in _verified(networks)]),
+        "right_among_verified_plain": share_of(
+            [row["right"] for row in _verified(networks) if not _has_fitted(row)]
+        ),
+        "right_among_verified_fitted": share_of(
+            [row["right"] for row in _verified(networks) if _has_fitted(row)]
+        ),
         "carried_verified_right": share_of(
             [row["status"] == "verified" and row["right"] for row in carried]
         ),
@@ -171,6 +180,10 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
 
 def _verified(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["status"] == "verified"]
+
+
+def _has_fitted(row: dict[str, Any]) -> bool:
+    return bool(fitted_positions(cf.parse(row["found"]).tree))
 
 
 def share_of(hits: Sequence[bool]) -> dict[str, Any]:

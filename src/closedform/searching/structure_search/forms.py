@@ -18,74 +18,18 @@ from closedform.expressions.parse import parse
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.expressions.tree import Constant, Tree, constant, variable
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.form_families import (
+    ANY_POWER,
+    BASIC,
+    COMPOSED,
+    INVERSE,
+    PLAIN,
+    POWERS,
+    WIDER,
+    composed,
+    with_ones,
+)
 from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
-
-BASIC = (
-    "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
-    "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1",
-    "log: x**2 - 1",
-    "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)", "tanh(x)",
-    "log: tanh(x)",
-)  # fmt: skip
-"""Forms without constants that would have to be fitted; ``log:`` stands for the logarithm of what
-follows.
-"""
-
-WIDER = (
-    ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),
-    ("1/(x + c)", "many poles"), ("sqrt(x + c)", "beyond"), ("sqrt(x**2 + c)", "squares"),
-    ("(x + c)**2", "poles"), ("tanh(b*x)", "rises"),
-    ("atan(b*x)", "rises"),
-    ("(exp(b*x) - 1)**2", "rates"), ("x**p", "powers"), ("x*log(x)", "none"),
-    ("log: x + c", "many poles"), ("log: sin(b*x)", "waves"),
-    ("log: cos(b*x)", "waves"),
-    ("log: exp(b*x) + c", "offsets"), ("log: log(x) + c", "logarithms"),
-    ("log: exp(b*x) + exp(c*x)", "opposite"),
-    ("log: tanh(b*x)", "rises"), ("log: cos(b*x) + c", "ripples"), ("1/(exp(b*x) + c)", "offsets"),
-    ("log: sqrt(x) + c", "roots"),
-    ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
-    ("log: log(x + c)", "shifts"), ("log: exp(b*x) - 1", "rates"), ("log: log(b*x + 1)", "rises"),
-    ("log: (x + c)**2 + b", "resonances"), ("log: x**4 + c", "quartics"),
-)  # fmt: skip
-"""Forms with constants inside, each with the list of values to start from."""
-
-
-COMPOSED = (
-    ("exp(b*u)", "rates"), ("sin(b*u)", "some waves"), ("cos(b*u)", "some waves"),
-    ("1/(u + c)", "poles"),
-    ("tanh(b*u)", "rises"),
-    ("log: u + c", "poles"), ("log: exp(b*u) + c", "offsets"), ("log: log(u + c)", "shifts"),
-    ("log: sin(b*u)", "some waves"), ("log: cos(b*u)", "some waves"), ("log: tanh(b*u)", "rises"),
-    ("log: exp(b*u) - 1", "rates"), ("log: log(b*u + 1)", "rises"),
-)  # fmt: skip
-"""Functions of a power of the quantity, which may enter by any of them: u stands for one of
-`POWERS`.
-"""
-
-INVERSE = (
-    ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),
-    ("log: c + 1/x**2", "squares"), ("log: (1/x + c)**2 + b", "resonances"),
-)  # fmt: skip
-"""A quotient that was found may as well be the inverse of what stands in the formula."""
-
-PLAIN = (
-    "exp(b*x)", "1/(x + c)", "sqrt(x + c)", "sqrt(x**2 + c)", "(x + c)**2", "x*log(x)",
-    "log: x + c", "log: x**2 + c", "log: exp(b*x) + c", "log: log(x) + c", "log: log(x + c)",
-    "log: sqrt(x) + c", "1/(exp(b*x) + c)", "log: x**4 + c", "log: x**3 + c", "atan(b*x)",
-    "log: atan(b*x)",
-)  # fmt: skip
-"""Forms whose constants are 1 or -1 in rivals."""
-
-POWERS = (("1/x", -1.0), ("x**2", 2.0), ("sqrt(x)", 0.5), ("1/sqrt(x)", -0.5), ("x**3", 3.0))
-
-ANY_POWER = (
-    ("exp(c*x**p)", "scaled powers"), ("log: sin(c*x**p)", "scaled powers"),
-    ("log: cos(c*x**p)", "scaled powers"), ("log: tanh(c*x**p)", "scaled powers"),
-    ("log: exp(c*x**p) - 1", "scaled powers"), ("log: log(c*x**p + 1)", "scaled powers"),
-)  # fmt: skip
-"""Functions of a power that is fitted too: a quantity that was found may be any power of what is in
-the formula.
-"""
 
 N_SCREENED = 200
 """Points on which sums are screened and fitted, or nearly twice as many."""
@@ -250,7 +194,7 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
         families.append((ANY_POWER, values))
     for power_text, power in POWERS:
         if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
-            inner = [(_composed(text, power_text), grid) for text, grid in COMPOSED]
+            inner = [(composed(text, power_text), grid) for text, grid in COMPOSED]
             with np.errstate(over="ignore", divide="ignore"):
                 raised = values**power
             if np.isfinite(raised).all():
@@ -269,36 +213,10 @@ def rival_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     no others.
     """
     wider = wider_forms(quantity, space)
-    composed = [_composed(text, power) for power, _ in POWERS for text, _ in COMPOSED]
-    texts = dict.fromkeys(plain for text in [*PLAIN, *composed] for plain in _with_ones(text))
+    families = [*PLAIN, *(composed(text, power) for power, _ in POWERS for text, _ in COMPOSED)]
+    texts = dict.fromkeys(plain for text in families for plain in with_ones(text))
     kept = [(text, 0.0, 0.0) for text in texts if text not in BASIC and _allowed(text, space)]
     return wider.joined(_evaluated(kept, quantity))
-
-
-def _with_ones(text: str) -> Iterator[str]:
-    """A family with each of its constants 1 or -1.
-
-    Examples
-    --------
-    >>> list(_with_ones("log: exp(b*x) + c"))
-    ['log: exp(x) + 1', 'log: exp(x) - 1', 'log: exp(-x) + 1', 'log: exp(-x) - 1']
-    """
-    is_even = any(name in text for name in ("sin(", "cos(", "tanh(", "atan("))
-    for factor, quotient in (("", "1/"),) if is_even else (("", "1/"), ("-", "-1/")):
-        scaled = text.replace("b*", factor).replace("b/", quotient)
-        for offset in ("+ 1", "- 1"):
-            yield scaled.replace("+ c", offset)
-            if "+ c" not in text:
-                break
-        if "b" not in text.removeprefix("log: "):
-            return
-
-
-def _composed(text: str, power: str) -> str:
-    """A family with a power in the place of u; b/x rather than b*(1/x)."""
-    if power.startswith("1/"):
-        text = text.replace("b*u", "b" + power.removeprefix("1"))
-    return text.replace("u", f"({power})")
 
 
 def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:

@@ -106,7 +106,8 @@ def written(program: list[Any], names: Sequence[str]) -> str:
             stack.append(f"({node!r})" if node < 0 else repr(float(node)))
         else:
             operands = [stack.pop() for _ in range(node.arity)]
-            stack.append(FORMS.get(node.name, node.name + "({})").format(*operands))
+            form = FORMS[node.name] if node.name in FORMS else node.name + "({})"
+            stack.append(form.format(*operands))
     return stack.pop()
 
 

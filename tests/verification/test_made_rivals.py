@@ -1,5 +1,7 @@
 """Rivals that are made of stand-ins: forms that were missing when these were verified."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,10 @@ def field_of(text, wave=0.0):
         ("(x*log(1 + y) + sqrt(w))/z", "(x*sqrt(y) + sqrt(w))/z", "log(y + 1)"),
         ("x*y**2*exp(-1/sqrt(z)) + w", "w + x*y**2/(1/z + 1)", "exp(-1/sqrt(z))"),
         ("x/sqrt(9 - y**2/z**2)*w", "x*(y**2/z**2 + 1.5)*w", ")**(-0."),
+        ("x*(1 - exp(-sqrt(y)))", "x*y/(y + 1)", "x*(exp(-sqrt(y)) - 1)"),
+        ("x**3*tanh(y/3)", "(1/y + 0.6)/x**2", "tanh("),
+        ("z*log(x/y)", "z*(x/y - y/x)", "z*log(x/y)"),
+        ("x/(exp(x/(3*y)) - 1)", "y - 0.15*x", "exp("),
     ],
 )
 def test_a_part_is_exchanged_wherever_it_stands(truth, stand_in, part):
@@ -44,3 +50,15 @@ def test_a_rival_as_short_as_the_stand_in_is_seen_with_plain_numbers():
         Thresholds(), np.random.default_rng(0), is_network=True,
     )  # fmt: skip
     assert any(str(rival.expression) == "x*log(y)" for rival in outcome.alternatives)
+
+
+def test_a_power_that_is_fitted_does_not_hide_the_function():
+    """log(y + 1.2)**1.3 stood in the set, and log(y/2 + 1) did not."""
+    outcome = compare_all(
+        cf.parse("x*y/(y + 6)", names=NAMES), [], field_of("x*log(y/2 + 1)", wave=0.02),
+        SearchSpace(), Thresholds(), np.random.default_rng(0), is_network=True,
+    )  # fmt: skip
+    assert any(
+        re.fullmatch(r"x\*log\([0-9.]+\*y \+ 1\)", str(rival.expression))
+        for rival in outcome.alternatives
+    )

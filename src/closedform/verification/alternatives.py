@@ -4,7 +4,7 @@ Rivals come from the searches, from the user, and are made of the concept. Each 
 description; what is not clearly dearer than the concept is in the set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,8 +43,8 @@ from closedform.verification.thresholds import Thresholds
 WIDER = 0.5
 """How far beyond the data's range, as a share of it, formulas are compared."""
 
-N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN = 4000, 1500, 200, 400, 8
-MOST_PLAIN, MOST_TRIED = 10, 30
+N_PROBES, N_JUDGED, N_SAME, N_PLAIN, MOST_SHOWN = 4000, 1500, 200, 400, 10
+MOST_PLAIN, MOST_TRIED, MOST_BEST, FEWEST_TRIED = 14, 30, 4, 4
 N_CELLS = 40
 
 HOPE = 2.0
@@ -58,6 +58,10 @@ longer; its canonical form has none."""
 NOT_WORSE = 2.0
 """Margins up to which a form counts that is not significantly worse: its price alone may not
 decide. In noise no other counts, for there misalignments hardly differ."""
+
+ALSO = 3.0
+"""The same where the set has one already: it is no longer a question of one concept or several, but
+of what they are."""
 
 NEW_INPUT = 3.0
 """Margins that an input which the concept lacks costs at most: a network's error, too, depends a
@@ -109,6 +113,7 @@ def compare_all(
     is_fixed: bool = False,
     make: bool = True,
     floor: float = 0.0,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Contested:
     """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
 
@@ -131,6 +136,8 @@ def compare_all(
         Whether rivals are made.
     floor : float
         Misalignments below it count as this one.
+    may_go_on : callable
+        Asked before more than a few rivals get plain numbers.
     """
     few = field.subset(_different(field, rng))
     own = concept.rename(field.names)
@@ -152,7 +159,7 @@ def compare_all(
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, lines.significance, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
-    judge = _Judge(contest, sources, few, fit, lines, space, rng, floor)
+    judge = _Judge(contest, sources, few, fit, lines, space, rng, floor, may_go_on)
     return Contested(fit, judge.rivals(), judge.loosened(), n_known + len(made))
 
 
@@ -211,6 +218,7 @@ class _Judge:
     space: SearchSpace
     rng: np.random.Generator
     floor: float
+    may_go_on: Callable[[], bool]
 
     @property
     def own(self) -> Expression:
@@ -247,7 +255,9 @@ class _Judge:
             form, difference, result, place = one.form, one.difference, one.result, one.place
             if len(kept) == MOST_SHOWN:
                 break
-            if not self._is_near(difference, result):
+            if not self._is_near(
+                difference, result, ALSO if kept and self.may_go_on() else NOT_WORSE
+            ):
                 continue
             before = [rival.expression for rival in kept]
             if not self._unfolds(place) and not self._is_other(form, difference, before):
@@ -261,16 +271,25 @@ class _Judge:
         A form that becomes the concept then says nothing, and does not count as one of the best.
         """
         found: list[_Judged] = []
-        n_others = 0
-        for number, one in enumerate(sorted(judged, key=self._hoped)):
+        n_others = n_tried = 0
+        best = sorted(judged, key=lambda one: one.result.ratio)[:MOST_BEST]
+        seen: set[str] = set()
+        for one in sorted(judged, key=lambda one: (one not in best, self._hoped(one))):
+            # Forms that are made in several ways have their misalignments in common.
+            fit = f"{one.result.ratio:.5g}"
+            if self.sources[one.place] == "made" and fit in seen:
+                continue
+            seen.add(fit)
             is_tried = (
-                number < MOST_TRIED
+                n_tried < MOST_TRIED
                 and n_others < MOST_PLAIN
                 and self._hoped(one) < HOPE * np.log(self.lines.alike)
                 and self.sources[one.place] != "given"
+                and (n_tried < FEWEST_TRIED or self.may_go_on())
             )
             plain = self._plain(one) if is_tried else one
             found.append(plain)
+            n_tried += is_tried
             n_others += is_tried and not self._is_own(plain.form)
         return found
 
@@ -304,28 +323,36 @@ class _Judge:
 
     def _plain(self, one: "_Judged") -> "_Judged":
         """A form with plain numbers where these cost next to nothing."""
-        places = free_positions(one.form.tree, one.form.names)
         few = self.field.subset(np.arange(min(self.field.n_points, N_PLAIN)))
-        (fitted,), (before,) = refit([one.form], few, positions=[places])
         yardstick = BIASED_YARDSTICK if self.fit.kind == "network" else USUAL_YARDSTICK
-        tree, after = made_plain(fitted.tree, places, float(before), comparison_of(few), yardstick)
-        form = Expression(without_common_power(tree), one.form.names)
+        before, after, form = np.inf, np.inf, one.form
+        # Numbers that are plain already may stay so, or may be in the way of the others.
+        for places in (fitted_positions(form.tree), free_positions(form.tree, form.names)):
+            (fitted,), (value,) = refit([one.form], few, positions=[places])
+            before = min(before, float(value))
+            tree, after = made_plain(
+                fitted.tree, places, float(value), comparison_of(few), yardstick
+            )
+            form = Expression(without_common_power(tree), one.form.names)
+            if not fitted_positions(tree):
+                break
         ratio = one.result.ratio * max(after, 1e-300) / max(float(before), 1e-300)
         difference = self._difference(form, ratio)
         line = np.log(self.lines.alike) + REDUNDANT * self.lines.price[1]
         if difference < line and not self._is_own(form):
-            form = canonical_form(form, few.points[:N_SAME])
+            usual = canonical_form(form, few.points[:N_SAME])
+            form = min(usual, form, key=lambda each: description_length(each.tree))
             difference = self._difference(form, ratio)
         return replace(one, form=form, difference=difference)
 
-    def _is_near(self, difference: float, result: Margin) -> bool:
+    def _is_near(self, difference: float, result: Margin, most: float) -> bool:
         """Whether a form is not told apart: within a factor where a bias decides, by significance
-        where noise does.
+        where noise does; then so many margins count at most.
         """
         margin = np.log(self.lines.alike)
         if self.fit.kind in ("network", "lack") and difference <= margin:
             return True
-        return difference <= NOT_WORSE * margin and result.z < self.lines.significance
+        return difference <= most * margin and result.z < self.lines.significance
 
     def _unfolds(self, place: int) -> bool:
         """Whether a form keeps its sign along the field and the concept does not: parallel

@@ -22,9 +22,10 @@ STEPS, MOST_FITTED = 30, 500
 is what takes the time.
 """
 
-FIRST_STEPS, FIRST_POINTS, FAR, MOST_NEAR = 10, 250, 4.0, 40
+FIRST_STEPS, FIRST_POINTS, FAR, MOST_NEAR, MOST_FITTING = 10, 250, 4.0, 50, 20
 """Steps and points of a first look at all forms, how many times worse than the formula what is no
-rival is then, and how many of the nearest are compared at last.
+rival is then, and how many are compared at last: the nearest, their price paid, and those that fit
+best, which may be written at more length than they need.
 """
 
 Form = tuple[Expression, Sequence[int]]
@@ -99,8 +100,11 @@ def near_ones(own: Form, made: Sequence[Form], field: GradientField, price: floa
         np.log(max(value, ROUNDING)) + price * hoped_length(form.tree)
         for value, (form, _) in zip(values[1:], made, strict=True)
     ]
-    near = [place for place in np.argsort(dear).tolist() if values[1 + place] <= line]
-    return [made[place] for place in sorted(near[:MOST_NEAR])]
+    chosen = {
+        *np.argsort(dear)[:MOST_NEAR].tolist(),
+        *np.argsort(values[1:])[:MOST_FITTING].tolist(),
+    }
+    return [made[place] for place in sorted(chosen) if values[1 + place] <= line]
 
 
 def hold_contest(

@@ -59,7 +59,7 @@ def decide(
     """Compare the concept with its rivals; the best that is clearly better takes its place, while
     there is time to compare that one with its own.
     """
-    outcome = _compared(case, about, rng)
+    outcome = _compared(case, about, clock, rng)
     for _ in range(ROUNDS - 1):
         better = _better(case, outcome, about)
         if better is None or about.selection is None or clock.stop_reason() is not None:
@@ -68,7 +68,7 @@ def decide(
             case, better, about.selection, about.field,
             "It is a rival that fits clearly better than what the rule chose first.", rng,
         )  # fmt: skip
-        outcome = _compared(case, about, rng)
+        outcome = _compared(case, about, clock, rng)
     if outcome.loosened is not None and not case.is_stated:
         case = replace(
             case,
@@ -83,7 +83,9 @@ def decide(
     return case, outcome
 
 
-def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Contested:
+def _compared(
+    case: Case, about: Circumstances, clock: Clock, rng: np.random.Generator
+) -> Contested:
     known = case.known if isinstance(case.known, tuple) else ()
     if about.hypothesis is not None:
         known = (*known, (about.hypothesis, "hypothesis"))
@@ -91,6 +93,7 @@ def _compared(case: Case, about: Circumstances, rng: np.random.Generator) -> Con
         case.concept, known, about.field, about.space, about.lines, rng,
         is_network=about.is_network, is_fixed=case.is_stated,
         make=case.makes_rivals, floor=about.floor,
+        may_go_on=lambda: clock.stop_reason() is None,
     )  # fmt: skip
 
 

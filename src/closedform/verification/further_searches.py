@@ -22,6 +22,11 @@ SHARES_OF_REST = (0.2, 0.3)
 comparing.
 """
 
+COMPARING = 4.0
+"""Seconds that two rounds of comparing take at most. With fewer left no half is searched: a rival
+that cannot take the concept's place is of little use.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class SecondSearch:
@@ -38,7 +43,7 @@ def search_again(
     selection: Selection, field: GradientField, how: SecondSearch, rng: np.random.Generator
 ) -> list[Expression]:
     """All that the fronts of two searches hold; nothing if the first was interrupted or has too few
-    points.
+    points, or if hardly any time is left.
 
     Parameters
     ----------
@@ -62,6 +67,8 @@ def search_again(
     parts = np.array_split(rng.permutation(np.asarray(first.seen)), n_halves)
     for number, (part, share) in enumerate(zip(parts, SHARES_OF_REST, strict=True), start=1):
         left = clock.remaining().seconds
+        if left is not None and left < COMPARING:
+            break
         budget = replace(
             how.budget.share(1 / n_halves), seconds=None if left is None else share * left
         )

@@ -6,8 +6,7 @@ functions, terms are left out and added, and each of these forms is fitted and c
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from dataclasses import field as attribute
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,19 +15,17 @@ from closedform.canonical.constants import subtrees
 from closedform.canonical.small_terms import without_small_terms
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
-from closedform.searching.structure_search.exchange import (
-    exchanged_parts,
-    factors_of,
-    parts,
-    quotient_of,
-)
-from closedform.searching.structure_search.forms import Forms, rival_forms
-from closedform.searching.structure_search.quantities import Data, Quantity, make_quantity
+from closedform.searching.structure_search.exchange import exchanged_parts, parts
+from closedform.searching.structure_search.forms import Forms
+from closedform.searching.structure_search.quantities import Data
 from closedform.searching.structure_search.writing import Draft
+from closedform.verification.factor_rivals import exchanged_factors, factor_groups, simple_factors
 from closedform.verification.residuals import residuals
+from closedform.verification.rival_stock import Stock, functions_of_several, placed
 from closedform.verification.same_form import free_positions
 from closedform.verification.thresholds import FAMILIES, MOST_ADDED, MOST_MADE
 
@@ -37,32 +34,6 @@ Drafts = dict[Tree, tuple[int, ...]]
 
 N_POINTS = 300
 """Points at which slopes are compared to choose families; what is chosen is fitted on all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stock:
-    """Functions of quantities, each list made once.
-
-    Attributes
-    ----------
-    data : Data
-        Points at which slopes are compared.
-    space : SearchSpace
-        Limits what is made.
-    known : dict
-        By quantity: its values and its functions; None where it has no slope.
-    """
-
-    data: Data
-    space: SearchSpace
-    known: dict[Tree, tuple[Quantity, Forms] | None] = attribute(default_factory=dict)
-
-    def of(self, inner: Tree) -> tuple[Quantity, Forms] | None:
-        """The functions of a quantity."""
-        if inner not in self.known:
-            quantity = make_quantity(self.data, inner)
-            self.known[inner] = quantity and (quantity, rival_forms(quantity, self.space))
-        return self.known[inner]
 
 
 def rival_space(space: SearchSpace) -> SearchSpace:
@@ -92,14 +63,16 @@ def make_rivals(
     drafts: Drafts = {}
     stock = Stock(Data.of(field, N_POINTS, rng), space)
     makers = (_shortened, _lengthened) if field.rank > 1 else (
-        _shortened, _lengthened, _exchanged_inputs, _exchanged_factors, _exchanged_inside,
-        _exchanged_functions,
+        _shortened, _lengthened, _exchanged_inputs, simple_factors, exchanged_factors,
+        _exchanged_inside, _exchanged_functions,
     )  # fmt: skip
     for maker in makers:
         for tree, holes in maker(concept, field, stock):
             if tree != concept.tree and not tree.is_constant:
-                free = dict.fromkeys([*holes, *free_positions(tree, field.names)])
-                drafts.setdefault(tree, tuple(free))
+                # The numbers of a simple factor are plain, and stay so.
+                is_simple = maker is simple_factors
+                others = fitted_positions(tree) if is_simple else free_positions(tree, field.names)
+                drafts.setdefault(tree, tuple(dict.fromkeys([*holes, *others])))
     return dict(list(drafts.items())[:MOST_MADE])
 
 
@@ -184,34 +157,6 @@ def _exchanged_inputs(
     yield from exchanged_parts(concept.tree, stock.data, stock.space, known).items()
 
 
-def _exchanged_factors(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """In a product, what depends on one input alone, or on one combination of several, exchanged
-    for a power of another function or for an exponential: in logarithms a product is a sum.
-    """
-    data = stock.data
-    for inner, own, rest in _factor_groups(concept.tree):
-        found = stock.of(inner)
-        if found is None:
-            continue
-        quantity, forms = found
-        with np.errstate(all="ignore"):
-            part = Expression(quotient_of(own, 1), field.names)
-            gradients = part.gradient(data.points) * data.scale
-            slopes = np.einsum("nd,nd->n", gradients, quantity.units) / part(data.points)
-        for form, sign, factor in forms.nearest(slopes, FAMILIES):
-            draft = Draft()
-            new = _placed(draft.form(form, 0), inner)
-            if form.is_log:
-                new = new if sign > 0 else apply("neg", new)
-                new = apply("pow", new, draft.hole(factor))
-            else:
-                new = apply("exp", apply("mul", draft.hole(factor), new))
-            made, holes = draft.done(apply("mul", quotient_of(rest, 1), new) if rest else new)
-            yield made, holes
-
-
 def _exchanged_inside(
     concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
@@ -220,7 +165,9 @@ def _exchanged_inside(
     """
     tree, data = concept.tree, stock.data
     outside = {part.column for part in parts(tree)}
-    outside |= {min(inner.variables) for inner, _, _ in _factor_groups(tree) if inner.size == 1}
+    outside |= {
+        min(inner.variables) for inner, _, _ in factor_groups(tree, data) if inner.size == 1
+    }
     for end, part in _parts_of_one(tree):
         (column,) = part.variables
         found = None if column in outside else stock.of(variable(column))
@@ -259,33 +206,12 @@ def _with_part(tree: Tree, end: int, part: Tree, new: Tree) -> Tree:
     return Tree((*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :]))
 
 
-Factors = list[tuple[Tree, int]]
-
-
-def _factor_groups(tree: Tree) -> Iterator[tuple[Tree, Factors, Factors]]:
-    """Quantities of which some factors of a product are functions, those factors, and the others,
-    which do not depend on what the quantity depends on.
-    """
-    factors = list(factors_of(tree, 1))
-    if len(factors) < 2:
-        return
-    inners = [variable(column) for column in sorted(tree.variables)]
-    for base, _ in factors:
-        inners += [inner for end, inner in _functions_of_several(base) if end == base.size - 1]
-    for inner in dict.fromkeys(inners):
-        own = [pair for pair in factors if pair[0].variables == inner.variables]
-        rest = [pair for pair in factors if not pair[0].variables & inner.variables]
-        several = len(inner.variables) > 1
-        if own and len(own) + len(rest) == len(factors) and (len(own) == 1 or not several):
-            yield inner, own, rest
-
-
 def _exchanged_functions(
     concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """A function of several inputs that enter together, exchanged for another of the same."""
     whole, tree, data = subtrees(concept.tree), concept.tree, stock.data
-    for end, inner in _functions_of_several(concept.tree):
+    for end, inner in functions_of_several(concept.tree, data):
         found = stock.of(inner)
         if found is None:
             continue
@@ -297,30 +223,6 @@ def _exchanged_functions(
             yield made, holes
 
 
-def _functions_of_several(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """Where a function of one combination of several inputs ends, and that combination: of
-    5/(x*y - 6) it is x*y - 6, and also x*y.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> tree = parse("5/(x*y - 6)").tree
-    >>> [(end, inner.size) for end, inner in _functions_of_several(tree)]
-    [(5, 3), (6, 5), (6, 3)]
-    """
-    whole, operands = subtrees(tree), operand_positions(tree)
-    for end in range(len(whole)):
-        place = end
-        while True:
-            inner = [child for child in operands[place] if not whole[child].is_constant]
-            if len(inner) != 1 or len(whole[inner[0]].variables) < 2:
-                break
-            place = inner[0]
-            # A factor or a sign alone makes no other function.
-            if tree.tokens[end] not in ("mul", "neg"):
-                yield end, whole[place]
-
-
 def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:
     """The functions whose slopes are most like given ones, written in a quantity."""
     for form, sign, factor in forms.nearest(slopes, FAMILIES):
@@ -328,12 +230,6 @@ def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[D
         outer = draft.form(form, 0)
         if form.is_log:
             outer = apply("log", outer if sign > 0 else apply("neg", outer))
-        new = apply("mul", draft.hole(factor), _placed(outer, inner))
+        new = apply("mul", draft.hole(factor), placed(outer, inner))
         yield draft, new
         yield draft, apply("add", new, draft.hole(0.0))
-
-
-def _placed(outer: Tree, inner: Tree) -> Tree:
-    """A function of the first input with another tree in that input's place; holes stay."""
-    first = variable(0)
-    return outer.fold(lambda token: inner if Tree((token,)) == first else Tree((token,)), apply)

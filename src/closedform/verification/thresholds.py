@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from closedform.keywords import checked_constructor, required_kind
 from closedform.verification.phi import MONOTONE
 
-FAMILIES, MOST_ADDED, MOST_MADE = 12, 6, 400
+FAMILIES, MOST_ADDED, MOST_MADE = 12, 6, 600
 """Rivals that are made: functions for each part, terms that are added, and forms in all. The best
 few of each kind decide, and a first look at a hundred forms takes about a tenth of a second.
 """

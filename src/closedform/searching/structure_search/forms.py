@@ -146,34 +146,40 @@ class Forms:
         weights: FloatArray | float = 1.0,
         *,
         may_turn: bool = False,
+        powers: Sequence[float] = (),
     ) -> Iterator[tuple[Form, int, float]]:
         """The forms whose slopes are most like given ones, one of each family, with the sign of
         their values and the factor that fits: so many with constants inside, which come near
         anything, and as many without.
 
         Weights say how much each point counts; `may_turn` allows logarithms of what changes its
-        sign.
+        sign. With `powers` only logarithms count, and the factor is one of these.
         """
         # Some slopes are steep beyond what can be squared; such forms are far from any other.
         with np.errstate(all="ignore"):
             target, own = slopes * weights, self.slopes * weights
             along, sizes = own @ target, (own**2).sum(axis=1)
-            left = 1 - along**2 / sizes / (target @ target)
+            factors = along / sizes
+            if powers:
+                allowed = np.array(powers)
+                far = np.abs(allowed - (factors / self.sizes)[:, None])
+                factors = allowed[np.nan_to_num(far, nan=np.inf).argmin(axis=1)] * self.sizes
+            left = 1 - factors * (2 * along - factors * sizes) / (target @ target)
         if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
         left = np.where(np.isfinite(left), left, np.inf)
-        seen: dict[bool, set[str]] = {False: set(), True: set()}
+        seen: dict[bool, set[tuple[Tree, bool]]] = {False: set(), True: set()}
         for number in np.argsort(left, kind="stable").tolist():
             form, sign = self.forms[number], int(self.signs[number])
             if left[number] == np.inf:
                 return
-            alike = seen[bool(form.free)]
-            if form.family in alike or len(alike) == most:
+            alike, shape = seen[bool(form.free)], (form.tree, form.is_log)
+            if shape in alike or len(alike) == most:
                 continue
-            if form.is_log and sign == 0 and not may_turn:
+            if (form.is_log and sign == 0 and not may_turn) or (powers and not form.is_log):
                 continue
-            alike.add(form.family)
-            yield self.form(number), sign, float(along[number] / sizes[number] / self.sizes[number])
+            alike.add(shape)
+            yield self.form(number), sign, float(factors[number] / self.sizes[number])
 
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:

@@ -28,14 +28,14 @@ KINDS: tuple[TrialKind, ...] = (
 
 HEAD = """# Reliability
 
-This page is written by a command that tries to break the package. Every trial can be repeated by
-its number, which is its seed, and an interrupted run resumes.
+This page is written by a command that tries to break the package. A trial's number is its seed, so
+every trial can be repeated. An interrupted run resumes.
 
     python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
 
-`--share 1` runs as many trials as the column 'full' says, a smaller share fewer. A trial fails if
-anything but the stated outcomes happens: another error, a changed network, a lost file, a late
-answer. The test suite has short forms of most kinds.
+`--share 1` runs the trials of the column 'full'. A trial fails if anything but the stated outcomes
+happens: another error, a changed network, a lost file, a late answer. The test suite has short
+forms of most kinds.
 
 | kind | what is tried, and what must hold | done | full | outcomes | failed |
 | --- | --- | ---: | ---: | --- | ---: |

@@ -12,7 +12,7 @@ import numpy as np
 
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
-from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.fitted_constants import constant_values, fitted_positions, fitted_powers
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.field.notes import HELD_VARY
@@ -208,7 +208,7 @@ class Earned:
 
     name = "economy"
     asks = "Does it explain more than a stand-in of its length would?"
-    failure = "a formula of this length follows any smooth function so well"
+    failure = "so flexible a formula follows any smooth function as well"
 
     def measure(self, evidence: Evidence) -> CheckResult:
         """Compare what it explains, for each unit of its description, with what stand-ins do."""
@@ -216,6 +216,13 @@ class Earned:
         if fit.kind == "exact":
             return CheckResult.made(True, "It is exact, which no stand-in is.")
         tree = evidence.concept.tree
+        powers = constant_values(tree, fitted_powers(tree))
+        if fit.kind == "network" and powers:
+            text = (
+                f"It has a fitted power, {powers[0]:.3g}. Within a network's error such a power "
+                f"follows many functions, log(1 + x) and x/(1 + x) among them."
+            )
+            return CheckResult.made(False, text)
         is_less = fit.kind == "noise" or not fitted_positions(tree)
         needed = lines.economy * (LESS_EARNED if is_less else 1)
         gain = float(np.log(evidence.alignment.chance / max(fit.total, lines.rounding)))

@@ -1,0 +1,52 @@
+"""Where two formulas point most differently: data there would decide between them."""
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+
+WIDER, N_PROBES = 0.5, 4000
+"""How far beyond the data's range, as a share of it, formulas are compared, and at how many
+points."""
+
+
+def most_different(
+    first: Expression, second: Expression, field: GradientField, rng: np.random.Generator
+) -> tuple[tuple[tuple[str, float], ...], float]:
+    """Where, in a box around the data, the formulas point most differently.
+
+    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a
+    curved surface, whose points cannot be drawn, the data itself is searched.
+    """
+    data = field.points[field.weights > 0]
+    low, high = data.min(axis=0), data.max(axis=0)
+    margin = WIDER * (high - low)
+    probes = data
+    if field.tangent.basis is None:
+        probes = np.vstack([data, rng.uniform(low - margin, high + margin, (N_PROBES, len(low)))])
+    angles = angles_between(first, second, probes, field.scale)
+    if not len(angles):
+        return (), 0.0
+    place = int(angles.argmax())
+    return tuple(zip(field.names, (float(f"{v:.4g}") for v in probes[place]), strict=True)), float(
+        angles[place]
+    )
+
+
+def angles_between(
+    first: Expression, second: Expression, points: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Angles in degrees; 0 where either gradient is not finite or nearly vanishes."""
+    with np.errstate(all="ignore"):
+        a, b = (expression.gradient(points) * scale for expression in (first, second))
+        sizes = [np.linalg.norm(g, axis=1) for g in (a, b)]
+        usable = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
+        for size in sizes:
+            usable &= (
+                size > 0.05 * np.median(size[np.isfinite(size)])
+                if np.isfinite(size).any()
+                else False
+            )
+        cosine = np.abs(np.einsum("nd,nd->n", a, b)) / (sizes[0] * sizes[1])
+        return np.where(usable, np.degrees(np.arccos(np.clip(cosine, 0.0, 1.0))), 0.0)

@@ -4,9 +4,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import closedform as cf
 from closedform.searching.decomposition import Combination, Decomposition
+from closedform.verification.checks import StructureAgrees
 from closedform.verification.structure_agreement import disagreements, structure_of
 
 NAMES = ["x", "y", "z"]
@@ -50,3 +52,16 @@ def test_a_formula_of_another_structure_is_found_out():
             thresholds=cf.Thresholds(),
         )
         assert len(disagreements(evidence) or ()) == sentences
+
+
+@pytest.mark.parametrize(("kind", "passes"), [("exact", True), ("noise", False)])
+def test_an_exact_formula_needs_no_structure(kind, passes):
+    """sqrt(x1)*exp(x2**2/x1), exact to rounding, was refused for what the search had seen."""
+    evidence: Any = SimpleNamespace(
+        structure=Decomposition((PRODUCT, Z), (), 1e-9),
+        field=FIELD,
+        concept=cf.parse("x**1.1*y + z", names=NAMES),
+        outcome=SimpleNamespace(fit=SimpleNamespace(total=1e-4, kind=kind)),
+        thresholds=cf.Thresholds(),
+    )
+    assert StructureAgrees().measure(evidence).passed is passes

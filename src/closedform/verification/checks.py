@@ -13,7 +13,6 @@ import numpy as np
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, fitted_powers
-from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.gradient_field import GradientField
 from closedform.field.notes import HELD_VARY
 from closedform.interpretation.digits import formula_text
@@ -23,6 +22,7 @@ from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence
 from closedform.verification.description import description_length
+from closedform.verification.linear_formulas import is_linear, may_be_accident
 from closedform.verification.residuals import curved_share
 from closedform.verification.signs import measure_reversals, signs_along
 from closedform.verification.structure_agreement import disagreements
@@ -379,34 +379,6 @@ CHECKS: tuple[Check, ...] = (
     NotOnlyLinear(), Preferred(), StructureAgrees(), OneOfAKind(),
 )  # fmt: skip
 """What every verdict rests on, as questions in their order."""
-
-
-def may_be_accident(tree: Tree) -> bool:
-    """Whether a linear formula has coefficients, or is one input: a sum of inputs as they are is no
-    accident.
-    """
-    return len(tree.variables) == 1 or any(isinstance(token, Constant) for token in tree.tokens)
-
-
-def is_linear(tree: Tree) -> bool:
-    """Whether a formula is a sum of inputs times numbers.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> [is_linear(parse(text).tree) for text in ("x - 2*(y + 3)/5", "x*y", "exp(x)")]
-    [True, False, False]
-    """
-
-    def node(name: str, *degrees: float) -> float:
-        if name in ("add", "sub", "neg"):
-            return max(degrees)
-        if name == "mul":
-            return sum(degrees)
-        is_scaled = name == "div" and degrees[1] == 0
-        return degrees[0] if is_scaled else (0 if max(degrees) == 0 else np.inf)
-
-    return tree.fold(lambda token: float(isinstance(token, Variable)), node) <= 1
 
 
 def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:

@@ -9,7 +9,8 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.verification.check_evidence import Evidence
-from closedform.verification.checks import Check, OneOfAKind, is_linear
+from closedform.verification.checks import Check, OneOfAKind
+from closedform.verification.linear_formulas import is_linear
 
 
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:

@@ -142,7 +142,7 @@ def test_constants_cost_what_their_digits_do():
 def test_rivals_stay_in_a_space_and_few():
     field = field_of("v*sin(t) + v**2")
     space = rival_space(SearchSpace(operators=["add", "mul", "sub"]))
-    drafts = make_rivals(parse("v*t + v**2"), field, space, np.random.default_rng(0))
+    drafts, _ = make_rivals(parse("v*t + v**2"), field, space, np.random.default_rng(0))
     assert 5 < len(drafts) <= MOST_MADE
     assert space.allows_operator("tanh")
 

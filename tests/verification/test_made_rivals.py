@@ -1,6 +1,9 @@
 """Rivals that are made of stand-ins: forms that were missing when these were verified."""
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 import closedform as cf
 from closedform.searching.space import SearchSpace
 from closedform.verification.alternatives import compare_all
+from closedform.verification.checks import OneOfAKind
 from closedform.verification.made_rivals import make_rivals, rival_space
 from closedform.verification.thresholds import Thresholds
 
@@ -36,7 +40,7 @@ def field_of(text, wave=0.0):
     ],
 )
 def test_a_part_is_exchanged_wherever_it_stands(truth, stand_in, part):
-    made = make_rivals(
+    made, _ = make_rivals(
         cf.parse(stand_in, names=NAMES), field_of(truth), rival_space(SearchSpace()),
         np.random.default_rng(0),
     )  # fmt: skip
@@ -62,3 +66,24 @@ def test_a_power_that_is_fitted_does_not_hide_the_function():
         re.fullmatch(r"x\*log\([0-9.]+\*y \+ 1\)", str(rival.expression))
         for rival in outcome.alternatives
     )
+
+
+def test_what_time_did_not_compare_is_not_verified():
+    """A sum over twelve inputs has more rivals than a spent budget can make."""
+    names = [f"x{k}" for k in range(12)]
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0.5, 2, (400, 12))
+    slopes = 1 / points + 0.01 * np.sin(3 * points)
+    field = cf.GradientField.from_arrays(points, slopes, names=names)
+    product = cf.parse("*".join(names), names=names)
+    outcomes = [
+        compare_all(
+            product, [], field, SearchSpace(), Thresholds(), np.random.default_rng(0),
+            is_network=True, budget=cf.Budget(seconds=seconds),
+        )
+        for seconds in (1e-3, 1e3)
+    ]  # fmt: skip
+    assert [outcome.is_complete for outcome in outcomes] == [False, True]
+    assert outcomes[0].n_compared < outcomes[1].n_compared
+    evidence: Any = SimpleNamespace(not_looked=None, outcome=replace(outcomes[0], rivals=()))
+    assert OneOfAKind().measure(evidence).word == "not made"

@@ -4,7 +4,7 @@ Rivals come from the searches, from the user, and are made of the concept. Each 
 description; what is not clearly dearer than the concept is in the set.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.interpretation.evidence import Misfit, Rival
+from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
 from closedform.selection.regions import divide
 from closedform.verification.contest import Contest, Form, hold_contest, near_ones
@@ -27,6 +28,12 @@ from closedform.verification.thresholds import Thresholds
 
 N_JUDGED, N_CELLS = 1500, 40
 """Points at which rivals are compared, and regions in which an error counts once."""
+
+MAKING = 0.4
+"""Share of the time for making rivals; the rest is for fitting and comparing them."""
+
+UNHURRIED = Budget(evaluations=1)
+"""No limit of time: comparing counts no evaluations."""
 
 Known = tuple[Expression, str]
 """Another formula, and where it comes from."""
@@ -45,12 +52,15 @@ class Contested:
         The concept with its plain numbers fitted, where these are clearly off.
     n_compared : int
         How many forms were compared.
+    is_complete : bool
+        Whether the time was enough to make all rivals.
     """
 
     fit: Misfit
     rivals: tuple[Rival, ...]
     loosened: Expression | None
     n_compared: int
+    is_complete: bool = True
 
     @property
     def alternatives(self) -> tuple[Rival, ...]:
@@ -70,7 +80,7 @@ def compare_all(
     is_fixed: bool = False,
     make: bool = True,
     floor: float = 0.0,
-    may_go_on: Callable[[], bool] = lambda: True,
+    budget: Budget = UNHURRIED,
 ) -> Contested:
     """Fit the concept and its rivals on halves of the points, and see which the field tells apart.
 
@@ -93,9 +103,10 @@ def compare_all(
         Whether rivals are made.
     floor : float
         Misalignments below it count as this one.
-    may_go_on : callable
-        Asked before more than a few rivals get plain numbers.
+    budget : Budget
+        When it is over, few rivals are made, and few get plain numbers.
     """
+    clock, making = budget.start(), budget.share(MAKING).start()
     few = field.subset(_different(field, rng))
     own = concept.rename(field.names)
     forms: list[Form] = [
@@ -109,15 +120,22 @@ def compare_all(
             forms.append((form, () if source == "given" else fitted_positions(form.tree)))
             sources.append(source)
     n_known = len(forms) - 2
-    made = make_rivals(own, few, rival_space(space), rng) if make else {}
+    made, is_complete = {}, True
+    if make:
+        made, is_complete = make_rivals(
+            own, few, rival_space(space), rng, may_go_on=lambda: making.stop_reason() is None
+        )
     rivals = [(Expression(tree, field.names), free) for tree, free in made.items()]
     forms += near_ones((own, free_positions(own.tree, field.names)), rivals, few, lines.price[1])
     sources += ["made"] * (len(forms) - len(sources))
     cells = _cells(few, rng)
     contest = hold_contest(forms, few, cells, lines.significance, rng)
     fit = _fit(contest, few, lines, is_network=is_network)
-    judge = RivalJudge(contest, sources, few, fit, lines, space, rng, floor, may_go_on)
-    return Contested(fit, judge.rivals(), judge.loosened(), n_known + len(made))
+    judge = RivalJudge(
+        contest, sources, few, fit, lines, space, rng, floor, lambda: clock.stop_reason() is None
+    )
+    compared = n_known + len(made)
+    return Contested(fit, judge.rivals(), judge.loosened(), compared, is_complete)
 
 
 def _different(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:

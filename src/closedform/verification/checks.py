@@ -299,6 +299,11 @@ class OneOfAKind:
             return evidence.not_looked
         outcome = evidence.outcome
         others = outcome.alternatives
+        if not others and not outcome.is_complete and outcome.fit.kind != "exact":
+            return CheckResult.not_made(
+                f"The time was over after {outcome.n_compared} other formulas, and the field tells "
+                "it from these; a longer budget compares it with all."
+            )
         if not others:
             return CheckResult.made(
                 True, f"The field tells it from all {outcome.n_compared} other formulas."

@@ -59,10 +59,13 @@ def decide(
     """Compare the concept with its rivals; the best that is clearly better takes its place, while
     there is time to compare that one with its own.
     """
+    before = clock.seconds
     outcome = _compared(case, about, clock, rng)
+    took = clock.seconds - before
     for _ in range(ROUNDS - 1):
         better = _better(case, outcome, about)
-        if better is None or about.selection is None or clock.stop_reason() is not None:
+        left = clock.remaining().seconds
+        if better is None or about.selection is None or (left is not None and left < took):
             break
         case = adopted(
             case, better, about.selection, about.field,
@@ -93,7 +96,7 @@ def _compared(
         case.concept, known, about.field, about.space, about.lines, rng,
         is_network=about.is_network, is_fixed=case.is_stated,
         make=case.makes_rivals, floor=about.floor,
-        may_go_on=lambda: clock.stop_reason() is None,
+        budget=clock.remaining(),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ fits well because it is near the truth, part by part. So its parts are exchanged
 functions, terms are left out and added, and each of these forms is fitted and compared.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
-from closedform.searching.structure_search.exchange import exchanged_parts, parts
+from closedform.searching.structure_search.exchange import parts, with_other_functions
 from closedform.searching.structure_search.forms import Forms
 from closedform.searching.structure_search.quantities import Data
 from closedform.searching.structure_search.writing import Draft
@@ -31,6 +31,9 @@ from closedform.verification.thresholds import FAMILIES, MOST_ADDED, MOST_MADE
 
 Drafts = dict[Tree, tuple[int, ...]]
 """Trees, each with the positions of the constants that are to be fitted."""
+
+FEWEST_MADE = 100
+"""Rivals that are made though the time is over."""
 
 N_POINTS = 300
 """Points at which slopes are compared to choose families; what is chosen is fitted on all."""
@@ -46,8 +49,13 @@ def rival_space(space: SearchSpace) -> SearchSpace:
 
 
 def make_rivals(
-    concept: Expression, field: GradientField, space: SearchSpace, rng: np.random.Generator
-) -> Drafts:
+    concept: Expression,
+    field: GradientField,
+    space: SearchSpace,
+    rng: np.random.Generator,
+    *,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> tuple[Drafts, bool]:
     """Forms near a formula: a part exchanged, a term less, a term more.
 
     Parameters
@@ -59,6 +67,14 @@ def make_rivals(
         Limits what is made.
     rng : Generator
         Draws the points at which slopes are compared.
+    may_go_on : callable
+        Asked from form to form, after the first few.
+
+    Returns
+    -------
+    drafts : dict
+    is_complete : bool
+        Whether nothing stopped it.
     """
     drafts: Drafts = {}
     stock = Stock(Data.of(field, N_POINTS, rng), space)
@@ -68,12 +84,14 @@ def make_rivals(
     )  # fmt: skip
     for maker in makers:
         for tree, holes in maker(concept, field, stock):
+            if len(drafts) >= FEWEST_MADE and not may_go_on():
+                return drafts, False
             if tree != concept.tree and not tree.is_constant:
                 # The numbers of a simple factor are plain, and stay so.
                 is_simple = maker is simple_factors
                 others = fitted_positions(tree) if is_simple else free_positions(tree, field.names)
                 drafts.setdefault(tree, tuple(dict.fromkeys([*holes, *others])))
-    return dict(list(drafts.items())[:MOST_MADE])
+    return dict(list(drafts.items())[:MOST_MADE]), True
 
 
 def _shortened(
@@ -93,8 +111,11 @@ def _lengthened(
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
     allows = stock.space.allows_inside
     terms = [tree for tree in _terms(len(field.names)) if allows(tree, field.names)]
+    with np.errstate(all="ignore"):
+        slopes = [few.project(Expression(tree, few.names).gradient(few.points)) for tree in terms]
+    known = list(zip(terms, slopes, strict=True))
     for is_factor in (False, True):
-        for coefficient, term in _most_gained(concept, few, terms, is_factor=is_factor):
+        for coefficient, term in _most_gained(concept, few, known, is_factor=is_factor):
             draft = Draft()
             number = draft.hole(coefficient)
             further = _factor(number, term) if is_factor else apply("mul", number, term)
@@ -103,20 +124,23 @@ def _lengthened(
 
 
 def _most_gained(
-    concept: Expression, field: GradientField, terms: Sequence[Tree], *, is_factor: bool
+    concept: Expression,
+    field: GradientField,
+    terms: Sequence[tuple[Tree, FloatArray]],
+    *,
+    is_factor: bool,
 ) -> list[tuple[float, Tree]]:
-    """The terms that explain most of what a concept leaves over, with their coefficients, as one
-    step of least squares sees it.
+    """The terms, given with their slopes, that explain most of what a concept leaves over, with
+    their coefficients, as one step of least squares sees it.
     """
     left, lengths = residuals(concept, field)
     with np.errstate(all="ignore"):
         # The gradient of c*exp(t) is along that of c, and c times that of t.
         sizes = (concept(field.points) if is_factor else 1.0) / lengths
     gains: list[tuple[float, float, Tree]] = []
-    for tree in terms:
+    for tree, own in terms:
         with np.errstate(all="ignore"):
-            slopes = field.project(Expression(tree, field.names).gradient(field.points))
-            slopes = slopes * sizes[:, None]
+            slopes = own * sizes[:, None]
             across = slopes - np.einsum(
                 "ndk,nk->nd", field.frames, np.einsum("ndk,nd->nk", field.frames, slopes)
             )
@@ -152,9 +176,13 @@ def _exchanged_inputs(
     concept: Expression, field: GradientField, stock: Stock
 ) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """What depends on one input beside a common cofactor, exchanged."""
-    inputs = {column: stock.of(variable(column)) for column in sorted(concept.tree.variables)}
-    known = {column: found[1] for column, found in inputs.items() if found is not None}
-    yield from exchanged_parts(concept.tree, stock.data, stock.space, known).items()
+
+    def forms_of(column: int) -> Forms | None:
+        found = stock.of(variable(column))
+        return found and found[1]
+
+    for part in parts(concept.tree):
+        yield from with_other_functions(part, stock.data, forms_of)
 
 
 def _exchanged_inside(

@@ -165,6 +165,8 @@ class RivalJudge:
         n_others = n_tried = 0
         best = sorted(judged, key=lambda one: one.result.ratio)[:MOST_BEST]
         seen: set[str] = set()
+        # What the concept lacks is known already; its rivals can wait for a longer budget.
+        n_certain = FEWEST_TRIED if self.fit.kind != "lack" else 0
         for one in sorted(judged, key=lambda one: (one not in best, self._hoped(one))):
             # Forms that are made in several ways have their misalignments in common.
             fit = f"{one.result.ratio:.5g}"
@@ -176,7 +178,7 @@ class RivalJudge:
                 and n_others < MOST_PLAIN
                 and self._hoped(one) < HOPE * np.log(self.lines.alike)
                 and self.sources[one.place] != "given"
-                and (n_tried < FEWEST_TRIED or self.may_go_on())
+                and (n_tried < n_certain or self.may_go_on())
             )
             plain = self._plain(one) if is_tried else one
             found.append(plain)

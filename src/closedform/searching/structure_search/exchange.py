@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedform.alignment.refit import refit
-from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
@@ -37,6 +36,10 @@ CANDIDATES, FINISHED = 3, 8
 
 N_POINTS = 300
 """Points of the first fits."""
+
+
+_Fit = tuple[Candidate, tuple[Tree, tuple[int, ...]]]
+"""A candidate, and the draft that it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def exchange_parts(
     rng : Generator
         Draws the points at which slopes are compared.
     may_go_on : callable
-        Asked before each candidate.
+        Asked before each part.
     """
     usable = np.flatnonzero(field.weights > 0)
     few = field.subset(np.sort(rng.choice(usable, min(N_POINTS, len(usable)), replace=False)))
@@ -78,13 +81,22 @@ def exchange_parts(
     inputs = first_state(data)
     if inputs.size < len(field.names):
         return Front()
-    known: dict[int, Forms] = {}
+    known: dict[int, Forms | None] = {}
+
+    def forms_of(column: int) -> Forms | None:
+        if column not in known:
+            quantity = make_quantity(data, variable(column))
+            known[column] = quantity and wider_forms(quantity, space)
+        return known[column]
+
     found = Front()
     for candidate in sorted(front, key=_length)[:CANDIDATES]:
-        if not may_go_on():
-            break
-        drafts = exchanged_parts(candidate.expression.tree, data, space, known)
-        rough = _fitted(list(drafts.items()), few, space, ROUGH_STEPS)
+        rough: list[_Fit] = []
+        for part in parts(candidate.expression.tree):
+            if not may_go_on():
+                break
+            drafts = dict(with_other_functions(part, data, forms_of))
+            rough += _fitted(list(drafts.items()), few, space, ROUGH_STEPS)
         best = sorted(rough, key=lambda fit: _length(fit[0]))[:FINISHED]
         finished = _fitted([fit[1] for fit in best], field, space, STEPS)
         found = found.merge(Front.of(fit[0] for fit in finished))
@@ -95,37 +107,28 @@ def _length(candidate: Candidate) -> float:
     return float(USUAL_YARDSTICK(candidate.misalignment, candidate.complexity))
 
 
-def exchanged_parts(
-    tree: Tree, data: Data, space: SearchSpace, known: dict[int, Forms] | None = None
-) -> dict[Tree, tuple[int, ...]]:
+def with_other_functions(
+    part: Part, data: Data, forms_of: Callable[[int], Forms | None]
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
     """A formula with one part exchanged for the functions most like it, and the positions of the
-    new constants; none where an input has no slope. The verdict makes its rivals with it.
+    new constants; none where the input has no slope. The verdict makes its rivals with it.
 
     Parameters
     ----------
-    tree : Tree
+    part : Part
     data : Data
         Points at which slopes are compared.
-    space : SearchSpace
-    known : dict, optional
-        Forms of inputs, kept from call to call.
+    forms_of : callable
+        From an input's column to its functions.
     """
-    known = {} if known is None else known
-    drafts: dict[Tree, tuple[int, ...]] = {}
-    for part in parts(tree):
-        column = part.column
-        if column not in known:
-            quantity = make_quantity(data, variable(column))
-            if quantity is None:
-                continue
-            known[column] = wider_forms(quantity, space)
-        slopes = (
-            Expression(part.stands, data.names).gradient(data.points)[:, column]
-            * data.scale[column]
-        )
-        for made, free in _exchanged(part, known[column], slopes):
-            drafts.setdefault(made, free)
-    return drafts
+    forms = forms_of(part.column)
+    if forms is None:
+        return
+    gradients = Expression(part.stands, data.names).gradient(data.points)
+    slopes = gradients[:, part.column] * data.scale[part.column]
+    for form, sign, factor in forms.nearest(slopes, FAMILIES):
+        for with_offset in (False, True) if part.cofactor is not None else (False,):
+            yield _written(part, form, sign, factor, with_offset=with_offset)
 
 
 def parts(tree: Tree) -> Iterator[Part]:
@@ -172,15 +175,6 @@ def _is_cofactor(tree: Tree, column: int) -> bool:
     return bool(tree.variables) and column not in tree.variables
 
 
-def _exchanged(
-    part: Part, forms: Forms, slopes: FloatArray
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """The whole with the part exchanged for the functions whose slopes are most like its own."""
-    for form, sign, factor in forms.nearest(slopes, FAMILIES):
-        for with_offset in (False, True) if part.cofactor is not None else (False,):
-            yield _written(part, form, sign, factor, with_offset=with_offset)
-
-
 def _written(
     part: Part, form: Form, sign: int, factor: float, *, with_offset: bool
 ) -> tuple[Tree, tuple[int, ...]]:
@@ -203,7 +197,7 @@ def _fitted(
     field: GradientField,
     space: SearchSpace,
     steps: int,
-) -> list[tuple[Candidate, tuple[Tree, tuple[int, ...]]]]:
+) -> list[_Fit]:
     """Candidates, and the drafts that they were made of with their constants fitted."""
     names = field.names
     allowed = [(tree, free) for tree, free in drafts if space.allows(tree, names)]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.reading.settings import SEARCH_SHARE
 from closedform.sweeping.effort import Effort, read_with
 
 NAMES = ["x", "v"]
-EVALUATIONS = 3000
+EVALUATIONS = 800
 TRUTHS = [
     "x**2 + v**2 + x**4/2", "v**2/2 + sin(x)", "x*v", "x**2 + 2*v**2", "x + v**2", "exp(x) + v",
     "x**2 - v**2", "x*v**2",
@@ -37,9 +38,12 @@ def check_one_answer(text, degrees, seed):
         points, gradients, feature_names=NAMES
     )
     first, second, third = np.random.default_rng(seed).spawn(3)
-    result = cf.search(field, budget=budget.share(0.36), rng=first)
+    result = cf.search(field, budget=budget.share(SEARCH_SHARE), rng=first)
     stepwise = cf.verify(
-        cf.select(result, field, rng=second), field, budget=budget.share(0.64), rng=third
+        cf.select(result, field, rng=second),
+        field,
+        budget=budget.share(1 - SEARCH_SHARE),
+        rng=third,
     )
     assert alone.concept is not None
     assert alone.concept == together.concept == swept.concept == fitted.concept_ == stepwise.concept

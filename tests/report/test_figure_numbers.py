@@ -111,13 +111,14 @@ def test_arrows_are_unit_vectors_on_the_networks_side():
     rng = np.random.default_rng(0)
     points, network = rng.normal(size=(500, 2)), rng.normal(size=(500, 2))
     network[0] = 0
+    network[1] = np.inf
     data = arrows(directions(points, network, -3 * network), limit=100)
     assert data is not None
     shown, unit, concept = data
     assert len(shown) <= 100
     assert np.allclose(np.linalg.norm(unit, axis=1), 1)
     assert np.allclose(unit, concept)
-    assert arrows(directions(points, 0 * network, network)) is None
+    assert arrows(directions(points, np.zeros_like(network), network)) is None
     assert arrows(None) is None
 
 

@@ -1,8 +1,9 @@
 """How complex an expression is, counted on its cheapest spelling."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from closedform.expressions.operators import (
     CONSTANT_COST,
@@ -39,8 +40,7 @@ class Costs:
         return self.operators.get(name, OPERATORS[name].cost)
 
 
-@dataclass(frozen=True)
-class _SubtreeCost:
+class _SubtreeCost(NamedTuple):
     """The cost of a subtree, and what its parent must know to spell it otherwise."""
 
     cost: int
@@ -78,7 +78,7 @@ def complexity(tree: Tree, costs: Costs | None = None) -> int:
         if all(part.is_constant for part in parts):
             cost = chosen.of(name) + sum(part.cost for part in parts)
             return _SubtreeCost(min(chosen.constant, cost), key, is_constant=True)
-        return replace(_spell(name, parts, chosen), key=key)
+        return _spell(name, parts, chosen)._replace(key=key)
 
     return tree.fold(leaf, node).cost
 

@@ -268,7 +268,8 @@ def _shown_range(values: FloatArray) -> tuple[float, float]:
 
 def _unit(vectors: FloatArray) -> FloatArray:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, norms, out=np.full(vectors.shape, np.nan), where=norms > 0)
+    is_direction = np.isfinite(norms) & (norms > 0)
+    return np.divide(vectors, norms, out=np.full(vectors.shape, np.nan), where=is_direction)
 
 
 def _spread(points: FloatArray, limit: int) -> NDArray[np.int64]:

@@ -4,12 +4,13 @@ tried.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import OPERATORS, Operator
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.keywords import checked_constructor, suggestion
 from closedform.searching.template import check_inputs, read_template
@@ -109,10 +110,20 @@ class SearchSpace:
         for template in self.templates:
             read_template(template)
 
-    @property
+    @cached_property
     def operator_names(self) -> tuple[str, ...]:
         """The operators that may occur, by name."""
         return tuple(item.name if isinstance(item, Operator) else item for item in self.operators)
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        """All operators that can be written with those of the space."""
+        allowed = {"neg", *self.operator_names}
+        return frozenset(
+            name
+            for name, operator in OPERATORS.items()
+            if name in allowed or not allowed.isdisjoint(operator.spelled_by)
+        )
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Make sure that templates and ``inside`` name inputs that exist.
@@ -172,6 +183,11 @@ class SearchSpace:
 
     def _is_spelled(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether operators, nesting and powers are those of the space."""
+        used = {token for token in tree.tokens if isinstance(token, str)} - NAMED_CONSTANTS.keys()
+        if not used <= self._spelled or not self._powers_allowed(tree):
+            return False
+        if not self.inside and "pow" not in used and used.isdisjoint(self.nesting):
+            return True
 
         def leaf(token: Any) -> tuple[bool, frozenset[str], frozenset[str]]:
             used = frozenset([names[token.index]]) if isinstance(token, Variable) else frozenset()
@@ -182,21 +198,13 @@ class SearchSpace:
         ) -> tuple[bool, frozenset[str], frozenset[str]]:
             functions = frozenset().union(*(part[1] for part in parts))
             inputs = frozenset().union(*(part[2] for part in parts))
-            fine = all(part[0] for part in parts) and self._spelled(name)
+            fine = all(part[0] for part in parts)
             fine = fine and not functions & set(self.nesting.get(name, ()))
             fine = fine and (name not in self.inside or inputs <= set(self.inside[name]))
             fine = fine and (name != "pow" or self.variable_exponents or not parts[1][2])
             return fine, functions | {name}, inputs
 
-        return tree.fold(leaf, node)[0] and self._powers_allowed(tree)
-
-    def _spelled(self, name: str) -> bool:
-        allowed = self.operator_names
-        return (
-            name == "neg"
-            or name in allowed
-            or any(other in allowed for other in OPERATORS[name].spelled_by)
-        )
+        return tree.fold(leaf, node)[0]
 
     def _powers_allowed(self, tree: Tree) -> bool:
         tokens = tree.tokens

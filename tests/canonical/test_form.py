@@ -85,6 +85,7 @@ ON_BOTH_SIDES = [
     ("sin(x)/2 + cos(y)/2", "sin(x) + cos(y)"),
     ("(2*x + 3)*(y - 1)", "x - y*(x + 1.5)"),
     ("x + x + y*y", "2*x + y**2"),
+    ("x + (x - (y - z))", "2*x - y + z"),
     ("x/y/z", "x/(y*z)"),
     ("abs(x) + abs(y)", "abs(x) + abs(y)"),
     ("sqrt(x**2)", "abs(x)"),

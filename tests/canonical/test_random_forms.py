@@ -16,6 +16,7 @@ from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
+from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.testing.random_trees import random_tree
 from closedform.testing.strategies import expressions
@@ -28,9 +29,19 @@ def points(low: float) -> FloatArray:
 
 
 def undoubled(tree: Tree) -> Tree:
+    """With x + x as 2*x, wherever in a sum the two stand."""
+
     def node(name: str, *operands: Tree) -> Tree:
-        doubled = name == "add" and operands[0] == operands[1]
-        return apply("mul", constant(2), operands[0]) if doubled else apply(name, *operands)
+        whole = apply(name, *operands)
+        terms = list(signed_terms(whole)) if name in ("add", "sub") else []
+        for number, (sign, term) in enumerate(terms):
+            if (sign, term) in terms[:number]:
+                rest = [part for part in terms if part != (sign, term)]
+                kept = [(sign, apply("mul", constant(2), term)), *rest]
+                if len(rest) == len(terms) - 2:
+                    kept.sort(key=lambda part: -part[0])
+                    return sum_of([t if s > 0 else apply("neg", t) for s, t in kept])
+        return whole
 
     return tree.fold(lambda token: Tree((token,)), node)
 

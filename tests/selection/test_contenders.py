@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import closedform as cf
 from closedform.searching.front import Candidate, Front
@@ -73,3 +74,13 @@ def test_parts():
     assert count_parts(parse("x").tree) == 1
     assert count_parts(parse("-(x + 2.71*v) - 3").tree) == 3
     assert count_parts(parse("exp(2)*x + sqrt(v)").tree) == 3
+
+
+@pytest.mark.parametrize("go_on", [False, True])
+def test_without_time_formulas_stay_as_they_are_written(go_on):
+    contenders, _ = gather(
+        front_of("x", "3*(x**2 + v**2)"), noisy_field("x**2 + v**2"), as_rule("factor"),
+        np.random.default_rng(0), may_go_on=lambda: go_on,
+    )  # fmt: skip
+    texts = [str(contender.expression) for contender in contenders]
+    assert ("3*(x**2 + v**2)" in texts, "v**2 + x**2" in texts) == (not go_on, go_on)

@@ -1,6 +1,7 @@
 """The canonical form of a formula: the plainest one that is the same concept on the data."""
 
 import heapq
+from collections import Counter
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -28,6 +29,7 @@ from closedform.canonical.tolerances import (
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
+from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Constant, Tree, apply, constant
 
 _FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
@@ -79,13 +81,27 @@ def _fixed_point(tree: Tree, points: FloatArray) -> Tree:
 
 
 def _undoubled(tree: Tree) -> Tree:
-    """The tree with x + x as 2*x: the paper's complexity prefers the sum, readers do not."""
+    """The tree with x + x as 2*x, also where other terms stand between them: the paper's complexity
+    prefers the sum, readers do not.
+    """
 
     def node(name: str, *operands: Tree) -> Tree:
-        doubled = name == "add" and operands[0] == operands[1]
-        return apply("mul", constant(2), operands[0]) if doubled else apply(name, *operands)
+        whole = apply(name, *operands)
+        terms = list(signed_terms(whole)) if name in ("add", "sub") else []
+        totals: Counter[Tree] = Counter()
+        for sign, term in terms:
+            totals[term] += sign
+        if len(totals) == len(terms) or not all(totals.values()):
+            return whole
+        parts = sorted(totals.items(), key=lambda part: part[1] < 0)
+        return sum_of([_multiple(number, term) for term, number in parts])
 
     return tree.fold(lambda token: Tree((token,)), node)
+
+
+def _multiple(number: int, term: Tree) -> Tree:
+    size = term if abs(number) == 1 else apply("mul", constant(abs(number)), term)
+    return size if number > 0 else apply("neg", size)
 
 
 def simplified(tree: Tree, points: FloatArray) -> Tree:

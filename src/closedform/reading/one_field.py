@@ -19,7 +19,7 @@ from closedform.progress import Named, Progress, Snapshot
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.origin import Origin
 from closedform.reading.seeds import check_seeds, read_with_seeds
-from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
+from closedform.reading.settings import SEARCH_SHARE, WRITING_SHARE, Settings, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.compilation import compile_engines
@@ -183,7 +183,8 @@ def _read_one(
 
     def judged(found: SearchResult) -> Interpretation:
         second, third = rest
-        selection = select(found, field, rule=settings.rule, rng=second)
+        writing = limits.share(WRITING_SHARE)
+        selection = select(found, field, rule=settings.rule, rng=second, budget=writing)
         return verify(
             selection,
             field,

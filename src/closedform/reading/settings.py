@@ -18,6 +18,9 @@ SEARCH_SHARE = 0.45
 share.
 """
 
+WRITING_SHARE = 0.2
+"""Of the budget, for canonical forms before the choice; they mostly take less than a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

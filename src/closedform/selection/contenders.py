@@ -3,7 +3,7 @@ them, judged by region.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
@@ -108,6 +108,8 @@ def gather(
     ranking: Ranking,
     rng: np.random.Generator,
     costs: Costs | None = None,
+    *,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[tuple[Contender, ...], RegionalScores]:
     """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by
     region.
@@ -124,6 +126,9 @@ def gather(
         Divides the points into regions.
     costs : Costs, optional
         What nodes cost.
+    may_go_on : callable
+        Asked before each canonical form, and before the variants of each: without, a formula stays
+        as the search wrote it.
 
     Returns
     -------
@@ -149,7 +154,9 @@ def gather(
     promising = ranking.prospects(found, [contender.misalignment for contender in found])
     forms = [
         (
-            canonical_form(oriented(c.expression, field), sample) if may_win else c.expression,
+            canonical_form(oriented(c.expression, field), sample)
+            if may_win and may_go_on()
+            else c.expression,
             c.engine,
         )
         for c, may_win in zip(found, promising, strict=True)
@@ -161,7 +168,7 @@ def gather(
     promising = ranking.prospects(first, scores.means().tolist())
     proposals: list[tuple[Expression, str]] = []
     for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
-        if not may_win:
+        if not may_win or not may_go_on():
             continue
         made = [
             *_snapped(contender.expression, errors.tolist()),
@@ -175,7 +182,7 @@ def gather(
     written = [
         (
             canonical_form(c.expression, sample)
-            if c.expression.tree.size <= SHORT_FORM
+            if c.expression.tree.size <= SHORT_FORM and may_go_on()
             else c.expression,
             c.engine,
         )
@@ -183,7 +190,9 @@ def gather(
     ]
     kept = _thinned([*first, *_fitted(written, field, costs)], ranking)
     kept = [_unrounded(contender, field) for contender in kept]
-    final = score_regions([contender.expression for contender in kept], field, labels)
+    final = scores
+    if kept != first:
+        final = score_regions([contender.expression for contender in kept], field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
         for contender, mean, errors in zip(kept, final.means(), final.errors, strict=True)

@@ -10,6 +10,7 @@ from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
 from closedform.keywords import checked_keywords, required_kind
 from closedform.randomness import Randomness, as_generator
+from closedform.searching.budget import Budget, as_budget
 from closedform.searching.result import SearchResult
 from closedform.selection.contenders import Contender, gather
 from closedform.selection.regions import systematic_shares
@@ -64,7 +65,12 @@ class Selection:
 @single_threaded
 @checked_keywords
 def select(
-    result: SearchResult, field: GradientField, *, rule: RuleLike = "factor", rng: Randomness = None
+    result: SearchResult,
+    field: GradientField,
+    *,
+    rule: RuleLike = "factor",
+    rng: Randomness = None,
+    budget: float | Budget | None = None,
 ) -> Selection:
     """Choose the concept from what a search found, on the points that the search saw.
 
@@ -80,6 +86,8 @@ def select(
         complexity. An object: a prior, see `closedform.selection.rules.Prior`.
     rng : int, Generator or None
         Seed.
+    budget : float, Budget or None
+        When it is over, formulas are compared as the search wrote them, without canonical forms.
 
     Returns
     -------
@@ -103,6 +111,7 @@ def select(
     required_kind(result, SearchResult, "result", "pass what closedform.search returned")
     chosen_rule, generator = charged(as_rule(rule), field.units), as_generator(rng)
     check_field(result, field)
+    clock = None if budget is None else as_budget(budget).start()
     if not len(result.front):
         return Selection(result, (), None, chosen_rule.name)
     seen = np.asarray(result.seen)
@@ -111,7 +120,10 @@ def select(
         if len(seen) <= MOST_IN_CHOICE
         else np.sort(generator.choice(seen, MOST_IN_CHOICE, replace=False))
     )
-    contenders, scores = gather(result.front, few, chosen_rule, generator, result.costs)
+    contenders, scores = gather(
+        result.front, few, chosen_rule, generator, result.costs,
+        may_go_on=lambda: clock is None or clock.stop_reason() is None,
+    )  # fmt: skip
     if not contenders:
         return Selection(result, (), None, chosen_rule.name)
     shares = systematic_shares([contender.expression for contender in contenders], few)

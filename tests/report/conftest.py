@@ -119,5 +119,6 @@ def pyplot() -> Iterator[object]:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    pyplot.close("all")  # what others left open
     yield pyplot
     pyplot.close("all")

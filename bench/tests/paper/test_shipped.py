@@ -10,7 +10,17 @@ RECORDS = checkpoint_records()
 FOLDER = Path(str(files("closedform_bench.paper"))) / "checkpoints"
 
 
-@pytest.mark.parametrize("number", RECORDS)
+ALWAYS = (1, 9, 12)
+"""Networks that are assessed in every run: a matrix, a motion and spacetime."""
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        number if number in ALWAYS else pytest.param(number, marks=pytest.mark.slow)
+        for number in RECORDS
+    ],
+)
 def test_networks_carry_their_concepts(number: int) -> None:
     found = assess(number, load_checkpoint(number), seed=SEED)
 

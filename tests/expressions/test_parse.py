@@ -57,6 +57,8 @@ def test_decimal_text_is_exact():
         ("", "ends where"),
         ("x +", "ends where"),
         ("x y", "operator is missing"),
+        ("(x`)`", "operator is missing"),
+        ("max(x`,`y)", "operator is missing"),
         ("(x", "never closed"),
         ("x)", "closes nothing"),
         ("sinn(x)", "did you mean 'sin'"),

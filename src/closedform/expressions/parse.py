@@ -254,7 +254,9 @@ class _Parser:
 
     def _operator(self, lexeme: _Lexeme) -> bool:
         """Take a lexeme where an operand has just ended; return whether one must follow."""
-        if lexeme.kind == "symbol" and lexeme.text in _BINARY:
+        if lexeme.kind != "symbol":
+            raise self._fault(lexeme, f"An operator is missing before {lexeme.text!r}")
+        if lexeme.text in _BINARY:
             name = _BINARY[lexeme.text]
             strength = OPERATORS[name].precedence
             self._reduce(strength + 1 if name == "pow" else strength)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from closedform.cli.app import app
+from closedform.cli.interpret_command import _folded
 
 torch = pytest.importorskip("torch")
 
@@ -120,6 +121,18 @@ def test_colours_are_for_terminals_alone(command, model):
     assert "encoder.0" in piped
     assert "\x1b" not in piped
     assert b"\x1b[1m" in shown
+
+
+def test_sentences_are_folded_for_terminals_alone(monkeypatch):
+    sentence = "  " + "a word and another " * 12
+    assert _folded(sentence) == sentence
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, *others = _folded(sentence).splitlines()
+    assert len(others) > 2
+    assert max(map(len, [first, *others])) <= 60
+    assert first.startswith("  a")
+    assert all(line.startswith("    a") or line.startswith("    w") for line in others)
 
 
 def test_completion_is_offered():

@@ -2,7 +2,9 @@
 
 import json
 import shlex
+import shutil
 import sys
+import textwrap
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,10 +133,10 @@ def show(found: "Interpretation") -> str:
     for place, line in enumerate(str(found).splitlines()):
         if line.startswith(f"{status}:"):
             word = typer.style(status, fg=LOOKS[status].terminal, bold=True)
-            lines.append(word + line.removeprefix(status))
+            lines.append(word + _folded(line).removeprefix(status))
         else:
             is_formula = status != "none" and place < max(len(found.concepts), 1)
-            lines.append(typer.style(line, bold=True) if is_formula else line)
+            lines.append(typer.style(line, bold=True) if is_formula else _folded(line))
     # The table comes before what to try next, which is to be read last.
     guide = lines.index("What to try next:") if status == "none" else len(lines)
     lines, last = lines[:guide], lines[guide:]
@@ -150,3 +152,14 @@ def show(found: "Interpretation") -> str:
             else f"  {row}"
         )
     return "\n".join([*lines, "", *last] if last else lines)
+
+
+def _folded(sentence: str) -> str:
+    """A sentence in lines that fit the terminal; whole, where it goes to a file or a pipe."""
+    if not sys.stdout.isatty():
+        return sentence
+    indent = " " * (len(sentence) - len(sentence.lstrip()) + 2)
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        sentence, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -140,6 +140,7 @@ def compile_ahead(progress: Progress) -> None:
     for number, compile_step in enumerate(steps):
         progress.show(Snapshot("compile", number / len(steps)))
         compile_step()
+    progress.show(Snapshot("compile", 1.0))
     progress.close()
 
 

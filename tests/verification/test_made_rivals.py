@@ -37,6 +37,7 @@ def field_of(text, wave=0.0):
         ("x**3*tanh(y/3)", "(1/y + 0.6)/x**2", "tanh("),
         ("z*log(x/y)", "z*(x/y - y/x)", "z*log(x/y)"),
         ("x/(exp(x/(3*y)) - 1)", "y - 0.15*x", "exp("),
+        ("w + x**2 + x**4/2", "w + exp(0.7*x**2)", "x**2 + "),
     ],
 )
 def test_a_part_is_exchanged_wherever_it_stands(truth, stand_in, part):

@@ -18,8 +18,8 @@ SEARCH_SHARE = 0.45
 share.
 """
 
-WRITING_SHARE = 0.2
-"""Of the budget, for canonical forms before the choice; they mostly take less than a second."""
+WRITING_SHARE = 0.35
+"""Of the budget, for canonical forms before the choice, at most; they mostly take a second."""
 
 
 @dataclass(frozen=True, slots=True)

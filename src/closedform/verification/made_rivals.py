@@ -7,6 +7,7 @@ functions, terms are left out and added, and each of these forms is fitted and c
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from closedform.canonical.small_terms import without_small_terms
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.sums_and_products import power_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
@@ -34,6 +36,9 @@ Drafts = dict[Tree, tuple[int, ...]]
 
 FEWEST_MADE = 100
 """Rivals that are made though the time is over."""
+
+SUMMED_POWERS, MOST_SUMS = (1, 2, 3, 4, -1, -2), 4
+"""Powers of which two are added in the place of a function, and such sums of each part."""
 
 N_POINTS = 300
 """Points at which slopes are compared to choose families; what is chosen is fitted on all."""
@@ -79,8 +84,8 @@ def make_rivals(
     drafts: Drafts = {}
     stock = Stock(Data.of(field, N_POINTS, rng), space)
     makers = (_shortened, _lengthened) if field.rank > 1 else (
-        _shortened, _lengthened, _exchanged_inputs, simple_factors, exchanged_factors,
-        _exchanged_inside, _exchanged_functions,
+        _shortened, _lengthened, _exchanged_for_sums, _exchanged_inputs, simple_factors,
+        exchanged_factors, _exchanged_inside, _exchanged_functions,
     )  # fmt: skip
     for maker in makers:
         for tree, holes in maker(concept, field, stock):
@@ -170,6 +175,58 @@ def _terms(n_inputs: int) -> list[Tree]:
         found += [apply("mul", each, other) for other in inputs[column + 1 :]]
         found += [apply("mul", apply("square", each), other) for other in inputs if other != each]
     return found
+
+
+def _exchanged_for_sums(
+    concept: Expression, field: GradientField, stock: Stock
+) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+    """What depends on one input beside a common cofactor, exchanged for the sums of two powers
+    whose slopes are most like it: x**2 + x**4/2 for exp(0.7*x**2).
+    """
+    for part in parts(concept.tree):
+        if part.cofactor is None and part.rest is None:
+            continue
+        values, own = stock.data.points[:, part.column], variable(part.column)
+        gradients = Expression(part.stands, field.names).gradient(stock.data.points)
+        for (first, a), (second, b) in _sums_of_powers(values, gradients[:, part.column]):
+            draft = Draft()
+            tree = apply(
+                "add",
+                apply("mul", draft.hole(a), power_of(own, first)),
+                apply("mul", draft.hole(b), power_of(own, second)),
+            )
+            if part.cofactor is not None:
+                tree = apply("mul", part.cofactor, tree)
+            if part.rest is not None:
+                tree = apply("add", part.rest, tree)
+            made, holes = draft.done(tree)
+            if stock.space.allows_inside(made, field.names):
+                yield made, holes
+
+
+def _sums_of_powers(
+    values: FloatArray, slopes: FloatArray
+) -> list[tuple[tuple[int, float], tuple[int, float]]]:
+    """Pairs of powers with the coefficients that give most nearly such slopes, best first.
+
+    Examples
+    --------
+    >>> x = np.linspace(0.5, 2, 50)
+    >>> (first, second), *_ = _sums_of_powers(x, 2 * x + 6 * x**2)
+    >>> [(power, round(number, 3)) for power, number in (first, second)]
+    [(2, 1.0), (3, 2.0)]
+    """
+    powers = [power for power in SUMMED_POWERS if power > 0 or values.min() * values.max() > 0]
+    found = []
+    for first, second in combinations(powers, 2):
+        terms = np.stack([power * values ** (power - 1.0) for power in (first, second)], axis=1)
+        if not (np.isfinite(terms).all() and np.isfinite(slopes).all()):
+            continue
+        sizes = np.linalg.norm(terms, axis=0)
+        a, b = np.linalg.lstsq(terms / sizes, slopes, rcond=None)[0] / sizes
+        left = float(((terms @ [a, b] - slopes) ** 2).sum())
+        found.append((left, ((first, float(a)), (second, float(b)))))
+    return [pair for _, pair in sorted(found)[:MOST_SUMS]]
 
 
 def _exchanged_inputs(

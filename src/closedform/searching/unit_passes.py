@@ -24,7 +24,7 @@ from closedform.units.errors import UnitsError
 from closedform.units.legality import Legality, charge
 from closedform.units.units import Units
 
-STRICT_SHARE = 0.6
+STRICT_SHARE = 0.8
 """Of the budget, for formulas of pure numbers: they are what units are stated for."""
 
 

@@ -6,13 +6,17 @@ from closedform.errors import ShapeError
 from closedform.laws.change_parts import ChangeParts, split_change
 from closedform.laws.counting import Count, orbit_dimension
 from closedform.laws.degeneracy import find_degeneracy
+from closedform.laws.distance_library import distance_library
 from closedform.laws.drift import measure_drift
 from closedform.laws.law_refit import fit_on_orbits
+from closedform.laws.law_sums import find_sums, prepare_fit
 from closedform.laws.law_test import KeptAlongOrbits
 from closedform.laws.law_test import change_along_orbits as law_test
+from closedform.laws.motions import Flow
 from closedform.laws.rollouts import RolloutError, follow_flow, repeat_steps
 from closedform.laws.velocities import differentiate_trajectories
 from closedform.networks.motion_source import as_row_function
+from closedform.searching.space import SearchSpace
 
 RNG = np.random.default_rng(0)
 
@@ -129,3 +133,21 @@ def test_a_flow_of_another_shape_is_refused():
         as_row_function(lambda x: x.sum(axis=1))(np.ones((3, 2)))
     with pytest.raises(TypeError, match=r"torch\.nn\.Module"):
         as_row_function(3)
+
+
+def test_distances_between_bodies_are_terms():
+    names = ("x1", "x2", "y1", "y2", "u1", "u2", "v1", "v2")
+    points = np.random.default_rng(5).uniform(-2, 2, (600, 8))
+    apart = points[:, [0, 2]] - points[:, [1, 3]]
+    points = points[np.linalg.norm(apart, axis=1) > 0.5]
+    apart = points[:, [0, 2]] - points[:, [1, 3]]
+    pull = apart / np.linalg.norm(apart, axis=1)[:, None] ** 3
+    velocities = np.stack(
+        [*points[:, 4:].T, -pull[:, 0], pull[:, 0], -pull[:, 1], pull[:, 1]], axis=1
+    )
+    flow = Flow.of(cf.GradientField.from_flow(points, velocities, names=names))
+    library = distance_library(SearchSpace(), names, flow.points, flow.scale)
+    fit = prepare_fit(flow, library)
+    assert fit is not None
+    assert any("1/sqrt" in str(one) for one in find_sums(fit, names, RNG))
+    assert not distance_library(SearchSpace(), tuple("abcdefgh"), flow.points, flow.scale)

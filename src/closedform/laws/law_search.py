@@ -14,6 +14,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.tangent import TangentSpace
 from closedform.laws.change_parts import ChangeParts, split_change
+from closedform.laws.distance_library import distance_library
 from closedform.laws.independence import N_POINTS, is_new, unit_gradients
 from closedform.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.laws.mixed_library import mixed_library, radial_library
@@ -104,7 +105,7 @@ class LawSearch:
         for library in self.libraries():
             if stopped():
                 break
-            fit = prepare_fit(self.seen, library)
+            fit = prepare_fit(self.seen, library) if library else None
             if fit is None:
                 continue
             # Of a few orbits no sum is known to be exact, so that there is nothing to wait for.
@@ -134,6 +135,7 @@ class LawSearch:
         degree_one = SearchSpace(operators=self.space.operators, max_degree=1)
         yield mixed_library(degree_one, *arguments[1:], families=())
         yield radial_library(*arguments)
+        yield distance_library(*arguments)
         yield from family_libraries(*arguments, by_half=True)
         yield mixed_library(*arguments)
 

@@ -9,6 +9,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.parse import parse
+from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import apply, constant, variable
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_library
@@ -74,9 +75,7 @@ def radial_library(
     squares = [apply("pow", variable(i), constant(2)) for i in range(len(names))]
     for count in (2, 3) if len(names) <= MOST_RADIAL_INPUTS else ():
         for some in combinations(squares, count):
-            total = some[0]
-            for other in some[1:]:
-                total = apply("add", total, other)
+            total = sum_of(some)
             tree = apply("div", constant(1), apply("sqrt", total))
             if evaluate(total, points).min() > 0 and space.allows(tree, names):
                 terms[tree] = Term(tree, complexity(tree, space.costs))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate, Front
 from closedform.selection.contenders import count_parts, gather, without_outliers
 from closedform.selection.rules import as_rule
@@ -76,11 +77,11 @@ def test_parts():
     assert count_parts(parse("exp(2)*x + sqrt(v)").tree) == 3
 
 
-@pytest.mark.parametrize("go_on", [False, True])
-def test_without_time_formulas_stay_as_they_are_written(go_on):
+@pytest.mark.parametrize(("seconds", "go_on"), [(1e-9, False), (60.0, True)])
+def test_without_time_formulas_stay_as_they_are_written(seconds, go_on):
     contenders, _ = gather(
         front_of("x", "3*(x**2 + v**2)"), noisy_field("x**2 + v**2"), as_rule("factor"),
-        np.random.default_rng(0), may_go_on=lambda: go_on,
+        np.random.default_rng(0), clock=Budget(seconds=seconds).start(),
     )  # fmt: skip
     texts = [str(contender.expression) for contender in contenders]
     assert ("3*(x**2 + v**2)" in texts, "v**2 + x**2" in texts) == (not go_on, go_on)

@@ -3,7 +3,7 @@ them, judged by region.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
@@ -30,6 +30,7 @@ from closedform.expressions.fitted_constants import (
 from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree, Variable
 from closedform.field.gradient_field import GradientField
+from closedform.searching.budget import Clock
 from closedform.searching.front import Front
 from closedform.searching.orientation import oriented
 from closedform.selection.regions import RegionalScores, divide, score_regions
@@ -109,7 +110,7 @@ def gather(
     rng: np.random.Generator,
     costs: Costs | None = None,
     *,
-    may_go_on: Callable[[], bool] = lambda: True,
+    clock: Clock | None = None,
 ) -> tuple[tuple[Contender, ...], RegionalScores]:
     """Bring a front into canonical form, add snapped and shortened forms, and judge all of them by
     region.
@@ -126,9 +127,9 @@ def gather(
         Divides the points into regions.
     costs : Costs, optional
         What nodes cost.
-    may_go_on : callable
-        Asked before each canonical form, and before the variants of each: without, a formula stays
-        as the search wrote it.
+    clock : Clock, optional
+        When its time is over, formulas stay as the search wrote them. Variants are made while there
+        is time to judge them too.
 
     Returns
     -------
@@ -155,7 +156,7 @@ def gather(
     forms = [
         (
             canonical_form(oriented(c.expression, field), sample)
-            if may_win and may_go_on()
+            if may_win and _has_time(clock)
             else c.expression,
             c.engine,
         )
@@ -164,11 +165,13 @@ def gather(
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)], ranking)
     if not first:
         return (), RegionalScores(np.empty((0, 1)), np.ones(1), ())
+    began = 0.0 if clock is None else clock.seconds
     scores = score_regions([contender.expression for contender in first], field, labels)
+    judging = 0.0 if clock is None else clock.seconds - began
     promising = ranking.prospects(first, scores.means().tolist())
     proposals: list[tuple[Expression, str]] = []
     for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
-        if not may_win or not may_go_on():
+        if not may_win or not _has_time(clock, judging):
             continue
         made = [
             *_snapped(contender.expression, errors.tolist()),
@@ -182,7 +185,7 @@ def gather(
     written = [
         (
             canonical_form(c.expression, sample)
-            if c.expression.tree.size <= SHORT_FORM and may_go_on()
+            if c.expression.tree.size <= SHORT_FORM and _has_time(clock, judging)
             else c.expression,
             c.engine,
         )
@@ -198,6 +201,12 @@ def gather(
         for contender, mean, errors in zip(kept, final.means(), final.errors, strict=True)
     ]
     return tuple(judged), final
+
+
+def _has_time(clock: Clock | None, seconds: float = 0.0) -> bool:
+    if clock is None or clock.budget.seconds is None:
+        return True
+    return clock.seconds + seconds < clock.budget.seconds
 
 
 def without_outliers(field: GradientField, front: Front) -> GradientField:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.vq import kmeans2
+from scipy.cluster.vq import kmeans2, vq
 
 from closedform.alignment.refit import Tapes
 from closedform.alignment.scores import comparison_of
@@ -19,6 +19,9 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import nearest_others
 from closedform.selection.tolerances import N_REGIONS, REFIT_STEPS, SMALLEST_REGION
+
+MOST_CLUSTERED = 3000
+"""Points whose cells are found by k-means; the others join the nearest centre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +81,16 @@ def divide(
         return labels
     scaled = field.points[usable] / field.scale
     starts = scaled[rng.choice(len(usable), count, replace=False)]
+    some = scaled
+    if len(scaled) > MOST_CLUSTERED:
+        some = scaled[rng.choice(len(scaled), MOST_CLUSTERED, replace=False)]
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", UserWarning
         )  # an empty cell is no harm: there is one region less
-        found = kmeans2(scaled, starts, iter=15, minit="matrix")[1]
+        centres, found = kmeans2(some, starts, iter=15, minit="matrix")
+    if len(some) < len(scaled):
+        found = vq(scaled, centres)[0]
     labels[usable] = np.unique(found, return_inverse=True)[1]
     return labels
 

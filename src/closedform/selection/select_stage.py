@@ -122,7 +122,7 @@ def select(
     )
     contenders, scores = gather(
         result.front, few, chosen_rule, generator, result.costs,
-        may_go_on=lambda: clock is None or clock.stop_reason() is None,
+        clock=clock,
     )  # fmt: skip
     if not contenders:
         return Selection(result, (), None, chosen_rule.name)

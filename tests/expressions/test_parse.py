@@ -100,13 +100,13 @@ def test_nesting_and_size_end_in_our_own_error(text):
 
 
 def test_constant_towers_are_never_evaluated():
-    start = time.perf_counter()
+    start = time.process_time()
     e = cf.parse("9**9**9**9 + x")
     assert str(e) == "9**9**9**9 + x"
     assert e([[1.0]]) == float("inf")
     with pytest.raises(ExpressionError, match="too large"):
         e.sympy()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_input_names_are_checked():

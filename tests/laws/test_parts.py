@@ -9,6 +9,7 @@ from closedform.laws.degeneracy import find_degeneracy
 from closedform.laws.distance_library import distance_library
 from closedform.laws.drift import measure_drift
 from closedform.laws.law_refit import fit_on_orbits
+from closedform.laws.law_search import LawSearch
 from closedform.laws.law_sums import find_sums, prepare_fit
 from closedform.laws.law_test import KeptAlongOrbits
 from closedform.laws.law_test import change_along_orbits as law_test
@@ -16,6 +17,7 @@ from closedform.laws.motions import Flow
 from closedform.laws.rollouts import RolloutError, follow_flow, repeat_steps
 from closedform.laws.velocities import differentiate_trajectories
 from closedform.networks.motion_source import as_row_function
+from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
 
 RNG = np.random.default_rng(0)
@@ -151,3 +153,18 @@ def test_distances_between_bodies_are_terms():
     assert fit is not None
     assert any("1/sqrt" in str(one) for one in find_sums(fit, names, RNG))
     assert not distance_library(SearchSpace(), tuple("abcdefgh"), flow.points, flow.scale)
+
+
+def test_noise_leaves_plain_numbers_and_an_input_that_never_moves_hides_nothing():
+    rng = np.random.default_rng(8)
+    points = rng.uniform([-2, -1.5, 0.5], [2, 1.5, 2], (1500, 3))
+    theta, speed, strength = points.T
+    velocities = np.column_stack([speed, -strength * np.sin(theta), np.zeros(1500)])
+    noise = 0.01 * np.sqrt(np.mean(velocities**2, axis=0)) * rng.normal(size=velocities.shape)
+    field = cf.GradientField.from_flow(points, velocities + noise, names=["theta", "w", "c"])
+    seen, held = Flow.of(field).split(rng)
+    space = SearchSpace(operators=("add", "sub", "mul", "pow", "cos"))
+    search = LawSearch(seen, held, space, Budget(evaluations=1).start(), rng)
+    search.run(2, lambda: False)
+    search.settle()
+    assert {str(law.concept) for law in search.laws()} == {"c", "w**2/2 - c*cos(theta)"}

@@ -218,6 +218,7 @@ class _Finder:
 
     def answer(self, stated: Sequence[Expression], seed: int) -> Laws:
         """Verdicts on all that was found, and the count."""
+        self.law_search.settle()
         found = self.law_search.laws()
         nearly = self.law_search.nearly(found)[:MOST_NEARLY]
         judged = [self._judged(one) for one in (*found, *nearly)]

@@ -7,11 +7,16 @@ choice has the lowest total complexity.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.snap import snapped_forms
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.tree import variable
 from closedform.field.tangent import TangentSpace
 from closedform.laws.change_parts import ChangeParts, split_change
 from closedform.laws.distance_library import distance_library
@@ -27,6 +32,7 @@ from closedform.laws.tolerances import (
     LITTLE,
     NEARLY,
     ONE_VALUE,
+    SAME,
 )
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
@@ -115,7 +121,11 @@ class LawSearch:
             self._offer_sums(fit)
             if len(self._independent(self._exact(), [])) >= most:
                 return
-        for fit in () if self._exact() else fits:
+            # Inputs that never move make every library exact.
+            moving = [t for t in library if not self._still.issuperset(t.tree.variables)]
+            if self._still and moving and (noisy := prepare_fit(self.seen, moving)) is not None:
+                fits.append(noisy)
+        for fit in () if self._is_known_exactly() else fits:
             if stopped():
                 return
             self._offer_sums(fit)
@@ -128,6 +138,21 @@ class LawSearch:
 
     def _exact(self) -> list[LawCandidate]:
         return [one for one in self.pool.values() if one.is_exact]
+
+    def _is_known_exactly(self) -> bool:
+        """Whether a law changes by rounding only; that inputs which never move are kept says
+        nothing.
+        """
+        return any(not self._still.issuperset(one.concept.tree.variables) for one in self._exact())
+
+    @cached_property
+    def _still(self) -> frozenset[int]:
+        names = self.held.names
+        return frozenset(
+            place
+            for place in range(len(names))
+            if not np.any(self.held.changes(Expression(variable(place), names)))
+        )
 
     def libraries(self) -> Iterator[list[Term]]:
         """Polynomials of growing degree, one family of functions after another, then several."""
@@ -178,9 +203,26 @@ class LawSearch:
 
         Where some change by rounding only the motion is known exactly, and the others are none.
         """
-        return self._independent(
-            self._exact() or [one for one in self.pool.values() if one.is_law], []
-        )
+        if self._is_known_exactly():
+            return self._independent(self._exact(), [])
+        return self._independent([one for one in self.pool.values() if one.is_law], [])
+
+    def settle(self) -> None:
+        """Offer laws with plain numbers where held-out rows do not tell them from the fitted
+        ones.
+        """
+        for one in self.laws():
+            if not one.is_exact:
+                self._offer_plainer(one.concept)
+
+    def _offer_plainer(self, concept: Expression) -> None:
+        fitted = self.held.changes(concept) ** 2
+        for form in snapped_forms(concept):
+            with np.errstate(all="ignore"):
+                worse = self.held.changes(form) ** 2 - fitted
+            if np.isfinite(worse).all() and worse.mean() <= SAME * worse.std() / sqrt(len(worse)):
+                self.offer(form)
+                return
 
     def nearly(self, laws: Sequence[LawCandidate]) -> list[LawCandidate]:
         """The simplest that are nearly conserved and independent of the laws."""
@@ -206,6 +248,7 @@ class LawSearch:
                 key=lambda one: (
                     one.change.systematic > one.allowed / 10,
                     one.complexity,
+                    len(fitted_positions(one.concept.tree)),
                     one.change.total,
                 ),
             )

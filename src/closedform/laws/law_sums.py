@@ -187,9 +187,10 @@ def smallest(fit: LawFit, support: Sequence[int]) -> tuple[float | None, FloatAr
     if not varies.any():
         return None, np.zeros(len(some))
     turn = axes[:, varies] / np.sqrt(lengths[varies])
-    values, columns = eigh(
-        turn.T @ fit.lost[block] @ turn, turn.T @ fit.lengths[block] @ turn, subset_by_index=[0, 0]
-    )
+    gradients = turn.T @ fit.lengths[block] @ turn
+    # Sums that vary while their gradients cancel up to rounding.
+    gradients += DEPENDENT**2 * np.trace(gradients) * np.eye(len(gradients))
+    values, columns = eigh(turn.T @ fit.lost[block] @ turn, gradients, subset_by_index=[0, 0])
     return float(values[0]), turn @ columns[:, 0]
 
 

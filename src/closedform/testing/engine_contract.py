@@ -21,7 +21,7 @@ import pytest
 from closedform.expressions.complexity import complexity
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent, Snapshot
-from closedform.searching.budget import Budget
+from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.space import SearchSpace
 from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
@@ -106,9 +106,10 @@ class EngineContract:
         field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(
             np.random.default_rng(4), noise=0.05
         )
-        start = time.perf_counter()
-        self.run(engine, field, seconds=1.0)
-        assert time.perf_counter() - start < 2.0
+        with processor_seconds():
+            start = time.process_time()
+            self.run(engine, field, seconds=1.0)
+            assert time.process_time() - start < 2.0
 
     def test_bad_fields_are_survived(self, engine: Engine) -> None:
         """Directions of pure noise, a single input, and a field without a usable point."""
@@ -133,12 +134,12 @@ class EngineContract:
         field = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w")).field(
             np.random.default_rng(4), noise=0.05
         )
-        start = time.perf_counter()
+        start = time.process_time()
         result = engine.search(
             field, SearchSpace(), Budget(seconds=30.0), np.random.default_rng(0), Interrupting()
         )
         assert result.status == "interrupted"
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
 
     def test_the_space_is_respected(self, engine: Engine) -> None:
         """No operator outside the space, and no complexity above its limit."""

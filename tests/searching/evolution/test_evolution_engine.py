@@ -10,7 +10,7 @@ import closedform as cf
 from closedform.alignment.misalignment import point_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
-from closedform.searching.budget import Budget
+from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import Engine
 from closedform.searching.evolution.evolution_engine import Evolution, choose_units
 from closedform.searching.space import SearchSpace
@@ -127,10 +127,11 @@ def test_an_evaluation_budget_is_kept():
 def test_a_time_budget_is_kept():
     field = make_field("x*v + exp(x)", noise=0.1)
     run(field, evaluations=500)
-    start = time.perf_counter()
-    result = run(field, seconds=0.5)
+    with processor_seconds():
+        start = time.process_time()
+        result = run(field, seconds=0.5)
     assert result.status == "time"
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 def test_a_target_ends_the_search():
@@ -145,13 +146,13 @@ def test_ctrl_c_gives_the_best_so_far():
     run(field, evaluations=500)
     pressed = []
     timer = threading.Timer(
-        1.0, lambda: (pressed.append(time.perf_counter()), _thread.interrupt_main())
+        1.0, lambda: (pressed.append(time.process_time()), _thread.interrupt_main())
     )
     timer.start()
     result = run(field, seconds=60)
     assert result.status == "interrupted"
     assert len(result.front) > 0
-    assert time.perf_counter() - pressed[0] < 1.5
+    assert time.process_time() - pressed[0] < 1.5
 
 
 def test_the_space_is_respected():

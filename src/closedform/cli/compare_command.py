@@ -17,7 +17,7 @@ def compare(
     first: Annotated[str, typer.Argument(metavar="A", help="A sweep's store, or a network.")],
     second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA.npz]", help="For networks: their inputs.")
+        Path | None, typer.Argument(metavar="DATA.npz", help="For networks: their inputs.")
     ] = None,
     layer: Annotated[
         list[str] | None, typer.Option(metavar="L", help="For networks: which layer.")

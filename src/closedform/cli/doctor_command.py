@@ -32,7 +32,7 @@ def doctor(
     Without FILE it shows versions and engines, and searches a small field: exit code 0 if the
     concept is found, 1 if not. The first time, this compiles what every search needs.
 
-    With --warm it compiles, says where the machine code is kept, and ends: for container images,
+    With --warm it compiles, says where the machine code is kept, and exits: for container images,
     and once before the jobs of a cluster start. Set NUMBA_CACHE_DIR to keep it elsewhere.
 
     For a model file, a data file or a result it shows the entries, the tensors, what the file

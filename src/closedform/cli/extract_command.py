@@ -21,7 +21,7 @@ def extract(
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where to write the field.")],
     builder: Builder = None,
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
     ] = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")

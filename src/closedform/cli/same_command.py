@@ -19,7 +19,7 @@ def same(
     ],
     second: Annotated[str, typer.Argument(metavar="EXPR2", help="Another formula.")],
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="Input names; else those that occur.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; default: those that occur.")
     ] = None,
     where: Annotated[
         list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")

@@ -34,13 +34,13 @@ def sweep(
         str, typer.Option(metavar="PATH", help="Where to keep results; s3://.. works.")
     ],
     neurons: Annotated[
-        str | None, typer.Option(metavar="0:4096", help="Which units; else all.")
+        str | None, typer.Option(metavar="0:4096", help="Which units; default: all.")
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Local processes instead.")
+        int | None, typer.Option(metavar="N", help="Number of local processes.")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue with a store that has results.")
@@ -62,7 +62,7 @@ def sweep(
         int, typer.Option(metavar="N", help="Largest number of points.", max=MAX_POINTS)
     ] = 2000,
     names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="Input names; else from DATA.npz.")
+        str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
     ] = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="As in `closedform extract`.")

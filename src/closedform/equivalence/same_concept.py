@@ -34,8 +34,9 @@ Status = Literal["proved", "numerical", "different"]
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The answer, with what it rests on. It is true in a boolean context when the concepts are the
-    same.
+    """Whether two formulas are the same concept, and why.
+
+    It is true in a boolean context when they are.
 
     Attributes
     ----------

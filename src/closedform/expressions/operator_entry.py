@@ -90,7 +90,7 @@ class Operator:
     domain : str
         Formula that is true where the value is finite and differentiable.
     parity : {"odd", "even"}, optional
-        What happens to a minus sign of the operand (of both, for two).
+        What a minus sign of the operand (of both, if there are two) does to the value.
     homogeneous : int, optional
         The degree h, if f(c*a) = c**h * f(a) for positive c.
     is_symmetric : bool
@@ -103,7 +103,7 @@ class Operator:
     typeset : str, optional
         The word for it in reports, ``"|a|"`` for bars and ``"e^a"`` for a power of e.
     aliases : tuple of str
-        Other words that are read for it.
+        Other names that `closedform.parse` reads.
     symbol : str, optional
         Infix or prefix symbol, if it is written with one.
     precedence : int
@@ -168,12 +168,12 @@ class Operator:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it stands in the table."""
+        """Whether it is built in."""
         return self.name in _built_in
 
     @property
     def operands(self) -> str:
-        """The names of its operands, as they stand in a function's head."""
+        """The names of its operands, as in a function's signature."""
         return "a" if self.arity == 1 else "a, b"
 
     @property
@@ -187,7 +187,7 @@ class Operator:
         return _several(self.bends)
 
     def own_function(self, library: str) -> Form | None:
-        """Its function in a library, if it is not simply called so there."""
+        """Its function in a library that knows it by another name."""
         if library == "numpy" and callable(self.value):
             return self.value
         return getattr(self, library)

@@ -158,7 +158,7 @@ class GradientField:
             If an array holds anything but real numbers, points are not finite, too large or all the
             same, names or weights are unusable, or the tangent space cannot be found.
         UnitsError
-            If a unit cannot be read, or is that of no input.
+            If a unit cannot be read, or belongs to no input.
 
         Warns
         -----
@@ -280,8 +280,8 @@ class GradientField:
         Parameters
         ----------
         first, second : array_like, shape (n_pairs, n_inputs)
-            Two near points of one orbit each. Pairs farther apart than a tenth of the inputs'
-            spread are left out; pass distant ones to `closedform.conserved`.
+            In each row two nearby points of one orbit. Pairs farther apart than a tenth of the
+            inputs' spread are left out; pass distant ones to `closedform.conserved`.
         errors : array_like, optional
             Standard errors of the differences.
         names, tangent, constraints, notes
@@ -325,7 +325,7 @@ class GradientField:
 
     @property
     def n_points(self) -> int:
-        """Number of points, those of weight 0 included."""
+        """Number of points, including those of weight 0."""
         return len(self.points)
 
     def project(self, gradients: ArrayLike) -> FloatArray:
@@ -368,7 +368,7 @@ class GradientField:
         Raises
         ------
         UnitsError
-            If a unit cannot be read, or is that of no input.
+            If a unit cannot be read, or belongs to no input.
         """
         return self if units is None else replace(self, units=as_units(units, self.names))
 

@@ -222,11 +222,11 @@ class Interpretation:
 
     @property
     def full(self) -> str:
-        """The concepts with all digits of their constants, one in a line."""
+        """The concepts with all digits of their constants, one per line."""
         return "\n".join(map(str, self._formulas))
 
     def latex(self) -> str:
-        """The concepts as LaTeX source, one in a line, with their units where these are known.
+        """The concepts as LaTeX source, one per line, with their units where these are known.
 
         Constants have as many digits as their errors justify; ``answer.concept.latex()`` has all
         digits.

@@ -85,7 +85,7 @@ def conserved(
     times : array_like, shape (n_times,), optional
         Of the trajectories; 0, 1, 2 and so on by default.
     pairs : array_like, shape (n_pairs, 2, n_inputs), optional
-        Two points of one orbit each, near or far.
+        In each row two points of one orbit, near or far.
     simulator : callable or module, optional
         From states (n, d) to states one step later.
     laws : sequence of str or Expression

@@ -63,7 +63,7 @@ def interpret_field(
     latents.
 
     This runs `closedform.search`, `closedform.select` and `closedform.verify` in turn. The search
-    gets 45% of the budget, and the verdict what is left.
+    gets 45% of the budget, the choice at most 35%, and the verdict what is left.
 
     Parameters
     ----------

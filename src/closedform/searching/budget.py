@@ -76,7 +76,7 @@ class Budget:
         )
 
     def start(self) -> "Clock":
-        """Begin to count."""
+        """Start counting."""
         return Clock(self)
 
     def share(self, fraction: float) -> "Budget":

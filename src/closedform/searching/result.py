@@ -38,9 +38,9 @@ class SearchResult:
     digest : str
         Of the field that was searched, from `GradientField.digest`.
     seen : tuple of int
-        The field's points that the search saw; a verdict is made on the others.
+        The field's points that the search saw; the verdict uses the others.
     costs : Costs
-        What complexities on the front were counted with.
+        The costs behind the complexities on the front.
     """
 
     front: Front

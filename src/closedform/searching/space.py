@@ -175,7 +175,7 @@ class SearchSpace:
         )
 
     def allows_inside(self, tree: Tree, names: Sequence[str]) -> bool:
-        """Whether an expression may be a part of one: `allows` without templates, which speak of
+        """Whether an expression may be a part of one: `allows` without templates, which describe
         whole expressions.
         """
         is_possible = self.legality is None or self.legality.allows_part(tree, names)

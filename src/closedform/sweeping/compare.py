@@ -35,7 +35,7 @@ def compare(
     moved : float
         Standard errors from which a constant counts as moved.
     degrees : float
-        An angle too small to matter: a form within it holds.
+        An angle too small to matter: a form that fits within it still holds.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def sweep(
     """Read the concept of every neuron of a layer, or of several layers, and keep the results in a
     store.
 
-    Results are the same for the same seed, bit for bit, with any executor and on any load. An
+    Results are the same for the same seed, bit for bit, with any executor and under any load. An
     interrupted run resumes where it stopped. Dead neurons, and neurons that repeat another one, are
     not searched.
 
@@ -71,7 +71,8 @@ def sweep(
         processes; text is the address of a Dask scheduler, or ``"ray"``. Workers must see the
         store's path.
     store : str, Path or ResultStore
-        A path of fsspec, such as ``results`` or ``s3://bucket/run``; a missing store is started.
+        A path of fsspec, such as ``results`` or ``s3://bucket/run``; made if it does not
+        exist.
     resume : bool
         Whether a store that already holds results may be used; these are not done again.
     effort : Effort, optional
@@ -86,7 +87,7 @@ def sweep(
     rng : int, Generator or None
         Seed of points and searches.
     watcher : Watcher, optional
-        An object that is told how far the run is.
+        An object that receives the progress of the run.
     **options
         As in `closedform.extract_field`.
 

@@ -32,7 +32,7 @@ class Units:
     Attributes
     ----------
     inputs : mapping of str to str, Unit, or object of pint or astropy
-        The unit of each input; ``"1"`` for a pure number. One that is not named may have any.
+        The unit of each input; ``"1"`` for a pure number. An input that is not named may have any.
     constants : mapping of str to str, pair or quantity
         Constants of nature that may occur in the formula: ``{"c": "299792458 m/s"}``.
     pure_numbers : bool
@@ -101,7 +101,7 @@ def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Uni
     Raises
     ------
     UnitsError
-        If a unit cannot be read, or is that of no input.
+        If a unit cannot be read, or belongs to no input.
     """
     if given is None:
         return None

@@ -14,7 +14,7 @@ few of each kind decide, and a first look at a hundred forms takes about a tenth
 @checked_constructor
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where the lines are drawn.
+    """Where the verdict draws its lines.
 
     Attributes
     ----------
@@ -46,16 +46,16 @@ class Thresholds:
     economy : float
         Natural logarithms of the misalignment, from chance down, that each unit of the description
         beyond naming the inputs must buy where a network's error is in the field. Stand-ins for
-        smooth functions without a closed form buy 0.2 to 0.4, true formulas 0.45 and more. Where
-        noise ends the gain, and of a formula without fitted numbers, two thirds of it will do.
+        smooth functions without a closed form buy 0.2 to 0.4, true formulas 0.45 and more. Two
+        thirds of it are enough where noise ends the gain, and without fitted numbers.
     curved : float
-        Largest share of what a linear formula leaves over that squares and products may explain.
-        Of networks trained on linear targets they explain up to 0.11, of nearly linear ones 0.7
-        and more.
+        Largest share of what a linear formula leaves unexplained that squares and products may
+        explain. Of networks trained on linear targets they explain up to 0.11, of nearly linear
+        ones 0.7 and more.
     alike : float
         Two formulas are not told apart while the misalignments of both, their prices added, are
-        within this factor: a network's bias makes such differences. A longer form that contains the
-        concept has to be off by six tenths of it only.
+        within this factor: a network's bias makes such differences. For a longer form that contains
+        the concept, six tenths of it are enough.
     """
 
     verified: float = 0.02

@@ -69,7 +69,7 @@ def verify(
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
         What the formula is compared with. 'auto' searches (for a selection halves of the data,
-        for a formula the whole), and makes rivals of the formula itself. None compares with
+        for a formula the whole), and builds rivals from the formula itself. None compares with
         nothing; checks that need other formulas are then not made, and the verdict says so. If you
         pass a list, only its formulas are compared.
     checks : sequence of Check, optional

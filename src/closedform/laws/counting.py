@@ -36,13 +36,16 @@ class Count:
 
     def __str__(self) -> str:
         if self.is_certain:
-            return f"{self.lower} independent laws: orbits leave no room for more."
+            return f"{_laws(self.lower)}: orbits leave no room for more."
         if self.upper is None:
             return (
-                f"At least {self.lower} independent laws; orbits are too short to say how many "
-                f"there can be."
+                f"At least {_laws(self.lower)}; orbits are too short to say how many there can be."
             )
         return f"Between {self.lower} and {self.upper} independent laws."
+
+
+def _laws(count: int) -> str:
+    return f"{count} independent law{'' if count == 1 else 's'}"
 
 
 def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:

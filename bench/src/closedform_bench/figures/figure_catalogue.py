@@ -30,9 +30,9 @@ def _invariants(name: str, minutes: float, options: str) -> FigurePart:
     return _bench(f"invariants-{name}", minutes, f"invariants {options}", seed="--seeds")
 
 
-def _controls(track: str, minutes: float) -> FigurePart:
-    """Their seeds are 0, 1 and 2: shipped networks have no others."""
-    words = ("closedform", "bench", "--suite", "controls", "--track", track, "--seeds", "0:3")
+def _controls(track: str, minutes: float, *, seeds: str = "0:3") -> FigurePart:
+    """Shipped networks have the seeds 0, 1 and 2."""
+    words = ("closedform", "bench", "--suite", "controls", "--track", track, "--seeds", seeds)
     return FigurePart(f"controls-{track}", words, minutes)
 
 
@@ -85,8 +85,8 @@ _EVERY_PART = (
     _invariants("flow-1", 28, "--track flow --noise 1"),
     _invariants("pairs-0", 40, "--track pairs --noise 0"),
     _invariants("pairs-1", 40, "--track pairs --noise 1"),
-    _controls("flow", 2),
-    _controls("pairs", 2),
+    _controls("flow", 15, seeds="0:5"),
+    _controls("pairs", 15, seeds="0:5"),
     _script("targets-ten", 4, "search_targets.py --set ten --seeds 3 --first-seed {seed}",
             ("--json",), clock="--processor"),
     _script("targets-new", 4, "search_targets.py --set new --seeds 3 --first-seed {seed}",

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 PACKAGES = {
     "cosmopower": ("cosmopower-jax", "jax"),
     "engineering": ("chemicals", "torch"),
+    "friction": ("fluids", "torch"),
     "pinn": ("deepxde", "torch"),
     "water": ("torchani", "torch"),
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PACKAGES = {
     "cosmopower": ("cosmopower-jax", "jax"),
+    "crystal": ("chgnet", "torch"),
     "engineering": ("chemicals", "torch"),
     "friction": ("fluids", "torch"),
     "pinn": ("deepxde", "torch"),

@@ -16,7 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PACKAGES = {
     "cosmopower": ("cosmopower-jax", "jax"),
+    "crystal": ("chgnet", "torch"),
     "engineering": ("chemicals", "torch"),
+    "friction": ("fluids", "torch"),
+    "pinn": ("deepxde", "torch"),
     "water": ("torchani", "torch"),
 }
 MARKS = re.compile(r"(<!-- output -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -151,7 +151,7 @@ class LawSearch:
         return frozenset(
             place
             for place in range(len(names))
-            if not np.any(self.held.changes(Expression(variable(place), names)))
+            if np.abs(self.held.changes(Expression(variable(place), names))).max() <= EXACT_CHANGE
         )
 
     def libraries(self) -> Iterator[list[Term]]:

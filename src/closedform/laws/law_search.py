@@ -6,7 +6,7 @@ choice has the lowest total complexity.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 
@@ -124,7 +124,7 @@ class LawSearch:
             # Inputs that never move make every library exact.
             moving = [t for t in library if not self._still.issuperset(t.tree.variables)]
             if self._still and moving and (noisy := prepare_fit(self.seen, moving)) is not None:
-                fits.append(noisy)
+                fits.append(replace(noisy, null=noisy.null[:, :0]))
         for fit in () if self._is_known_exactly() else fits:
             if stopped():
                 return
@@ -143,7 +143,8 @@ class LawSearch:
         """Whether a law changes by rounding only; that inputs which never move are kept says
         nothing.
         """
-        return any(not self._still.issuperset(one.concept.tree.variables) for one in self._exact())
+        still = [Expression(variable(place), self.seen.names) for place in self._still]
+        return bool(self._independent(self._exact(), still))
 
     @cached_property
     def _still(self) -> frozenset[int]:

@@ -1,0 +1,109 @@
+"""Fits values with gplearn and PySINDy, in an environment of theirs.
+
+    python other_tools.py fields.npz gplearn 10
+
+prints as JSON, for each field in the file, processor seconds and whether the formula is right. It
+runs alone, without this package; the file holds for each field ``NAME/points``, ``NAME/values``,
+``NAME/fresh`` and ``NAME/gradients`` at the fresh points.
+"""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+RIGHT, STEP = 1e-6, 1e-4
+Function = Callable[[Any], Any]
+"""From points to values."""
+
+
+def is_right(function: Function, fresh: Any, gradients: Any) -> bool:
+    """Whether a function grows in the right directions, by central differences."""
+    with np.errstate(all="ignore"):
+        shifts = STEP * np.eye(fresh.shape[1])
+        found = np.stack([function(fresh + s) - function(fresh - s) for s in shifts], axis=1)
+        first, second = (
+            rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (found, gradients)
+        )
+        angles = ((first - second * (first * second).sum(axis=1)[:, None]) ** 2).sum(axis=1)
+    return bool(np.where(np.isfinite(angles), angles, 1.0).max() < RIGHT)
+
+
+def fit_gplearn(points: Any, values: Any, check: Callable[[Function], bool], most: float) -> Any:
+    """One generation after the other, until the best program is right or time is over."""
+    genetic = importlib.import_module("gplearn.genetic")
+    functions = importlib.import_module("gplearn.functions")
+
+    def bounded(x: Any) -> Any:
+        return np.exp(np.clip(x, -20, 20))
+
+    allowed = ["add", "sub", "mul", "div", "sqrt", "log", "sin", "cos"]
+    allowed.append(functions.make_function(function=bounded, name="exp", arity=1))
+    regressor = genetic.SymbolicRegressor(
+        function_set=allowed, generations=1, warm_start=True, stopping_criteria=0.0, random_state=0
+    )
+    start, best, reached = time.process_time(), np.inf, 0.0
+    while True:
+        regressor.fit(points, values)
+        seconds = time.process_time() - start
+        if regressor._program.raw_fitness_ < best:
+            best, reached = regressor._program.raw_fitness_, seconds
+            if check(regressor._program.execute):
+                return True, reached
+        if seconds > most:
+            return False, reached
+        regressor.set_params(generations=regressor.generations + 1)
+
+
+def fit_pysindy(points: Any, values: Any, check: Callable[[Function], bool], most: float) -> Any:
+    """Sparse regression on polynomials and functions of single inputs; right if any of several
+    thresholds gives the right sum.
+    """
+    pysindy = importlib.import_module("pysindy")
+    used = [np.sin, np.cos, np.exp]
+    used += [np.log] if points.min() > 0 else []
+    names = [lambda x, f=f: f"{f.__name__}({x})" for f in used]
+    library = pysindy.GeneralizedLibrary(
+        [
+            pysindy.PolynomialLibrary(degree=3),
+            pysindy.CustomLibrary(library_functions=used, function_names=names),
+        ]
+    )
+    start = time.process_time()
+    library.fit(points)
+    terms = np.asarray(library.transform(points))
+    for threshold in (1e-3, 1e-2, 0.1, 0.3):
+        fitted = pysindy.STLSQ(threshold=threshold).fit(terms, values[:, None])
+        weights = np.asarray(fitted.coef_).ravel()
+        if check(lambda x, weights=weights: np.asarray(library.transform(x)) @ weights):
+            return True, time.process_time() - start
+    return False, time.process_time() - start
+
+
+TOOLS = {"gplearn": fit_gplearn, "pysindy": fit_pysindy}
+
+
+def main() -> None:
+    """Fit every field of a file."""
+    path, tool, most = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    found: dict[str, Any] = {"version": importlib.import_module("importlib.metadata").version(tool)}
+    with np.load(path) as arrays:
+        for name in dict.fromkeys(key.rpartition("/")[0] for key in arrays):
+            points, values, fresh, gradients = (
+                arrays[f"{name}/{what}"] for what in ("points", "values", "fresh", "gradients")
+            )
+
+            def check(function: Function, fresh: Any = fresh, gradients: Any = gradients) -> bool:
+                return is_right(function, fresh, gradients)
+
+            right, seconds = TOOLS[tool](points, values, check, most)
+            found[name] = {"right": right, "seconds": seconds}
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()

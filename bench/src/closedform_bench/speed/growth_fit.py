@@ -47,14 +47,18 @@ def fit_growth(sizes: Sequence[float], seconds: Sequence[float]) -> Growth:
     >>> round(growth.exponent, 9), round(growth.high - growth.low, 9), round(growth.last, 9)
     (1.0, 0.0, 1.0)
     """
-    from scipy import stats
+    from scipy.special import stdtrit
 
     if len(sizes) < 3 or min(*sizes, *seconds) <= 0:
         raise ValueError(
             f"A power law needs three positive sizes and seconds; got {sizes} and {seconds}."
         )
     x, y = np.log(sizes), np.log(seconds)
-    line = stats.linregress(x, y)
-    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(x) - 2)) * line.stderr
+    away = x - x.mean()
+    spread = float(away @ away)
+    slope = float(away @ y) / spread
+    residuals = y - y.mean() - slope * away
+    error = float(np.sqrt(residuals @ residuals / (len(x) - 2) / spread))
+    half = float(stdtrit(len(x) - 2, 0.5 + CONFIDENCE / 2)) * error
     last = float((y[-1] - y[-2]) / (x[-1] - x[-2]))
-    return Growth(float(line.slope), float(line.slope - half), float(line.slope + half), last)
+    return Growth(slope, slope - half, slope + half, last)

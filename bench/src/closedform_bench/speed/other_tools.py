@@ -33,7 +33,27 @@ def is_right(function: Function, fresh: Any, gradients: Any) -> bool:
     return bool(np.where(np.isfinite(angles), angles, 1.0).max() < RIGHT)
 
 
-def fit_gplearn(points: Any, values: Any, check: Callable[[Function], bool], most: float) -> Any:
+class Checker:
+    """Checks functions, and tells processor seconds without those of its checks."""
+
+    def __init__(self, fresh: Any, gradients: Any) -> None:
+        self.fresh, self.gradients = fresh, gradients
+        self.started = time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.process_time() - self.started
+
+    def accepts(self, function: Function) -> bool:
+        """Whether a function is right."""
+        before = time.process_time()
+        right = is_right(function, self.fresh, self.gradients)
+        self.started += time.process_time() - before
+        return right
+
+
+def fit_gplearn(points: Any, values: Any, checker: Checker, most: float) -> tuple[bool, float]:
     """One generation after the other, until the best program is right or time is over."""
     genetic = importlib.import_module("gplearn.genetic")
     functions = importlib.import_module("gplearn.functions")
@@ -46,42 +66,46 @@ def fit_gplearn(points: Any, values: Any, check: Callable[[Function], bool], mos
     regressor = genetic.SymbolicRegressor(
         function_set=allowed, generations=1, warm_start=True, stopping_criteria=0.0, random_state=0
     )
-    start, best, reached = time.process_time(), np.inf, 0.0
+    best, reached = np.inf, 0.0
     while True:
         regressor.fit(points, values)
-        seconds = time.process_time() - start
+        seconds = checker.seconds
         if regressor._program.raw_fitness_ < best:
             best, reached = regressor._program.raw_fitness_, seconds
-            if check(regressor._program.execute):
+            if checker.accepts(regressor._program.execute):
                 return True, reached
         if seconds > most:
             return False, reached
         regressor.set_params(generations=regressor.generations + 1)
 
 
-def fit_pysindy(points: Any, values: Any, check: Callable[[Function], bool], most: float) -> Any:
+def fit_pysindy(points: Any, values: Any, checker: Checker, most: float) -> tuple[bool, float]:
     """Sparse regression on polynomials and functions of single inputs; right if any of several
     thresholds gives the right sum.
     """
     pysindy = importlib.import_module("pysindy")
-    used = [np.sin, np.cos, np.exp]
-    used += [np.log] if points.min() > 0 else []
-    names = [lambda x, f=f: f"{f.__name__}({x})" for f in used]
+    used = [np.sin, np.cos, np.exp, *([np.log] if points.min() > 0 else [])]
+    # It counts the arguments of functions, which those of NumPy do not tell.
+    functions = [_of_one_argument(function) for function in used]
+    names = [_of_one_argument(f"{function.__name__}({{}})".format) for function in used]
     library = pysindy.GeneralizedLibrary(
         [
             pysindy.PolynomialLibrary(degree=3),
-            pysindy.CustomLibrary(library_functions=used, function_names=names),
+            pysindy.CustomLibrary(library_functions=functions, function_names=names),
         ]
     )
-    start = time.process_time()
     library.fit(points)
     terms = np.asarray(library.transform(points))
     for threshold in (1e-3, 1e-2, 0.1, 0.3):
         fitted = pysindy.STLSQ(threshold=threshold).fit(terms, values[:, None])
         weights = np.asarray(fitted.coef_).ravel()
-        if check(lambda x, weights=weights: np.asarray(library.transform(x)) @ weights):
-            return True, time.process_time() - start
-    return False, time.process_time() - start
+        if checker.accepts(lambda x, w=weights: np.asarray(library.transform(x)) @ w):
+            return True, checker.seconds
+    return False, checker.seconds
+
+
+def _of_one_argument(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: function(x)
 
 
 TOOLS = {"gplearn": fit_gplearn, "pysindy": fit_pysindy}
@@ -96,11 +120,7 @@ def main() -> None:
             points, values, fresh, gradients = (
                 arrays[f"{name}/{what}"] for what in ("points", "values", "fresh", "gradients")
             )
-
-            def check(function: Function, fresh: Any = fresh, gradients: Any = gradients) -> bool:
-                return is_right(function, fresh, gradients)
-
-            right, seconds = TOOLS[tool](points, values, check, most)
+            right, seconds = TOOLS[tool](points, values, Checker(fresh, gradients), most)
             found[name] = {"right": right, "seconds": seconds}
     sys.stdout.write(json.dumps(found) + "\n")
 

@@ -3,7 +3,8 @@
 import sys
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Mapping
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -24,7 +25,7 @@ class StackSampler:
 
     Attributes
     ----------
-    stacks : Counter
+    stacks : dict
         Processor seconds of each stack.
 
     Examples
@@ -36,7 +37,7 @@ class StackSampler:
     """
 
     def __init__(self) -> None:
-        self.stacks: Counter[Stack] = Counter()
+        self.stacks: dict[Stack, float] = defaultdict(float)
         self._watched = threading.get_ident()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -59,7 +60,7 @@ class StackSampler:
         while not self._over.wait(INTERVAL):
             now = time.process_time()
             frame = sys._current_frames().get(self._watched)
-            self.stacks[stack_of(frame)] += now - before  # type: ignore[assignment]  # seconds
+            self.stacks[stack_of(frame)] += now - before
             before = now
 
 
@@ -87,18 +88,18 @@ def _function(code: CodeType) -> str:
     return ".".join(parts[-2:]) if parts[0][:1].isupper() else parts[-1]
 
 
-def tree_of(stacks: Counter[Stack], least: float) -> dict[str, Any]:
+def tree_of(stacks: Mapping[Stack, float], least: float) -> dict[str, Any]:
     """Stacks as a tree of names, seconds and children, the largest first.
 
     Parameters
     ----------
-    stacks : Counter
+    stacks : mapping of tuple to float
     least : float
         Nodes with a smaller share of all seconds are left out.
 
     Examples
     --------
-    >>> tree = tree_of(Counter({("a", "b"): 3.0, ("a",): 1.0, (): 0.5}), 0.01)
+    >>> tree = tree_of({("a", "b"): 3.0, ("a",): 1.0, (): 0.5}, 0.01)
     >>> [(node["name"], node["seconds"]) for node in (tree, *tree["children"])]
     [('all', 4.0), ('a', 4.0)]
     """
@@ -121,20 +122,20 @@ def _node(name: str, stacks: dict[Stack, float], depth: int, least: float) -> di
     return {"name": name, "seconds": sum(stacks.values()), "children": children}
 
 
-def innermost(stacks: Counter[Stack]) -> list[tuple[str, float]]:
+def innermost(stacks: Mapping[Stack, float]) -> list[tuple[str, float]]:
     """Share of the seconds in each innermost function of ours, with what it called outside, the
     largest first.
 
     Examples
     --------
-    >>> innermost(Counter({("a: f", "numpy"): 3.0, ("a: f",): 1.0, ("a: f", "b: g"): 4.0}))
+    >>> innermost({("a: f", "numpy"): 3.0, ("a: f",): 1.0, ("a: f", "b: g"): 4.0})
     [('b: g', 0.5), ('a: f (numpy)', 0.375), ('a: f', 0.125)]
     """
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = defaultdict(float)
     total = sum(seconds for stack, seconds in stacks.items() if stack)
     for stack, seconds in stacks.items():
         if stack:
             is_ours = ":" in stack[-1]
             name = stack[-1] if is_ours else f"{stack[-2]} ({stack[-1]})"
-            shares[name] += seconds / total  # type: ignore[assignment]  # shares
-    return shares.most_common()
+            shares[name] += seconds / total
+    return sorted(shares.items(), key=lambda pair: -pair[1])

@@ -8,12 +8,12 @@ import numpy as np
 
 from closedform.alignment.comparison import Comparison, prepare
 from closedform.expressions.sweeps import BLOCK
-from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tape import TapeBatch, compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.testing.random_trees import random_tree
 from closedform_bench.speed.lone_tree import compile_alone
 from closedform_bench.speed.part import Effort, Numbers, Part
-from closedform_bench.speed.rates import Rates, measure_rates
+from closedform_bench.speed.rates import Rates, rate_calls, rates_of
 from closedform_bench.speed.tables import table
 from closedform_bench.speed.tape_work import tape_work
 from closedform_bench.speed.timing import in_turn, timed
@@ -35,11 +35,18 @@ def measure(effort: Effort) -> Numbers:
     points, directions = rng.normal(size=(2, N_POINTS, N_INPUTS))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     comparison = prepare(points, directions[:, :, None])
-    rates = measure_rates()
+    batches = {
+        kind: compile_tapes(draw(operators, count, comparison)) for kind, operators in KINDS.items()
+    }
+    judging = {kind: partial(comparison.misalignments, tapes) for kind, tapes in batches.items()}
+    seconds = in_turn({**judging, **rate_calls()}, rounds)
+    rates = rates_of(seconds)
     rows = {
-        kind: _batch(draw(operators, count, comparison), comparison, rates, rounds)
-        | _alone(draw(operators, alone, comparison, seed=1), comparison, points, directions, rounds)
-        for kind, operators in KINDS.items()
+        kind: _against_limits(tapes, seconds[kind], rates)
+        | _against_alone(
+            draw(KINDS[kind], alone, comparison, seed=1), comparison, points, directions, rounds
+        )
+        for kind, tapes in batches.items()
     }
     return {
         "rates": {name: getattr(rates, name) for name in Rates.__dataclass_fields__},
@@ -60,17 +67,16 @@ def draw(
     return trees
 
 
-def _batch(trees: list[Tree], comparison: Comparison, rates: Rates, rounds: int) -> Numbers:
-    tapes = compile_tapes(trees)
-    seconds = in_turn({"kernel": lambda: comparison.misalignments(tapes)}, rounds)["kernel"]
-    work = tape_work(tapes, N_INPUTS)
-    per_tree = 1e6 * N_POINTS / len(trees)
-    limits = {name: limit * per_tree for name, limit in work.limits(rates).items()}
-    kernel = 1e6 * seconds / len(trees)
+def _against_limits(tapes: TapeBatch, seconds: float, rates: Rates) -> Numbers:
+    """Microseconds for a tree, and the least that the machine's rates allow."""
+    per_tree = 1e6 * N_POINTS / tapes.n_trees
+    found = tape_work(tapes, N_INPUTS).limits(rates)
+    limits = {name: limit * per_tree for name, limit in found.items()}
+    kernel = 1e6 * seconds / tapes.n_trees
     return {"kernel": kernel, "limits": limits, "share": max(limits.values()) / kernel}
 
 
-def _alone(
+def _against_alone(
     trees: list[Tree], comparison: Comparison, points: Any, directions: Any, rounds: int
 ) -> Numbers:
     """Sums over some trees, each judged often enough to be timed."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from closedform_bench.speed.evolution_part import EVOLUTION
 from closedform_bench.speed.growth_part import GROWTH
@@ -13,6 +14,9 @@ from closedform_bench.speed.terms_part import TERMS
 
 PARTS: tuple[Part, ...] = (KERNEL, EVOLUTION, TERMS, READING, OTHERS, GROWTH)
 """In the order of the page."""
+
+WIDTH = 100
+_FILLING: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
 
 HEAD = """# Speed
 
@@ -46,17 +50,36 @@ def write_page(store: Path, folder: Path, parts: Sequence[Part] = PARTS) -> str:
 
 def _section(part: Part, record: Record, folder: Path) -> str:
     note = "*A short run: its figures mean little.*\n\n" if record.is_short else ""
-    return f"\n## {part.title}\n\n{note}{part.show(record.numbers, folder)}"
+    return f"\n## {part.title}\n\n{note}{wrapped(part.show(record.numbers, folder))}"
+
+
+def wrapped(text: str) -> str:
+    """Paragraphs in lines of at most 100 characters; tables and what is fenced stay as they are.
+
+    Examples
+    --------
+    >>> wrapped("word " * 25 + "\\n\\n| a | b |\\n").count("\\n")
+    4
+    """
+    return (
+        "\n\n".join(
+            block if block.startswith(("|", "```", "- ")) else fill(block, WIDTH, **_FILLING)
+            for block in text.rstrip("\n").split("\n\n")
+        )
+        + "\n"
+    )
 
 
 def _measured(records: Mapping[str, Record]) -> str:
     """When, where and with what: one line for all parts that agree."""
     groups: dict[str, list[str]] = {}
-    for name, record in records.items():
+    for part, record in records.items():
         facts = dict(record.surroundings)
         date, processor = facts.pop("date"), facts.pop("processor")
-        versions = ", ".join(f"{package} {version}" for package, version in facts.items())
-        groups.setdefault(f"{date} on one core of {processor}, with {versions}", []).append(name)
+        versions = ", ".join(
+            f"{'Python' if name == 'python' else name} {version}" for name, version in facts.items()
+        )
+        groups.setdefault(f"{date} on one core of {processor}, with {versions}", []).append(part)
     if len(groups) == 1:
-        return f"Measured on {next(iter(groups))}.\n"
+        return wrapped(f"Measured on {next(iter(groups))}.")
     return "".join(f"- {', '.join(names)}: {words}\n" for words, names in groups.items())

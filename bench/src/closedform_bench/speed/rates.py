@@ -3,8 +3,7 @@ functions per second.
 """
 
 import math
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ from numba import njit
 from closedform.compiled import OPTIONS
 from closedform.expressions.sweeps import BLOCK
 from closedform.threads import single_threaded
-from closedform_bench.speed.timing import timed
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "division": lambda x: 1.0 / x, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
@@ -30,8 +28,7 @@ a tree of 20 nodes works on.
 LOOP: dict[str, Any] = {name: value for name, value in OPTIONS.items() if name != "cache"}
 """How the kernel is compiled."""
 
-_ROUNDS = 7
-_MATRIX = 512
+_OFTEN, _MATRIX = 1000, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +51,27 @@ class Rates:
     functions: dict[str, float]
 
 
-def measure_rates() -> Rates:
-    """Measure them; it takes a few seconds, most of them to compile."""
+def rate_calls() -> dict[str, Callable[[], Any]]:
+    """What to time, by name; the first call of each compiles."""
+    rng = np.random.default_rng(0)
+    far, near = rng.uniform(1, 2, (3, IN_MEMORY)), rng.uniform(1, 2, (3, IN_CACHE))
+    matrix = rng.uniform(1, 2, (_MATRIX, _MATRIX))
+    calls: dict[str, Callable[[], Any]] = {
+        "memory": lambda: _triad(far[0], far[1], far[2], 1),
+        "cache": lambda: _triad(near[0], near[1], near[2], _OFTEN),
+        "operations": single_threaded(lambda: matrix @ matrix),
+    }
+    return calls | {name: _loop(function) for name, function in FUNCTIONS.items()}
+
+
+def rates_of(seconds: Mapping[str, float]) -> Rates:
+    """Rates from the seconds of these calls."""
+    row = 3 * np.dtype(np.float64).itemsize
     return Rates(
-        memory=_bandwidth(IN_MEMORY, 1),
-        cache=_bandwidth(IN_CACHE, 5000),
-        operations=_operations(),
-        functions={name: _seconds_of(function) for name, function in FUNCTIONS.items()},
+        memory=row * IN_MEMORY / seconds["memory"],
+        cache=row * IN_CACHE * _OFTEN / seconds["cache"],
+        operations=2 * _MATRIX**3 / seconds["operations"],
+        functions={name: seconds[name] / (_OFTEN * BLOCK) for name in FUNCTIONS},
     )
 
 
@@ -73,34 +84,15 @@ def _triad(first: Any, second: Any, out: Any, rounds: int) -> None:
             out[k] = first[k] + factor * second[k]
 
 
-def _bandwidth(size: int, rounds: int) -> float:
-    rows = np.random.default_rng(0).uniform(1, 2, (3, size))
-    call = _median(lambda: _triad(rows[0], rows[1], rows[2], rounds))
-    return rows.nbytes * rounds / call
-
-
-@single_threaded
-def _operations() -> float:
-    matrix = np.random.default_rng(0).uniform(1, 2, (_MATRIX, _MATRIX))
-    return 2 * _MATRIX**3 / _median(lambda: matrix @ matrix)
-
-
-def _seconds_of(function: Callable[[float], float]) -> float:
-    """For one value, on a block that stays in the cache."""
+def _loop(function: Callable[[float], float]) -> Callable[[], None]:
+    """The function of a block that stays in the cache, often."""
     inner = njit(**LOOP)(function) if function is FUNCTIONS["division"] else function
-    rounds = 1000
 
     @njit(**LOOP)
     def loop(values: Any, out: Any) -> None:
-        for _ in range(rounds):
+        for _ in range(_OFTEN):
             for k in range(values.shape[0]):
                 out[k] = inner(values[k])
 
-    values = np.random.default_rng(0).uniform(0.5, 3, BLOCK)
-    out = np.empty(BLOCK)
-    return _median(lambda: loop(values, out)) / (rounds * BLOCK)
-
-
-def _median(call: Callable[[], Any]) -> float:
-    call()
-    return statistics.median(timed(call)[0] for _ in range(_ROUNDS))
+    values, out = np.random.default_rng(0).uniform(0.5, 3, BLOCK), np.empty(BLOCK)
+    return lambda: loop(values, out)

@@ -18,7 +18,7 @@ from closedform_bench.speed.stacks import StackSampler, innermost
 from closedform_bench.speed.tables import table
 from closedform_bench.speed.timing import in_turn
 
-EVALUATIONS = 2000
+EVALUATIONS = 1000
 MOST_NAMED = 6
 """Functions of which the page says that time goes there."""
 
@@ -40,7 +40,7 @@ def measure(effort: Effort) -> Numbers:
             result = _search(field)
         seconds = in_turn(
             {"search": lambda field=field: _search(field), "lapack": lambda: repeat(calls)},
-            1 if effort.is_short else 3,
+            1 if effort.is_short else 2,
         )
         problems, largest = count_problems(calls)
         rows.append(

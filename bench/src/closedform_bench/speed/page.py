@@ -16,8 +16,6 @@ PARTS: tuple[Part, ...] = (KERNEL, EVOLUTION, TERMS, READING, OTHERS, GROWTH)
 """In the order of the page."""
 
 WIDTH = 100
-_FILLING: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
-
 HEAD = """# Speed
 
 How close the package is to what the machine can do, and how time grows with size. Every figure is a
@@ -63,7 +61,9 @@ def wrapped(text: str) -> str:
     """
     return (
         "\n\n".join(
-            block if block.startswith(("|", "```", "- ")) else fill(block, WIDTH, **_FILLING)
+            block
+            if block.startswith(("|", "```", "- "))
+            else fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)
             for block in text.rstrip("\n").split("\n\n")
         )
         + "\n"

@@ -17,24 +17,21 @@ import resource
 import sys
 import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from closedform.expressions.parse import parse
-from closedform.expressions.tape import TapeBatch
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult
-from closedform.searching.evolution import evolution_engine as engine_module
 from closedform.searching.evolution.evolution_engine import Evolution
-from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.front import Candidate, Front
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace
+from closedform_bench.speed.evolution_part import throughput as against_kernel
 
 
 @dataclass(frozen=True)
@@ -176,22 +173,6 @@ def scale(options: argparse.Namespace) -> None:
     )
 
 
-class TimedHall(HallOfFame):
-    """Judges every batch once more by the bare kernel, and keeps the time that takes."""
-
-    seconds: float = 0.0
-    trees: int = 0
-    judge: Any = None
-
-    def offer(self, tapes: TapeBatch, misalignments: np.ndarray, structure: Any) -> None:
-        """Time the bare kernel on the same batch."""
-        start = time.process_time()
-        self.judge(tapes)
-        type(self).seconds += time.process_time() - start
-        type(self).trees += tapes.n_trees
-        super().offer(tapes, misalignments, structure)
-
-
 def throughput(options: argparse.Namespace) -> None:
     """Evaluations per second against the bare kernel on the same batches in the same run."""
     least: dict[float, float] = {}
@@ -201,22 +182,7 @@ def throughput(options: argparse.Namespace) -> None:
             field = GradientField.from_arrays(points, gradients, names=TARGETS[name].names)
             engine = Evolution(fitted=fitted, settle=10**9)
             search(field, 0, Budget(evaluations=3000), engine)
-            TimedHall.seconds, TimedHall.trees = 0.0, 0
-            run = engine_module.EvolutionRun(
-                engine, field, SearchSpace(), np.arange(len(points)), np.random.default_rng(0)
-            )
-            hall = TimedHall(run.hall.space, run.hall.names)
-            TimedHall.judge = staticmethod(
-                partial(run.comparison.misalignments, give_up=engine.give_up)
-            )
-            run.hall = hall
-            for island in run.islands:
-                island.hall = hall
-            start = time.process_time()
-            clock = Budget(evaluations=60_000).start()
-            run.go(clock, Silent())
-            seconds = time.process_time() - start - hall.seconds
-            rate, bare = clock.evaluations / seconds, hall.trees / hall.seconds
+            rate, bare = against_kernel(field, engine, 60_000)
             least[fitted] = min(least.get(fitted, np.inf), rate / bare)
             print(
                 f"{name:7s} fitted {fitted:4.2f}: {rate:8.0f} evaluations/s, bare kernel "

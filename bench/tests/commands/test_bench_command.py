@@ -81,7 +81,15 @@ def test_speed_reports_the_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--systems", "siir"], ["--seeds", "zero"], ["sir"], ["--suite", "fast"]]
+    "words",
+    [
+        ["--systems", "siir"],
+        ["--seeds", "zero"],
+        ["sir"],
+        ["--suite", "fast"],
+        ["--suite", "speed", "--page", "speed.md"],
+        ["--suite", "paper", "--store", "runs", "--page", "speed.md"],
+    ],
 )
 def test_wrong_words_are_usage_errors(words: list[str]) -> None:
     result = run(*words)

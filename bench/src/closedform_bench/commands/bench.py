@@ -62,6 +62,14 @@ def bench(
     networks: Annotated[
         Path | None, typer.Option(help="Where to keep trained networks; default: a cache folder.")
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Then measure all parts of the speed page, which takes minutes, and write it "
+            "here (speed, with --store).",
+        ),
+    ] = None,
     processor: Annotated[
         bool, typer.Option("--processor", help="Count processor seconds, not the clock.")
     ] = False,
@@ -76,7 +84,10 @@ def bench(
       closedform bench --systems kepler,sir --noise 1 --json
       closedform bench --suite random --seed 4711 --count 20 --processor
       closedform bench --suite verdict --systems networks --store runs
+      closedform bench --suite speed --store runs --page docs/speed.md
     """
+    if page is not None and (suite != "speed" or store is None):
+        raise typer.BadParameter("--page is for --suite speed, and needs --store FOLDER.")
     from closedform.reading.one_field import compile_all
     from closedform.searching.budget import processor_seconds
     from closedform_bench.commands.formula_table import FormulaTable
@@ -141,7 +152,19 @@ def bench(
                 typer.echo(table.line(row))
     result = table.summary(rows)
     typer.echo(json.dumps(result) if as_json else table.last_line(result))
+    if page is not None and store is not None:
+        write_speed_page(store / "speed_page", page)
     raise typer.Exit(0 if result.get("false_laws", 0) == 0 else 1)
+
+
+def write_speed_page(store: Path, page: Path) -> None:
+    """Measure what the store does not hold yet, and write the page from it."""
+    from closedform.files import write_text
+    from closedform_bench.speed.page import PARTS, write_page
+    from closedform_bench.speed.part import Effort, run_parts
+
+    run_parts(PARTS, Effort(), store, lambda line: typer.echo(line, err=True))
+    write_text(page, write_page(store, page.parent))
 
 
 class SuiteTable(Protocol):

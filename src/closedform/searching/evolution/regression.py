@@ -34,6 +34,7 @@ def regress(
     *,
     seconds: float,
     seed: int,
+    evaluations: int = 1_000_000_000,
 ) -> list[Expression]:
     """Fit formulas to values.
 
@@ -48,6 +49,8 @@ def regress(
     seconds : float
         By the clock, rounded up to whole ones.
     seed : int
+    evaluations : int
+        Formulas that are judged at most.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def regress(
         objectives=["r2", "length"],
         population_size=POPULATION,
         generations=1_000_000,
-        max_evaluations=1_000_000_000,
+        max_evaluations=evaluations,
         optimizer_iterations=LOCAL_ITERATIONS,
         local_search_probability=LOCAL_SHARE,
         max_length=MAX_LENGTH,

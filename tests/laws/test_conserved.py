@@ -167,3 +167,14 @@ def test_the_drift_is_drawn(swinging):
     axes = swinging.plot_drift()
     assert axes.get_ylabel() == "change (%)"
     assert len(axes.lines) == len(swinging.laws) + 1
+
+
+def test_what_disturbs_a_law_less_than_matters_does_not_refute_it():
+    rng = np.random.default_rng(7)
+    times = np.linspace(0, 6, 40)
+    size, start = rng.uniform(0.5, 2, (30, 1)), rng.uniform(0, 6.3, (30, 1))
+    phase = start + times
+    radius = size * (1 + 3e-5 * np.sin(3 * phase))
+    states = np.stack([radius * np.cos(phase), -radius * np.sin(phase)], axis=2)
+    found = cf.conserved(trajectories=states, times=times, names=NAMES, rng=0, progress=False)
+    assert [str(concept) for concept in found.concepts] == ["x**2 + v**2"]

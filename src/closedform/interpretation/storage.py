@@ -1,6 +1,7 @@
 """Interpretations as JSON files."""
 
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,13 @@ def _structured(content: dict[str, Any]) -> Interpretation:
     for place in (found.chosen, found.steepest_drop):
         if place is not None and not 0 <= place < len(found.front):
             raise ValueError(f"it chooses entry {place} of {len(found.front)}")
+    if not all(isfinite(value) for value in (found.floor, *(e.misalignment for e in found.front))):
+        raise ValueError("a misalignment is not finite")
+    drawn = found.directions
+    if drawn is not None:
+        sizes = {len(drawn.points), len(drawn.network), len(drawn.concept)}
+        if len(found.names) != 2 or len(sizes) > 1:
+            raise ValueError("its directions are not those of two inputs")
     if not parts:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.

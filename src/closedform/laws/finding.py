@@ -35,6 +35,7 @@ from closedform.searching.engine import Engine
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
 from closedform.threads import single_threaded
+from closedform.verification.thresholds import Thresholds
 from closedform.verification.verify_stage import verify
 
 MOST_COMPLEX = 150
@@ -274,6 +275,8 @@ class _Finder:
             self.evidence.field,
             rivals=None,
             checks=[check],
+            # What may change systematically in a law may also be missing in its directions.
+            thresholds=Thresholds(rounding=self.law_search.allowed**2),
             rng=self.rng,
             progress=False,
         )

@@ -210,9 +210,9 @@ class LawSearch:
 
     def settle(self) -> None:
         """Offer laws with plain numbers where held-out rows do not tell them from the fitted
-        ones.
+        ones; the rows of a few orbits are too much alike to tell.
         """
-        for one in self.laws():
+        for one in self.laws() if self.seen.is_rich else ():
             if not one.is_exact:
                 self._offer_plainer(one.concept)
 

@@ -1,0 +1,40 @@
+"""Answers from files that others have changed."""
+
+import json
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.errors import StorageError
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    points = np.random.default_rng(0).uniform(1, 2, (200, 2))
+    field = cf.GradientField.from_arrays(points, 2 * points, names=["x", "v"])
+    path = tmp_path_factory.mktemp("answers") / "answer.json"
+    cf.interpret_field(field, engine="terms", budget=cf.Budget(evaluations=300), rng=0).save(path)
+    return path.read_text(encoding="utf-8")
+
+
+def _without_a_name(answer):
+    answer["names"] = ["x"]
+
+
+def _without_an_arrow(answer):
+    answer["directions"]["network"].pop()
+
+
+def _not_finite(answer):
+    answer["front"][0]["misalignment"] = float("inf")
+
+
+@pytest.mark.parametrize("damage", [_without_a_name, _without_an_arrow, _not_finite])
+def test_parts_that_do_not_go_together_are_refused(damage, content, tmp_path):
+    answer = json.loads(content)
+    damage(answer)
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(answer), encoding="utf-8")
+    with pytest.raises(StorageError, match=r"answer\.json"):
+        cf.load_interpretation(path)

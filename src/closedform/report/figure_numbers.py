@@ -230,10 +230,12 @@ def short_number(value: float, digits: int = 2) -> str:
 
     Examples
     --------
-    >>> short_number(0.0335), short_number(3.35e-7), short_number(41.0)
-    ('0.034', '3.4×10⁻⁷', '41')
+    >>> short_number(0.0335), short_number(3.35e-7), short_number(41.0), short_number(np.inf)
+    ('0.034', '3.4×10⁻⁷', '41', 'inf')
     """
     text = f"{value:.{digits}g}"
+    if not isfinite(value):
+        return text
     if value == 0 or 1e-3 <= abs(value) < 1e5:
         return np.format_float_positional(float(text), trim="-")
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")

@@ -54,21 +54,13 @@ def bench(
         typer.Option(help="What reads the suite invariants; all but closedform are baselines."),
     ] = "closedform",
     store: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep results here; an interrupted run resumes, and nothing is done twice."
-        ),
+        Path | None, typer.Option(help="Keep results here, and resume from them.")
     ] = None,
     networks: Annotated[
         Path | None, typer.Option(help="Where to keep trained networks; default: a cache folder.")
     ] = None,
     page: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Then measure all parts of the speed page, which takes minutes, and write it "
-            "here (speed, with --store).",
-        ),
+        Path | None, typer.Option(metavar="FILE", help="Write the speed page here (takes minutes).")
     ] = None,
     processor: Annotated[
         bool, typer.Option("--processor", help="Count processor seconds, not the clock.")

@@ -56,12 +56,6 @@ class Answer:
         return "none" if self.equivalence is None else self.equivalence.status
 
 
-def _timed(*pair: Any, **options: Any) -> Answer:
-    start = time.process_time()
-    found = same_concept(*pair, **options)
-    return Answer(found, time.process_time() - start)
-
-
 class Worker:
     """A process that answers; one that hangs in compiled code can only be ended from outside."""
 
@@ -69,9 +63,11 @@ class Worker:
         self.pool = self._start()
 
     def ask(self, pair: Pair) -> Answer:
-        waiting = self.pool.apply_async(_timed, (pair.a, pair.b, pair.names), pair.options)
+        start = self.pool.apply(time.process_time)
+        waiting = self.pool.apply_async(same_concept, (pair.a, pair.b, pair.names), pair.options)
         try:
-            return waiting.get(PATIENCE)
+            found = waiting.get(PATIENCE)
+            return Answer(found, self.pool.apply(time.process_time) - start)
         except multiprocessing.TimeoutError:
             self.pool.terminate()
             self.pool = self._start()

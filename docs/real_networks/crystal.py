@@ -1,5 +1,6 @@
 """CHGNet, a published force field: what the energy of a strained crystal depends on."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -9,7 +10,8 @@ from pymatgen.core import Lattice, Structure
 import closedform as cf
 
 warnings.filterwarnings("ignore", category=UserWarning)
-network = CHGNet.load(use_device="cpu", verbose=False)
+with contextlib.redirect_stdout(None):  # it prints its version
+    network = CHGNet.load(use_device="cpu", verbose=False)
 HALF = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]) / 2
 
 

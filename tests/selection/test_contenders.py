@@ -4,7 +4,8 @@ import pytest
 import closedform as cf
 from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate, Front
-from closedform.selection.contenders import count_parts, gather, without_outliers
+from closedform.selection.contenders import gather, without_outliers
+from closedform.selection.formula_size import count_parts
 from closedform.selection.rules import as_rule
 
 NAMES = ["x", "v"]

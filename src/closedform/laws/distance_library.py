@@ -15,7 +15,7 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_library
 from closedform.searching.terms.library import Term
 
-_NUMBERED = re.compile(r"(.*\D)_?(\d+)")
+_NUMBERED = re.compile(r"(.*\D)(\d+)")
 
 MOST_DISTANCES = 200
 """More would leave too few rows for each term."""

@@ -31,8 +31,8 @@ from closedform.laws.tolerances import (
     LAW_OF_COMPUTED,
     LITTLE,
     NEARLY,
+    NO_WORSE,
     ONE_VALUE,
-    SAME,
 )
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
@@ -221,7 +221,8 @@ class LawSearch:
         for form in snapped_forms(concept):
             with np.errstate(all="ignore"):
                 worse = self.held.changes(form) ** 2 - fitted
-            if np.isfinite(worse).all() and worse.mean() <= SAME * worse.std() / sqrt(len(worse)):
+            error = worse.std() / sqrt(len(worse))
+            if np.isfinite(worse).all() and worse.mean() <= NO_WORSE * error:
                 self.offer(form)
                 return
 

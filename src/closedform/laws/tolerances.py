@@ -29,7 +29,7 @@ ONE_VALUE, CLEARLY = 1e-3, 5.0
 change, has one value on the data.
 """
 
-SAME = 3.0
+NO_WORSE = 3.0
 """Standard errors by which plain numbers may keep a law worse than fitted ones."""
 
 SURE = 4.0

@@ -100,6 +100,10 @@ class Budget:
         return Budget(min(seconds, default=None), min(evaluations, default=None), self.target)
 
 
+UNHURRIED = Budget(evaluations=1)
+"""No limit of time, for what counts no evaluations."""
+
+
 def as_budget(budget: float | Budget) -> Budget:
     """A budget from seconds, or the budget itself.
 

@@ -5,8 +5,6 @@ them, judged by region.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import log2
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,19 +25,17 @@ from closedform.expressions.fitted_constants import (
     skeleton,
     with_numbers,
 )
-from closedform.expressions.sums_and_products import signed_terms
-from closedform.expressions.tree import Tree, Variable
+from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
-from closedform.searching.budget import Clock
+from closedform.searching.budget import UNHURRIED, Clock
 from closedform.searching.front import Front
 from closedform.searching.orientation import oriented
+from closedform.selection.formula_size import count_parts, number_bits
 from closedform.selection.regions import RegionalScores, divide, score_regions
 from closedform.selection.tolerances import (
     FEW_DIGITS,
-    FITTED_BITS,
     FITTING_HELPS,
     MOST_CONTENDERS,
-    MOST_IN_CHOICE,
     NEAR_BEST,
     ROUNDED_AWAY,
     SHORT_FORM,
@@ -138,6 +134,7 @@ def gather(
     scores : RegionalScores
         In the same order.
     """
+    clock = UNHURRIED.start() if clock is None else clock
     sample = field.points[field.weights > 0]
     field = without_outliers(field, front)
     labels = divide(field, rng)
@@ -165,9 +162,9 @@ def gather(
     first = _thinned([*_fitted(forms, field, costs), *_loosened(forms, field, costs)], ranking)
     if not first:
         return (), RegionalScores(np.empty((0, 1)), np.ones(1), ())
-    began = 0.0 if clock is None else clock.seconds
+    began = clock.seconds
     scores = score_regions([contender.expression for contender in first], field, labels)
-    judging = 0.0 if clock is None else clock.seconds - began
+    judging = clock.seconds - began
     promising = ranking.prospects(first, scores.means().tolist())
     proposals: list[tuple[Expression, str]] = []
     for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
@@ -203,10 +200,9 @@ def gather(
     return tuple(judged), final
 
 
-def _has_time(clock: Clock | None, seconds: float = 0.0) -> bool:
-    if clock is None or clock.budget.seconds is None:
-        return True
-    return clock.seconds + seconds < clock.budget.seconds
+def _has_time(clock: Clock, seconds: float = 0.0) -> bool:
+    most = clock.budget.seconds
+    return most is None or clock.seconds + seconds < most
 
 
 def without_outliers(field: GradientField, front: Front) -> GradientField:
@@ -221,55 +217,6 @@ def without_outliers(field: GradientField, front: Front) -> GradientField:
     values = field_misalignment(front.best.expression, field)
     limit = np.quantile(values[field.weights > 0], 1 - TRIM)
     return field.subset((values <= limit) & (field.weights > 0)) if limit > 0 else field
-
-
-@lru_cache(maxsize=MOST_IN_CHOICE)
-def number_bits(tree: Tree) -> float:
-    """What it takes to write the numbers of a formula: a fraction p/q takes log2(p*q) bits, and a
-    fitted number as many as a network supports.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> [number_bits(parse(text).tree) for text in ("x**2 + y", "x + 8*y", "x + 0.3127*y")]
-    [0, 3.0, 5.0]
-    """
-    fitted = set(fitted_positions(tree))
-    free = free_constants(Expression(tree, tuple(f"x{k}" for k in range(_width(tree)))))
-    return sum(
-        FITTED_BITS
-        if place.position in fitted
-        else min(FITTED_BITS, log2(max(abs(place.value.numerator), 1) * place.value.denominator))
-        for place in free
-    )
-
-
-def _width(tree: Tree) -> int:
-    return max((column + 1 for column in tree.variables), default=0)
-
-
-def count_parts(tree: Tree) -> int:
-    """Terms of the outermost sum, fitted constants, and constants such as exp(-2), which hit any
-    number, together.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> (
-    ...     count_parts(parse("x**2 + v**2 + 0.53*x**4").tree),
-    ...     count_parts(parse("x + 3*exp(-2)*v").tree),
-    ... )
-    (4, 3)
-    """
-    n_terms = sum(not term.is_constant for _, term in signed_terms(tree))
-    computed = tree.fold(
-        lambda token: (not isinstance(token, Variable), 0),
-        lambda name, *parts: (
-            all(constant for constant, _ in parts),
-            sum(count for _, count in parts) + (len(parts) == 1 and name != "neg" and parts[0][0]),
-        ),
-    )[1]
-    return n_terms + len(fitted_positions(tree)) + computed
 
 
 def _fitted(

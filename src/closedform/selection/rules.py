@@ -22,7 +22,8 @@ from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree
 from closedform.keywords import suggestion
 from closedform.searching.products import factor_powers, powers_spelled
-from closedform.selection.contenders import Contender, Order, count_parts
+from closedform.selection.contenders import Contender, Order
+from closedform.selection.formula_size import count_parts
 from closedform.selection.regions import RegionalScores
 from closedform.selection.tolerances import (
     BIAS_FACTOR,

@@ -16,7 +16,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.interpretation.evidence import Misfit, Rival
-from closedform.searching.budget import Budget
+from closedform.searching.budget import UNHURRIED, Budget
 from closedform.searching.space import SearchSpace
 from closedform.selection.regions import divide
 from closedform.verification.contest import Contest, Form, hold_contest, near_ones
@@ -31,9 +31,6 @@ N_JUDGED, N_CELLS = 1500, 40
 
 MAKING = 0.4
 """Share of the time for making rivals; the rest is for fitting and comparing them."""
-
-UNHURRIED = Budget(evaluations=1)
-"""No limit of time: comparing counts no evaluations."""
 
 Known = tuple[Expression, str]
 """Another formula, and where it comes from."""

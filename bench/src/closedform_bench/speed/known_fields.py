@@ -6,8 +6,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
+from closedform.testing.known_fields import KnownField
 
 RIGHT = 1e-6
 """A formula is right if 1 - cos^2 of its gradient and the truth's is below this at all fresh
@@ -16,33 +16,21 @@ points.
 
 
 @dataclass(frozen=True, slots=True)
-class TimedField:
-    """A concept and where its inputs lie.
-
-    Attributes
-    ----------
-    truth : str
-    names : tuple of str
-    low, high : float
-        Range of every input.
-    """
-
-    truth: str
-    names: tuple[str, ...]
-    low: float = -2.0
-    high: float = 2.0
+class TimedField(KnownField):
+    """One concept, read without a distortion, and whether a formula is right."""
 
     @property
     def concept(self) -> Expression:
         """The truth as an expression."""
-        return parse(self.truth, self.names)
+        (concept,) = self.concepts
+        return concept
 
     def points(self, count: int, seed: int = 0) -> FloatArray:
         """Random points, shape (count, n_inputs)."""
         rng = np.random.default_rng(seed)
         return rng.uniform(self.low, self.high, (count, len(self.names)))
 
-    def field(self, count: int = 1000, seed: int = 0, noise: float = 0.0) -> GradientField:
+    def plain_field(self, count: int = 1000, seed: int = 0, noise: float = 0.0) -> GradientField:
         """The field at random points; noise is relative to the gradients' lengths."""
         points = self.points(count, seed)
         gradients = self.concept.gradient(points)
@@ -55,6 +43,7 @@ class TimedField:
 
         Examples
         --------
+        >>> from closedform.expressions.parse import parse
         >>> square = TimedField("x**2 + y**2", ("x", "y"))
         >>> square.is_right(parse("exp(x**2 + y**2)")), square.is_right(parse("x**2 + 1.1*y**2"))
         (True, False)

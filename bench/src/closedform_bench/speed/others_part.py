@@ -72,7 +72,7 @@ def measure(effort: Effort) -> Numbers:
 
 
 def _read(known: TimedField) -> Numbers:
-    field = known.field(N_POINTS)
+    field = known.plain_field(N_POINTS)
     budget = Budget(seconds=30.0)
     with processor_seconds():
         alone, _ = timed(lambda: search(field, budget=budget, rng=0, progress=False))

@@ -1,7 +1,8 @@
 """Mutation testing: change the package in one place, drawn by seed, and see whether a test notices.
 
 A mutant lives in a copy of the checkout, so nothing here is changed. It meets the doctests of its
-module and the tests of its room, the quick ones that pass without a change. Files with compiled
+module, the tests of its room, and the evidence that is kept of whole readings: the quick ones that
+pass without a change. Files with compiled
 code are tried without compilation, which would take minutes for each mutant; the others use the
 machine code that is kept on disk. Outcomes are kept, so that a run goes on where it stopped.
 """
@@ -28,6 +29,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("expressions", "alignment", "selection", "verification")
 PARTS = ("src", "tests", "docs", "conftest.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
 """What the copy needs."""
+
+WHOLE = "tests/verification/test_kept_evidence.py"
+"""What all rooms say together about small fields."""
 
 LOADED = ("numba", "pandas", "scipy.optimize", "sklearn.base", "sympy")
 """Every mutant is a fork of a process that has loaded these, but not the package."""
@@ -144,15 +148,30 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Take the time; without a change, end what takes too long."""
+        """Take the time."""
+        began = sum(os.times()[:4])
+        result = yield
+        self.seconds[item.nodeid] = sum(os.times()[:4]) - began
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self) -> Iterator[None]:
+        """Without a change, end a preparation that takes too long."""
+        yield from self._limited()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Without a change, end a test that takes too long."""
+        yield from self._limited()
+
+    def _limited(self) -> Iterator[None]:
         if self.quick is None:
             signal.signal(signal.SIGVTALRM, _too_long)
             signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
-        began = sum(os.times()[:4])
-        result = yield
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        self.seconds[item.nodeid] = sum(os.times()[:4]) - began
-        return result
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what does not pass."""
@@ -257,15 +276,16 @@ class Trial:
         file, room = f"src/closedform/{mutant.file}", f"tests/{mutant.file.parts[0]}"
         own = f"tests/{mutant.file.parent}/test_{mutant.file.name}::"
         doctests, tests = self.baseline(file, hot), self.baseline(room, hot)
+        whole = self.baseline(WHOLE, hot)
         # What is most likely to notice comes first.
         near = doctests | {name: s for name, s in tests.items() if name.startswith(own)}
-        far = {name: s for name, s in tests.items() if name not in near}
+        far = {name: s for name, s in tests.items() if name not in near | whole}
         changed = self.copy / file
         tree = ast.parse(changed.read_text())
         change(list(places(tree))[mutant.place][0])
         changed.write_text(ast.unparse(tree))
         try:
-            for noted in (near, far):
+            for noted in (near, far, whole):
                 if not noted:
                     continue
                 status, *_ = self.run(sorted({name.split("::")[0] for name in noted}), noted, hot)

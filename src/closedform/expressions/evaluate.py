@@ -239,8 +239,11 @@ def operand_positions(tree: Tree) -> list[tuple[int, ...]]:
     positions: list[tuple[int, ...]] = []
     for position, token in enumerate(tree.tokens):
         count = arity(token)
-        positions.append(tuple(stack[len(stack) - count :]))
-        del stack[len(stack) - count :]
+        if count == 0:
+            positions.append(())
+        else:
+            positions.append(tuple(stack[-count:]))
+            del stack[-count:]
         stack.append(position)
     return positions
 

@@ -17,12 +17,18 @@ from closedform.expressions.tolerances import MAX_SIZE
 
 T = TypeVar("T")
 
+_ARITIES = {name: operator.arity for name, operator in OPERATORS.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """An exact rational number."""
 
     value: Fraction
+
+    def __hash__(self) -> int:
+        # Trees are looked up often, and a fraction's own hash takes a modular inverse each time.
+        return hash((self.value.numerator, self.value.denominator))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class Tree:
 
 def arity(token: Token) -> int:
     """How many operands a node takes."""
-    return OPERATORS[token].arity if isinstance(token, str) and token in OPERATORS else 0
+    return _ARITIES.get(token, 0) if isinstance(token, str) else 0
 
 
 def constant(value: Fraction | int | float | str) -> Tree:

@@ -129,20 +129,21 @@ def test_classifiers_are_the_interpreters_that_are_allowed():
 
 
 @pytest.mark.parametrize(
-    ("system", "machine", "release", "version"),
+    ("system", "machine", "kernel", "version"),
     [
-        ("linux", "x86_64", "6.1.0-13-amd64", "0.6.2"),
-        ("linux", "aarch64", "6.1.0-13-arm64", None),
-        ("darwin", "arm64", "25.1.0", "0.6.2"),
-        ("darwin", "arm64", "22.6.0", None),
-        ("darwin", "x86_64", "25.1.0", None),
-        ("win32", "AMD64", "11", "0.6.1"),
-        ("win32", "ARM64", "11", None),
+        ("linux", "x86_64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.55-1 (2023-09-29)", "0.6.2"),
+        ("linux", "aarch64", "#1 SMP Debian 6.1.55-1 (2023-09-29)", None),
+        ("darwin", "arm64", "Darwin Kernel Version 25.1.0: Mon Oct 20 19:34:05 PDT", "0.6.2"),
+        ("darwin", "arm64", "Darwin Kernel Version 23.0.0: Fri Sep 15 14:41:34 PDT", "0.6.2"),
+        ("darwin", "arm64", "Darwin Kernel Version 22.6.0: Wed Jul  5 22:22:05 PDT", None),
+        ("darwin", "x86_64", "Darwin Kernel Version 25.1.0: Mon Oct 20 19:34:05 PDT", None),
+        ("win32", "AMD64", "10.0.22631", "0.6.1"),
+        ("win32", "ARM64", "10.0.22631", None),
     ],
 )
-def test_pyoperon_is_asked_for_where_it_has_wheels(system, machine, release, version):
+def test_pyoperon_is_asked_for_where_it_has_wheels(system, machine, kernel, version):
     surroundings = {
-        "sys_platform": system, "platform_machine": machine, "platform_release": release
+        "sys_platform": system, "platform_machine": machine, "platform_version": kernel
     }  # fmt: skip
     asked = [
         wanted.specifier
@@ -150,6 +151,12 @@ def test_pyoperon_is_asked_for_where_it_has_wheels(system, machine, release, ver
         if wanted.name == "pyoperon" and wanted.marker and wanted.marker.evaluate(surroundings)
     ]
     assert [version in specifier for specifier in asked] == [True] * (version is not None)
+
+
+def test_no_marker_compares_releases_of_kernels():
+    """pip 24 reads both sides as versions, and a kernel named 6.8.0-45-generic ends the install."""
+    lines = [*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), [])]
+    assert not [line for line in lines if "platform_release" in line]
 
 
 def test_the_conda_recipe_asks_for_what_the_package_does():

@@ -285,7 +285,7 @@ class Trial:
         change(list(places(tree))[mutant.place][0])
         changed.write_text(ast.unparse(tree))
         try:
-            for noted in (near, far, whole):
+            for noted in (near, whole, far):
                 if not noted:
                     continue
                 status, *_ = self.run(sorted({name.split("::")[0] for name in noted}), noted, hot)

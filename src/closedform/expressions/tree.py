@@ -17,8 +17,6 @@ from closedform.expressions.tolerances import MAX_SIZE
 
 T = TypeVar("T")
 
-_ARITIES = {name: operator.arity for name, operator in OPERATORS.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class Constant:
@@ -105,7 +103,8 @@ class Tree:
 
 def arity(token: Token) -> int:
     """How many operands a node takes."""
-    return _ARITIES.get(token, 0) if isinstance(token, str) else 0
+    operator = OPERATORS.get(token) if isinstance(token, str) else None
+    return 0 if operator is None else operator.arity
 
 
 def constant(value: Fraction | int | float | str) -> Tree:

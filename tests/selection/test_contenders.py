@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.searching.budget import Budget
+from closedform.searching.budget import UNHURRIED, Budget
 from closedform.searching.front import Candidate, Front
 from closedform.selection.contenders import gather, without_outliers
 from closedform.selection.formula_size import count_parts
@@ -86,3 +86,33 @@ def test_without_time_formulas_stay_as_they_are_written(seconds, go_on):
     )  # fmt: skip
     texts = [str(contender.expression) for contender in contenders]
     assert ("3*(x**2 + v**2)" in texts, "v**2 + x**2" in texts) == (not go_on, go_on)
+
+
+def forms_of(field, *texts, budget=UNHURRIED):
+    contenders, _ = gather(
+        front_of(*texts), field, as_rule("factor"), np.random.default_rng(0), clock=budget.start()
+    )
+    return [str(contender.expression) for contender in contenders]
+
+
+def test_a_small_number_is_tried_without():
+    field = noisy_field("x**2 + exp(v)")
+    assert "x**2 + exp(v)" in forms_of(field, "x**2 + exp(v + 0.004*x)", "(x + 0.03)**2 + exp(v)")
+
+
+def test_numbers_that_are_exact_up_to_rounding_are_written_plainly():
+    field = noisy_field("x**2 + v/3", noise=0.0)
+    assert "v + 3*x**2" in forms_of(field, "x**2 + 0.3333333333333*v")
+
+
+def test_far_ones_and_many_variants_are_left_out():
+    field = noisy_field("x**2 + v**2 + 0.2*x", noise=0.02)
+    texts = forms_of(field, "x**2 + v**2 + 0.2*x", "x**2 + v**2", "sin(x)*exp(v)*x**3 + log(v + 7)")
+    assert any("0.2" in text or "5*" in text or "/5" in text for text in texts)
+    assert not any("log" in text for text in texts)
+
+
+def test_without_time_forms_stay_as_they_were_found():
+    field = noisy_field("x**2 + v**2")
+    assert forms_of(field, "exp(x**2 + v**2)", budget=Budget(seconds=1e-9)) == ["exp(x**2 + v**2)"]
+    assert "v**2 + x**2" in forms_of(field, "exp(x**2 + v**2)")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.selection.regions import divide, score_regions
+from closedform.selection.regions import _jackknife, divide, score_regions
 
 
 def field_of(text, n_points=600, seed=0, noise=0.0):
@@ -60,3 +60,9 @@ def test_errors_of_constants_are_those_of_repeated_samples():
         values.append(float(str(fitted).split("+ ")[1].split("*")[0]))
         errors.append(score_regions([fitted], field, labels).errors[0][0])
     assert 0.4 < np.mean(errors) / np.std(values) < 2.5
+
+
+def test_errors_come_from_leaving_out_one_region_after_another():
+    # Around 7/3 the squares are 16/9, 1/9 and 25/9; the jackknife takes 2/3 of their sum.
+    errors = _jackknife(np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
+    assert errors == pytest.approx([np.sqrt(2 / 3 * 42 / 9), 0.0])

@@ -19,7 +19,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -308,14 +307,6 @@ class Trial:
             print(f"{found}: {mutant.name}", flush=True)
 
 
-def interval(killed: int, total: int) -> str:
-    """The share with its 95% interval (Wilson's)."""
-    share, z = killed / total, 1.96
-    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z / (1 + z**2 / total) * sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
-    return f"{killed} of {total} killed: {share:.0%} ({middle - half:.0%} to {middle + half:.0%})"
-
-
 def main() -> None:
     """Print a line for each mutant, and the share killed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -331,11 +322,9 @@ def main() -> None:
         import_module(name)
     trial = Trial(options.store.resolve(), options.seed)
     trial.go_on(drawn, rooms, options.minutes)
-    for room in (*rooms, ""):
-        names = [mutant.name for mutant in drawn if str(mutant.file).startswith(room)]
-        found = [trial.outcomes[name] for name in names if name in trial.outcomes]
-        if found:
-            print(f"{room or 'all'}: {interval(len(found) - found.count('survived'), len(found))}")
+    # Not before: what runs the tests must not have loaded the package.
+    rows = import_module("closedform_bench.reliability.mutant_shares").mutant_rows
+    print(rows({m.name: trial.outcomes[m.name] for m in drawn if m.name in trial.outcomes}), end="")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from closedform_bench.reliability import (
     surroundings,
     texts,
 )
+from closedform_bench.reliability.mutant_shares import mutants_section
 from closedform_bench.reliability.trial import Tally, TrialKind, read_tally
 
 KINDS: tuple[TrialKind, ...] = (
@@ -46,7 +47,7 @@ def write_page(store: Path) -> str:
     """The page, from the records in a folder."""
     tallies = {kind.name: read_tally(store / f"{kind.name}.json") for kind in KINDS}
     rows = "".join(_row(kind, tallies[kind.name]) for kind in KINDS)
-    return HEAD + rows + _failures(KINDS, tallies) + _total(tallies)
+    return HEAD + rows + _failures(KINDS, tallies) + _total(tallies) + mutants_section(store)
 
 
 def _row(kind: TrialKind, tally: Tally) -> str:

@@ -1,0 +1,53 @@
+"""How many mutants of the package the tests notice; ``bench/scripts/mutants.py`` makes them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from closedform_bench.verdicts.suite import interval_text, share_of
+
+HEAD = """
+## Mutants
+
+Mutation testing: the package is changed in one place, drawn by seed (an operator, a comparison, a
+number, a sign), and the quick tests have to notice: the doctests of the file, the tests of its
+room, and the evidence that is kept of ten whole readings. Compiled files are tried without
+compilation.
+
+    python bench/scripts/mutants.py --store runs --seed {seed} --count {count}
+
+| room | killed | of | share killed (95%) |
+| --- | ---: | ---: | --- |
+"""
+
+
+def mutants_section(store: Path) -> str:
+    """The section of the page, from the outcomes in a folder; empty if there are none."""
+    return "".join(
+        HEAD.format(seed=file.stem.partition("_")[2], count=len(outcomes)) + mutant_rows(outcomes)
+        for file in sorted(store.glob("mutants_*.json"))
+        if (outcomes := json.loads(file.read_text()))
+    )
+
+
+def mutant_rows(outcomes: Mapping[str, str]) -> str:
+    """A row for each room, and one for all.
+
+    Examples
+    --------
+    >>> outcomes = {
+    ...     "field/noise.py:3 (place 1)": "killed",
+    ...     "field/noise.py:5 (place 2)": "survived",
+    ... }
+    >>> print(mutant_rows(outcomes), end="")
+    | field | 1 | 2 | 50% (1.26 to 98.74%) |
+    | all | 1 | 2 | 50% (1.26 to 98.74%) |
+    """
+    rooms = [*sorted({name.partition("/")[0] for name in outcomes}), "all"]
+    rows = []
+    for room in rooms:
+        mine = [found for name, found in outcomes.items() if room in ("all", name.split("/")[0])]
+        share = share_of([found != "survived" for found in mine])
+        killed = f"{100 * share['count'] / share['of']:.3g}% ({interval_text(share)})"
+        rows.append(f"| {room} | {share['count']} | {share['of']} | {killed} |\n")
+    return "".join(rows)

@@ -9,7 +9,7 @@ from closedform.expressions.parse import parse
 from closedform.field.findings import Finding
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
-from closedform.interpretation.evidence import HypothesisResult
+from closedform.interpretation.evidence import HypothesisResult, Misfit
 from closedform.interpretation.verdict import Verdict
 from closedform.testing.example_interpretation import example_interpretation
 
@@ -120,3 +120,25 @@ def test_digits_are_those_of_the_errors_everywhere(example) -> None:
     assert "0.47650524008500483" in page
     for text in (answer.full, repr(answer), str(answer.concept)):
         assert "0.47650524008500483" in text
+
+
+def test_what_is_not_verified_says_what_would_help(example):
+    rough = Misfit(total=3e-3, systematic=3e-3, z=9.0, kind="network")
+    answer = replace(
+        example, verdict=replace(example.verdict, status="approximate"), fit=rough,
+        provenance=replace(example.provenance, status="time"),
+    )  # fmt: skip
+    assert answer.next_steps[0] == "The time ran out; answer.extend(60) goes on."
+    assert "leave 3.1 degrees unexplained" in answer.next_steps[1]
+    told = replace(
+        answer, verdict=replace(answer.verdict, alternatives=(cf.parse("x + v"),)), fit=None
+    )
+    assert "wider range" in told.next_steps[-1]
+
+
+def test_a_hypothesis_that_fits_better_is_said_to(example):
+    assert example.alignment is not None
+    guess = HypothesisResult(cf.parse("x + v"), "different", "", example.alignment.misalignment / 2)
+    assert "another concept, which fits better" in str(replace(example, hypothesis=guess))
+    worse = replace(guess, misalignment=2 * example.alignment.misalignment)
+    assert "fits better" not in str(replace(example, hypothesis=worse))

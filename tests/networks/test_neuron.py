@@ -125,3 +125,8 @@ def test_a_long_list_of_layers_is_cut() -> None:
 
     assert "and 460 more" in message
     assert "layer499" not in message
+
+
+def test_the_name_of_a_method_is_told_to_be_one() -> None:
+    error = unknown_layer(Neuron("upper"), ["encoder"], "any object with this method")
+    assert "pass lambda model, x: model.upper(x) as the neuron" in str(error)

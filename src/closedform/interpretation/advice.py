@@ -1,4 +1,4 @@
-"""What to try next where nothing was found: true for this field, with the line to type."""
+"""What to try next where nothing is verified: true for this field, with the line to type."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,11 +17,32 @@ _OF_FINDINGS = (
 
 
 def next_steps(answer: "Interpretation") -> tuple[str, ...]:
-    """What to try after `none`, the likeliest first."""
+    """What to try where nothing is verified, the likeliest first; empty after `verified`."""
+    if answer.verdict.status == "verified":
+        return ()
+    if answer.verdict.status != "none":
+        return tuple(_surer(answer))
     return tuple(_steps(answer)) or (
         "Most neurons have no closed form. Read others with closedform.sweep, or tell the search "
         "more: space=closedform.SearchSpace(operators=[...]).",
     )
+
+
+def _surer(answer: "Interpretation") -> Iterator[str]:
+    """What could turn `approximate` or `ambiguous` into more."""
+    missing = {check.name for check in answer.verdict.checks if check.passed is None}
+    if answer.provenance.status == "time" or "alternatives" in missing:
+        yield "The time ran out; answer.extend(60) goes on."
+    if answer.fit is not None and answer.fit.kind in ("network", "lack"):
+        yield (
+            f"The directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
+            f"network's own error, train it longer or on more data, and read it again."
+        )
+    if answer.alternatives:
+        yield (
+            "Points from a wider range of the inputs tell the alternatives apart; "
+            "closedform.verify(formula, field) judges the one that you expect."
+        )
 
 
 def _steps(answer: "Interpretation") -> Iterator[str]:

@@ -240,8 +240,8 @@ class Interpretation:
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What to try after `none`, most promising first; empty for other verdicts."""
-        return next_steps(self) if self.verdict.status == "none" else ()
+        """What to try where nothing is verified, most promising first."""
+        return next_steps(self)
 
     @property
     def _formulas(self) -> tuple[Expression, ...]:
@@ -418,7 +418,10 @@ class Interpretation:
         if guess is None:
             return []
         word = "the same concept" if guess.status != "different" else "another concept"
-        own = "" if self.alignment is None else f", the formula's {self.alignment.misalignment:.2g}"
+        mine = None if self.alignment is None else self.alignment.misalignment
+        if guess.status == "different" and mine is not None and guess.misalignment < mine:
+            word += ", which fits better"
+        own = "" if mine is None else f", the formula's {mine:.2g}"
         return [
             f"hypothesis {formula_text(guess.expression)}: {word}. Its misalignment is "
             f"{guess.misalignment:.2g}{own}. {shown(guess.reason)}"

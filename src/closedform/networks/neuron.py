@@ -146,11 +146,15 @@ def parse_neurons(selector: Any) -> tuple[Neuron, ...]:
     return tuple(parse_neuron(entry) for entry in selector)
 
 
-def unknown_layer(neuron: Neuron, known: Iterable[str]) -> NeuronError:
-    """The error for a layer that does not exist, with the nearest name and the list of layers."""
+def unknown_layer(neuron: Neuron, known: Iterable[str], model: object = None) -> NeuronError:
+    """The error for a layer that does not exist, with the nearest name and the list of layers; for
+    the name of a method, how to read that.
+    """
     layers = tuple(name for name in known if name)
     close = get_close_matches(neuron.layer, layers, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
+    if callable(getattr(model, neuron.layer, None)):
+        hint = f", but a method; pass lambda model, x: model.{neuron.layer}(x) as the neuron."
     shown = (
         ", ".join(layers[:LISTED_LAYERS]) or "none (only the output and functions can be chosen)"
     )

@@ -34,7 +34,7 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
         return layers[name]
     if name in ("", "output"):
         return None
-    raise unknown_layer(neuron, layers)
+    raise unknown_layer(neuron, layers, model)
 
 
 def named_layers(model: Any) -> dict[str, Any]:

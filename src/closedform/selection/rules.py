@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -219,8 +220,10 @@ class ByFactor(Rule):
     def _reason(self, share: float, others: int) -> str:
         if not others:
             return "It is the most complex candidate, and each simpler one is clearly worse."
+        # Rounded down: what is not enough must not look as if it were.
+        reached = floor(100 * FACTOR**share) / 100
         nearest = (
-            f"the best of them by {FACTOR**share:.2g} times for each added term or constant, "
+            f"the best of them by {reached:g} times for each added term or constant, "
             f"and {FACTOR:g} times are needed"
             if share
             else "none of them significantly"

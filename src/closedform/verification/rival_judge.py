@@ -14,6 +14,7 @@ from closedform.alignment.tolerances import SAME
 from closedform.canonical.form import canonical_form
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.written_powers import with_written_powers
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Misfit, Rival
 from closedform.searching.products import without_common_power
@@ -278,7 +279,8 @@ class RivalJudge:
         on_data = angles_between(self.own, form, self.field.points, self.field.scale).max(
             initial=0.0
         )
+        written = Expression(with_written_powers(form.tree), form.names)
         return Rival(
-            form, form.complexity(self.space.costs), result.ratio * self.total, difference,
+            written, form.complexity(self.space.costs), result.ratio * self.total, difference,
             where, degrees, float(on_data.max(initial=0.0)), source, result.z,
         )  # fmt: skip

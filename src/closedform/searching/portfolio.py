@@ -16,6 +16,7 @@ import numpy as np
 
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.expression import Expression
+from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
@@ -45,6 +46,9 @@ _LAST_OF_FRONT = 4
 library.
 """
 
+
+MANY_INPUTS = 5
+"""From so many inputs on, a look at sums of few terms is quicker than looking for structure."""
 
 NOISE_FACTOR = 1.1
 """A misalignment within this factor of what the directions' noise causes leaves nothing to explain,
@@ -81,6 +85,9 @@ class Portfolio:
         Runs first; None leaves it out.
     exchanged : float
         Share that is kept for exchanging parts of the best formulas in the end.
+    look : float
+        Share for a first look at sums of few terms of many inputs before it: where one is exact,
+        nothing else runs.
     structured : float
         Share for it; a field in which it sees no structure costs a third of that.
     beside : float
@@ -102,6 +109,7 @@ class Portfolio:
     reduced: float = 0.8
     parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
+    look: float = 0.03
     structured: float = 0.55
     beside: float = 0.2
     exchanged: float = 0.15
@@ -140,7 +148,9 @@ class Portfolio:
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
-        if self.structure is not None and self._search_by_structure(run, self.structure):
+        if self.structure is not None and (
+            self._is_short_sum(run) or self._search_by_structure(run, self.structure)
+        ):
             return
         if not self._is_solved_up_to_bias(run):
             self._search_by_others(run, can_evolve=can_evolve)
@@ -153,6 +163,20 @@ class Portfolio:
             self._search_by_others(run, can_evolve=can_evolve)
         if whole.lowest > MUCH_BETTER * known.lowest:
             whole.front = known
+
+    def _is_short_sum(self, run: JointRun) -> bool:
+        """Whether the concept is a sum of fewer terms than inputs: in such a sum nothing is
+        multiplied out that structure would show.
+        """
+        if len(run.whole.field.names) < MANY_INPUTS:
+            return False
+        run.ask(self._small_terms, run.whole, run.clock.budget.share(self.look))
+        best = run.whole.front.best
+        return (
+            best is not None
+            and best.misalignment <= PERFECT
+            and len([*signed_terms(best.expression.tree)]) < len(best.expression.tree.variables)
+        )
 
     def _is_solved_up_to_bias(self, run: JointRun) -> bool:
         """Whether the search by structure ended with a formula as good as what seems a network's

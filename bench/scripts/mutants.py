@@ -207,6 +207,10 @@ def run_tests(
             if not compiling:
                 os.environ["NUMBA_DISABLE_JIT"] = "1"
                 import_module("numba").config.DISABLE_JIT = True
+            # An example that fails by chance would be kept, and kill all mutants that follow.
+            settings = import_module("hypothesis").settings
+            settings.register_profile("mutants", database=None, derandomize=True)
+            settings.load_profile("mutants")
             watch = Watch(quick)
             options = ["-q", "-p", "no:cacheprovider", *(["-x"] if quick is not None else [])]
             status = int(pytest.main([*options, *tests], plugins=[watch]))

@@ -41,7 +41,8 @@ LONGEST = 3.0
 PATIENCE = 5
 """A mutant that needs so many times what the tests need without it hangs."""
 
-NO_TESTS = pytest.ExitCode.NO_TESTS_COLLECTED
+NO_TESTS, NOT_RUN = pytest.ExitCode.NO_TESTS_COLLECTED, 99
+"""What the tests end with if there are none, or if pytest itself failed."""
 
 START_UP = 30.0
 """Processor seconds for imports and collection, at most."""
@@ -140,6 +141,12 @@ class Watch:
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
 
+    def pytest_configure(self) -> None:
+        """Keep no examples: one that fails by chance would kill all mutants that follow."""
+        settings = import_module("hypothesis").settings
+        settings.register_profile("mutants", database=None, derandomize=True)
+        settings.load_profile("mutants")
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep those that were noted."""
         if self.quick is not None:
@@ -194,7 +201,7 @@ def run_tests(
     noted.unlink(missing_ok=True)
     process = os.fork()
     if process == 0:
-        status = 99
+        status = NOT_RUN
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (round(seconds) + 1, round(seconds) + 1))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -207,10 +214,6 @@ def run_tests(
             if not compiling:
                 os.environ["NUMBA_DISABLE_JIT"] = "1"
                 import_module("numba").config.DISABLE_JIT = True
-            # An example that fails by chance would be kept, and kill all mutants that follow.
-            settings = import_module("hypothesis").settings
-            settings.register_profile("mutants", database=None, derandomize=True)
-            settings.load_profile("mutants")
             watch = Watch(quick)
             options = ["-q", "-p", "no:cacheprovider", *(["-x"] if quick is not None else [])]
             status = int(pytest.main([*options, *tests], plugins=[watch]))
@@ -292,6 +295,8 @@ class Trial:
                 if not noted:
                     continue
                 status, *_ = self.run(sorted({name.split("::")[0] for name in noted}), noted, hot)
+                if status in (NOT_RUN, pytest.ExitCode.USAGE_ERROR):
+                    raise SystemExit(f"The tests of {mutant.name} could not be run.")
                 if status not in (0, NO_TESTS):
                     return "killed by time" if status < 0 else "killed"
         finally:

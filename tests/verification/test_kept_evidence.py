@@ -139,7 +139,7 @@ def evidence(case):
         found = {}
         for name, part in (("selection", selection), ("answer", answer)):
             part.save(path)
-            found[name] = short(json.loads(path.read_text()))
+            found[name] = short(json.loads(path.read_text(encoding="utf-8")))
     return found
 
 
@@ -180,7 +180,7 @@ def assert_alike(found, kept, where):
 
 
 def kept():
-    return json.loads(KEPT.read_text())
+    return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
 def tolerances():
@@ -200,4 +200,4 @@ def test_evidence_is_as_it_was(case):
 if __name__ == "__main__":
     content = {case.__name__: evidence(case) for case in CASES}
     content["tolerances"] = tolerances()
-    KEPT.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+    KEPT.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -14,7 +14,9 @@ number, a sign), and the quick tests have to notice: the doctests of the file, t
 room, and the evidence that is kept of ten whole readings. Compiled files are tried without
 compilation.
 
-    python bench/scripts/mutants.py --store runs --seed {seed} --count {count}
+    python bench/scripts/mutants.py --store runs --seed {seed}
+
+{count} of the 600 that this seed draws were tried, of each room the first ones.
 
 | room | killed | of | share killed (95%) |
 | --- | ---: | ---: | --- |
@@ -26,7 +28,7 @@ def mutants_section(store: Path) -> str:
     return "".join(
         HEAD.format(seed=file.stem.partition("_")[2], count=len(outcomes)) + mutant_rows(outcomes)
         for file in sorted(store.glob("mutants_*.json"))
-        if (outcomes := json.loads(file.read_text()))
+        if (outcomes := json.loads(file.read_text(encoding="utf-8")))
     )
 
 

@@ -295,7 +295,7 @@ class Trial:
                 if not noted:
                     continue
                 status, *_ = self.run(sorted({name.split("::")[0] for name in noted}), noted, hot)
-                if status in (NOT_RUN, pytest.ExitCode.USAGE_ERROR):
+                if status == NOT_RUN:
                     raise SystemExit(f"The tests of {mutant.name} could not be run.")
                 if status not in (0, NO_TESTS):
                     return "killed by time" if status < 0 else "killed"

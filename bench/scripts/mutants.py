@@ -2,9 +2,9 @@
 
 A mutant lives in a copy of the checkout, so nothing here is changed. It meets the doctests of its
 module, the tests of its room, and the evidence that is kept of whole readings: the quick ones that
-pass without a change. Files with compiled
-code are tried without compilation, which would take minutes for each mutant; the others use the
-machine code that is kept on disk. Outcomes are kept, so that a run goes on where it stopped.
+pass without a change. Files with compiled code are tried without compilation, which would take
+minutes for each mutant; the others use the machine code that is kept on disk. Outcomes are kept, so
+that a run goes on where it stopped.
 """
 
 import argparse

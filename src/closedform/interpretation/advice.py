@@ -30,8 +30,7 @@ def next_steps(answer: "Interpretation") -> tuple[str, ...]:
 
 def _surer(answer: "Interpretation") -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
-    missing = {check.name for check in answer.verdict.checks if check.passed is None}
-    if answer.provenance.status == "time" or "alternatives" in missing:
+    if answer.provenance.status == "time":
         yield "The time ran out; answer.extend(60) goes on."
     if answer.fit is not None and answer.fit.kind in ("network", "lack"):
         yield (

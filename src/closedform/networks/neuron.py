@@ -153,7 +153,8 @@ def unknown_layer(neuron: Neuron, known: Iterable[str], model: object = None) ->
     layers = tuple(name for name in known if name)
     close = get_close_matches(neuron.layer, layers, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    if callable(getattr(model, neuron.layer, None)):
+    # Of its class: an attribute of the model itself may be a property that raises.
+    if callable(getattr(type(model), neuron.layer, None)):
         hint = f", but a method; pass lambda model, x: model.{neuron.layer}(x) as the neuron."
     shown = (
         ", ".join(layers[:LISTED_LAYERS]) or "none (only the output and functions can be chosen)"

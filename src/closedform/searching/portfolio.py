@@ -2,9 +2,10 @@
 terms that evolution found.
 
 The search by structure comes first: it is quick, and where it ends with a formula as good as the
-field, nothing else runs. The term search is exact and quick where the concept is a sum of known
-terms; evolution finds what no library holds. Each starts from what the other found. Before that the
-field is looked at: inputs that do not matter are left out, inputs that enter through one
+field, nothing else runs. Only a look at short sums comes before it where there are many inputs,
+since structure takes longer there. The term search is exact and quick where the concept is a sum of
+known terms; evolution finds what no library holds. Each starts from what the other found. Before
+that the field is looked at: inputs that do not matter are left out, inputs that enter through one
 combination are taken together, and the parts of a separable concept are searched for one by one.
 """
 

@@ -156,8 +156,11 @@ def _turns_back(evidence: Evidence) -> CheckResult | None:
     passed = not found.is_fold(lines.significance, allowed)
     if found.share > allowed and passed:
         return None  # they change from point to point: the signs are arbitrary
-    text = f"The concept's gradient points against the network's at {100 * found.share:.2g}% of "
-    return CheckResult.made(passed, f"{text}the points, and with it at the others.")
+    text = (
+        f"Up to one sign for all, the concept's gradient points against the network's at "
+        f"{100 * found.share:.2g}% of the points, and with it at the others."
+    )
+    return CheckResult.made(passed, text)
 
 
 class Explained:

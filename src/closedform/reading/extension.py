@@ -4,16 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from closedform.errors import ClosedformError
-from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.verdict import STATUSES
 from closedform.reading.one_field import interpret_field
 from closedform.reading.origin import Origin
+from closedform.reading.rounds import better_of, formulas_of
 from closedform.searching.budget import Budget
 from closedform.searching.space import as_space
-from closedform.units.legality import Legality
 
 
 class ExtensionError(ClosedformError, ValueError):
@@ -55,7 +53,7 @@ def extend(
     assert searched is not None
     known: dict[str, Any] = {} if origin is None else dict(origin.asked)
     space = known.pop("space", None)
-    start = [*(space.guesses if space is not None else ()), *_formulas(answer, searched)]
+    start = [*(space.guesses if space is not None else ()), *formulas_of(answer, searched)]
     found = interpret_field(
         searched,
         budget=budget,
@@ -65,23 +63,4 @@ def extend(
         command=answer.provenance.command,
         **known,
     )
-    order = STATUSES.index
-    kept = answer if order(answer.verdict.status) < order(found.verdict.status) else found
-    both = answer.provenance, found.provenance
-    told = replace(
-        kept.provenance,
-        seconds=sum(one.seconds for one in both),
-        evaluations=sum(one.evaluations for one in both),
-        seed=found.provenance.seed,
-    )
-    return replace(kept, provenance=told, origin=found.origin)
-
-
-def _formulas(answer: Interpretation, field: GradientField) -> list[Expression]:
-    """What was found, as far as the field's units allow it."""
-    parts = answer.parts or (answer,)
-    found = dict.fromkeys(entry.expression for part in parts for entry in part.front)
-    if field.units is None:
-        return list(found)
-    legality = Legality(field.units, may_carry=not field.units.pure_numbers)
-    return [one for one in found if legality.allows(one.tree, one.names)]
+    return better_of(answer, found)

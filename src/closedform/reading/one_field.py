@@ -18,10 +18,11 @@ from closedform.live_progress import ProgressLike
 from closedform.progress import Named, Progress, Snapshot
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.origin import Origin
+from closedform.reading.rounds import read_in_rounds
 from closedform.reading.seeds import check_seeds, read_with_seeds
 from closedform.reading.settings import SEARCH_SHARE, WRITING_SHARE, Settings, rest_of
 from closedform.reading.several_latents import read_latents
-from closedform.searching.budget import Budget, Clock, as_budget
+from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.search_stage import search
@@ -63,7 +64,8 @@ def interpret_field(
     latents.
 
     This runs `closedform.search`, `closedform.select` and `closedform.verify` in turn. The search
-    gets 45% of the budget, the choice at most 35%, and the verdict what is left.
+    gets 45% of the budget, the choice at most 35%, and the verdict what is left. With 20 seconds or
+    more, a round of 10 seconds comes first, and a formula that is verified then is the answer.
 
     Parameters
     ----------
@@ -154,10 +156,15 @@ def _read_once(
 ) -> Interpretation:
     """One reading with one seed."""
     clock, generator = limits.start(), np.random.default_rng(seed)
+
+    def read(budget: Budget, known: Sequence[Expression]) -> Interpretation:
+        space = replace(settings.space, guesses=(*settings.space.guesses, *known))
+        return _read_one(field, replace(settings, space=space), budget, guess, generator, query)
+
     if 1 < field.rank < field.tangent.rank:
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
-        found = _read_one(field, settings, limits, clock, guess, generator, query)
+        found = read_in_rounds(field, limits, read)
     told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits))
     return replace(found, provenance=told)
 
@@ -166,12 +173,12 @@ def _read_one(
     field: GradientField,
     settings: Settings,
     limits: Budget,
-    clock: Clock,
     guess: Expression | None,
     generator: np.random.Generator,
     query: Query | None,
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
+    clock = limits.start()
     first, *rest = generator.spawn(3)
     result = search(
         field,

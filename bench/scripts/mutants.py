@@ -2,9 +2,9 @@
 
 A mutant lives in a copy of the checkout, so nothing here is changed. It meets the doctests of its
 module, the tests of its room, and the evidence that is kept of whole readings: the quick ones that
-pass without a change. Files with compiled code are tried without compilation, which would take
-minutes for each mutant; the others use the machine code that is kept on disk. Outcomes are kept, so
-that a run goes on where it stopped.
+pass without a change, of files that reach its line. Files with compiled code are tried without
+compilation, which would take minutes for each mutant; the others use the machine code that is kept
+on disk. Outcomes are kept, so that a run goes on where it stopped. It needs `pip install coverage`.
 """
 
 import argparse
@@ -43,6 +43,8 @@ PATIENCE = 5
 
 NO_TESTS, NOT_RUN = pytest.ExitCode.NO_TESTS_COLLECTED, 99
 """What the tests end with if there are none, or if pytest itself failed."""
+
+EVERYWHERE = "*"
 
 START_UP = 30.0
 """Processor seconds for imports and collection, at most."""
@@ -136,8 +138,9 @@ def hot_files() -> set[str]:
 class Watch:
     """A plugin that notes the processor seconds of quick tests that pass, or runs only those."""
 
-    def __init__(self, quick: dict[str, float] | None) -> None:
+    def __init__(self, quick: dict[str, float] | None, coverage: Any = None) -> None:
         self.quick = quick
+        self.coverage = coverage
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
 
@@ -154,7 +157,9 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Take the time."""
+        """Take the time, and note for whom lines are reached."""
+        if self.coverage is not None:
+            self.coverage.switch_context(item.nodeid)
         began = sum(os.times()[:4])
         result = yield
         self.seconds[item.nodeid] = sum(os.times()[:4]) - began
@@ -162,18 +167,19 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self) -> Iterator[None]:
-        """Without a change, end a preparation that takes too long."""
+        """Without a mutant, end a preparation that takes too long."""
         yield from self._limited()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
-        """Without a change, end a test that takes too long."""
+        """Without a mutant, end a test that takes too long."""
         yield from self._limited()
 
     def _limited(self) -> Iterator[None]:
-        if self.quick is None:
+        if self.quick is None or self.coverage is not None:
             signal.signal(signal.SIGVTALRM, _too_long)
-            signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+            slower = 1 if self.coverage is None else PATIENCE
+            signal.setitimer(signal.ITIMER_VIRTUAL, slower * LONGEST)
         try:
             yield
         finally:
@@ -190,12 +196,13 @@ def _too_long(*_: object) -> None:
 
 
 def run_tests(
-    copy: Path, tests: list[str], quick: dict[str, float] | None, *, compiling: bool, seconds: float
-) -> tuple[int, float, dict[str, float]]:
+    copy: Path, tests: list[str], quick: dict[str, float] | None, *, compiling: bool,
+    seconds: float, traced: bool = False,
+) -> tuple[int, float, dict[str, Any]]:  # fmt: skip
     """Run tests in a fork, at most so many processor seconds.
 
     Returns the exit status (0 if none failed), the seconds, and those of each test that passed
-    below the longest.
+    below the longest; or, if they are traced, which tests reach which lines of the rooms' files.
     """
     noted = copy / "noted.json"
     noted.unlink(missing_ok=True)
@@ -214,11 +221,16 @@ def run_tests(
             if not compiling:
                 os.environ["NUMBA_DISABLE_JIT"] = "1"
                 import_module("numba").config.DISABLE_JIT = True
-            watch = Watch(quick)
-            options = ["-q", "-p", "no:cacheprovider", *(["-x"] if quick is not None else [])]
+            coverage = _coverage(copy) if traced else None
+            watch = Watch(quick, coverage)
+            may_fail = quick is None or traced
+            options = ["-q", "-p", "no:cacheprovider", *([] if may_fail else ["-x"])]
             status = int(pytest.main([*options, *tests], plugins=[watch]))
             passed = {n: s for n, s in watch.seconds.items() if n not in watch.failed}
-            noted.write_text(json.dumps({n: s for n, s in passed.items() if s < LONGEST}))
+            quick_ones: dict[str, Any] = {n: s for n, s in passed.items() if s < LONGEST}
+            noted.write_text(
+                json.dumps(quick_ones if coverage is None else _reached(coverage, copy, watch))
+            )
         finally:
             os._exit(status)
     _, ended, used = os.wait4(process, 0)
@@ -226,6 +238,45 @@ def run_tests(
     killed = os.WIFSIGNALED(ended)
     status = -os.WTERMSIG(ended) if killed else os.WEXITSTATUS(ended)
     return status, used.ru_utime + used.ru_stime, found
+
+
+def _coverage(copy: Path) -> Any:
+    """Begin to note which test reaches which line of the rooms' files."""
+    rooms = [str(copy / "src/closedform" / room / "*") for room in ROOMS]
+    coverage = import_module("coverage").Coverage(data_file=None, include=rooms)
+    coverage.start()
+    return coverage
+
+
+def _reached(coverage: Any, copy: Path, watch: Watch) -> dict[str, dict[Any, list[str]]]:
+    """For each file, which tests reach which line; those that fail while they are traced count as
+    reaching all of them.
+    """
+    coverage.stop()
+    data = coverage.get_data()
+    root = copy / "src/closedform"
+    found: dict[str, dict[Any, list[str]]] = {
+        str(Path(file).relative_to(root)): data.contexts_by_lineno(file)
+        for file in data.measured_files()
+    }
+    return found | {EVERYWHERE: {EVERYWHERE: sorted(watch.failed)}}
+
+
+def statement_lines(tree: ast.AST, line: int) -> range | None:
+    """The lines of the innermost statement around a line, without the statements inside it; None
+    outside of functions, where what is done once at the import is for all tests.
+    """
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    inner = max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+    definitions = [n for n in around if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if inner is None or not definitions or inner in definitions:
+        return None
+    body = getattr(inner, "body", None)
+    return range(inner.lineno, body[0].lineno if body else (inner.end_lineno or line) + 1)
 
 
 @dataclass
@@ -241,6 +292,7 @@ class Trial:
         self.hot = hot_files()
         self.outcomes = self._read("mutants")
         self.baselines = self._read("baselines")
+        self.traces = self._read("traces")
         for part in PARTS:
             source, target = ROOT / part, self.copy / part
             if source.is_dir():
@@ -256,10 +308,12 @@ class Trial:
     def _write(self, name: str, content: dict[str, Any]) -> None:
         (self.store / f"{name}_{self.seed}.json").write_text(json.dumps(content))
 
-    def run(self, tests: list[str], quick: dict[str, float] | None, hot: bool) -> Any:
+    def run(
+        self, tests: list[str], quick: dict[str, float] | None, hot: bool, traced: bool = False
+    ) -> Any:
         """See `run_tests`; seconds are added up."""
-        usual = 600.0 if quick is None else START_UP + PATIENCE * sum(quick.values())
-        found = run_tests(self.copy, tests, quick, compiling=not hot, seconds=usual)
+        usual = 600.0 if quick is None or traced else START_UP + PATIENCE * sum(quick.values())
+        found = run_tests(self.copy, tests, quick, compiling=not hot, seconds=usual, traced=traced)
         self.used += found[1]
         return found
 
@@ -276,18 +330,39 @@ class Trial:
             print(f"{name}: {len(found)} quick tests", flush=True)
         return self.baselines[name]
 
+    def reaching(self, tests: str, hot: bool, mutant: Mutant, tree: ast.AST) -> dict[str, float]:
+        """Of the quick tests those in files that reach a mutant."""
+        quick = self.baseline(tests, hot)
+        lines = statement_lines(tree, mutant.line)
+        if lines is None or not quick:
+            return quick
+        name = f"{tests} {'without' if hot else 'with'} compilation"
+        if name not in self.traces:
+            files = sorted({one.split("::")[0] for one in quick})
+            self.traces[name] = self.run(files, quick, hot, traced=True)[2]
+            self._write("traces", self.traces)
+            self.traces = self._read("traces")  # where lines are text, as later
+            print(f"{name}: traced", flush=True)
+        trace = self.traces[name]
+        reached = trace.get(str(mutant.file), {})
+        found = {one for line in lines for one in reached.get(str(line), [])}
+        found |= set(trace[EVERYWHERE][EVERYWHERE])
+        # Tests of one file share what is prepared, which counts for the first of them.
+        files = {one.split("::")[0] for one in found}
+        return {one: seconds for one, seconds in quick.items() if one.split("::")[0] in files}
+
     def outcome(self, mutant: Mutant) -> str:
         """``killed``, ``killed by time`` or ``survived``."""
         hot = str(mutant.file) in self.hot
         file, room = f"src/closedform/{mutant.file}", f"tests/{mutant.file.parts[0]}"
         own = f"tests/{mutant.file.parent}/test_{mutant.file.name}::"
-        doctests, tests = self.baseline(file, hot), self.baseline(room, hot)
-        whole = self.baseline(WHOLE, hot)
+        tree = ast.parse((ROOT / file).read_text())
+        doctests = self.baseline(file, hot)
+        tests, whole = (self.reaching(one, hot, mutant, tree) for one in (room, WHOLE))
         # What is most likely to notice comes first.
         near = doctests | {name: s for name, s in tests.items() if name.startswith(own)}
         far = {name: s for name, s in tests.items() if name not in near | whole}
         changed = self.copy / file
-        tree = ast.parse(changed.read_text())
         change(list(places(tree))[mutant.place][0])
         changed.write_text(ast.unparse(tree))
         try:

@@ -20,7 +20,8 @@ def test_an_equation_becomes_left_minus_right(text):
 
 
 def test_a_right_side_of_zero_adds_nothing():
-    assert str(parse_constraint("x - y = 0", ["x", "y"]).function) == "x - y"
+    constraint = parse_constraint("x - y = 0", ["x", "y"])
+    assert (str(constraint.function), constraint.is_equation) == ("x - y", True)
 
 
 def test_names_are_found_on_both_sides():

@@ -8,16 +8,18 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExpressionError
-from closedform.expressions.exact_numbers import decimal
+from closedform.expressions.exact_numbers import decimal, number_text
+from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import skeleton
 from closedform.expressions.sympy_bridge import to_sympy
 from closedform.expressions.tolerances import (
     LARGEST_DENOMINATOR,
     MAX_EXPONENT,
+    MAX_LENGTH,
     MAX_NESTING,
     SHORT_DECIMAL,
 )
-from closedform.expressions.tree import Constant
+from closedform.expressions.tree import Constant, variable
 
 
 def test_parentheses_are_nested_as_deeply_as_stated():
@@ -94,3 +96,21 @@ def test_trees_and_constants_cannot_be_changed():
         tree.tokens = ()
     with pytest.raises((FrozenInstanceError, AttributeError)):
         number.value = Fraction(3)
+
+
+def test_the_longest_text_is_read_and_a_longer_one_is_not() -> None:
+    assert str(cf.parse("x" + " " * (MAX_LENGTH - 1))) == "x"
+    with pytest.raises(ExpressionError, match=f"{MAX_LENGTH + 1} characters"):
+        cf.parse("x" + " " * MAX_LENGTH)
+
+
+def test_an_input_without_a_name_is_refused() -> None:
+    with pytest.raises(ExpressionError, match="Input 1 occurs, but only 1 inputs are named"):
+        Expression(variable(1), ("x",))
+    assert str(Expression(variable(0), ("x",))) == "x"
+
+
+def test_long_numbers_are_written_whole() -> None:
+    for large in (10**30 + 1, 10**60 + 1):
+        assert Fraction(number_text(Fraction(large))) == large
+        assert Fraction(number_text(Fraction(large, 2))) == Fraction(large, 2)

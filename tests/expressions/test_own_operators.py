@@ -278,3 +278,27 @@ def test_a_name_that_is_not_defined_is_refused():
         ExpressionError, match=r"no function 'softplus'.*closedform\.Operator has defined it"
     ):
         cf.parse("softplus(x)")
+
+
+def test_a_kink_at_few_points_is_allowed_and_a_wrong_slope_is_not():
+    def slope(a, above):
+        return np.where(np.abs(a) > above, 0.0, 2 * a)
+
+    cf.Operator("mostly", lambda a: a * a, lambda a: slope(a, 1.9))  # wrong at one in twenty
+    with pytest.raises(ExpressionError, match="but its value changes by"):
+        cf.Operator("partly", lambda a: a * a, lambda a: slope(a, 1.5))
+
+
+def test_functions_are_tried_around_zero_and_only_then_elsewhere():
+    asked = []
+
+    def value(a):
+        asked.append((a.min(), a.max()))
+        return np.sqrt(a - 2)
+
+    with pytest.raises(ExpressionError, match="but its value changes by"):
+        cf.Operator("far", value, lambda a: 3 / np.sqrt(a - 2))
+    (least, most), (second_least, second_most) = asked[:2]
+    assert -2 <= least < -1.5 < 1.5 < most <= 2
+    assert second_least >= 0.5
+    assert second_most > 2

@@ -62,7 +62,10 @@ def test_the_same_form_has_few_variants():
 
 def test_constants_alone_are_no_contenders():
     field = noisy_field("x + v")
-    assert gather(front_of("3"), field, as_rule("factor"), np.random.default_rng(0))[0] == ()
+    found, scores = gather(front_of("3"), field, as_rule("factor"), np.random.default_rng(0))
+    assert found == ()
+    assert scores.misalignments.shape == (0, 1)
+    assert scores.weights.tolist() == [1.0]
 
 
 def test_the_worst_points_are_left_out_unless_all_are_perfect():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.selection.regions import _jackknife, divide, score_regions
+from closedform.selection.regions import _jackknife, divide, score_regions, systematic_shares
 
 
 def field_of(text, n_points=600, seed=0, noise=0.0):
@@ -34,6 +34,15 @@ def test_few_points_have_few_regions_and_dead_ones_none():
     labels = divide(cf.GradientField.from_arrays(points, gradients), np.random.default_rng(0))
     assert (labels[:5] == -1).all()
     assert labels.max() + 1 <= 5
+    one = divide(cf.GradientField.from_arrays(points[5:9], points[5:9]), np.random.default_rng(0))
+    assert one.tolist() == [0, 0, 0, 0]
+
+
+def test_two_points_already_show_what_neighbours_share():
+    points = np.array([[1.0, 1.0], [1.5, 1.2]])
+    field = cf.GradientField.from_arrays(points, points[:, ::-1], names=["x", "y"], tangent="none")
+    (share,) = systematic_shares([cf.parse("x + y")], field)
+    assert 0 <= share < 1
 
 
 def test_a_region_is_judged_by_constants_fitted_without_it():

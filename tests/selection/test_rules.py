@@ -86,6 +86,10 @@ def test_impossible_rules(rule):
         chosen(*QUARTIC, rule=rule)
 
 
+def test_the_smallest_complexity_is_a_rule():
+    assert as_rule(1).name == "complexity 1"
+
+
 def test_a_misspelt_rule_gets_a_suggestion():
     with pytest.raises(ChoiceError, match="did you mean 'steepest_drop'"):
         as_rule("steepest_dorp")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.verification.phi import even_forms, fit_phi
+from closedform.verification.phi import even_forms, fit_phi, phi_between
 
 
 def field_of(latent):
@@ -43,3 +43,11 @@ def test_without_latents_there_is_no_phi():
         fit_phi(cf.parse("x + v"), cf.GradientField.from_arrays(points, points, names=["x", "v"]))
         is None
     )
+
+
+def test_three_points_are_the_fewest():
+    values = np.array([1.0, 2.0, 3.0])
+    phi = phi_between(values, values**2)
+    assert phi is not None
+    assert phi.rank_correlation == pytest.approx(1)
+    assert phi_between(values[:2], values[:2]) is None

@@ -66,3 +66,17 @@ def test_points_on_a_surface_cannot_be_drawn():
 def test_gradients_of_another_shape_are_refused():
     with pytest.raises(KeywordError, match="must return a gradient for each point"):
         ask(lambda points: TRUTH.gradient(points)[:, 0], [NEAR])
+
+
+def test_several_latents_are_not_asked():
+    points = np.random.default_rng(0).uniform(-2, 2, (400, 3))
+    jacobians = np.zeros((400, 2, 3))
+    jacobians[:, 0, 0] = jacobians[:, 1, 1] = 1.0
+    field = cf.GradientField.from_arrays(points, jacobians, names=["x", "y", "z"], tangent="none")
+    assert field.rank == 2
+
+    def query(_):
+        raise AssertionError("asked")
+
+    rivals = [cf.parse("x + y", names=["x", "y", "z"])]
+    assert refuted(query, rivals[0], rivals, field, np.random.default_rng(0)) == [False]

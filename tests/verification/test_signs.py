@@ -122,3 +122,14 @@ def test_a_rival_that_keeps_its_sign_takes_the_place_of_a_fold() -> None:
 def test_a_saved_field_keeps_what_its_signs_mean(tmp_path, signed: bool) -> None:
     _field("x*y", signed=signed).save(tmp_path / "field.npz")
     assert cf.load_field(tmp_path / "field.npz").is_signed is signed
+
+
+def test_two_points_can_be_turned_round_and_dead_ones_are_not():
+    points = _points()[:3]
+    gradients = np.ones((3, 2))
+    gradients[2] = 0
+    field = cf.GradientField.from_arrays(points, gradients, names=NAMES, tangent="none")
+    assert signs_along(cf.parse("x + y", names=NAMES), field).tolist() == [1.0, 1.0, 0.0]
+    two = field.subset(np.arange(2))
+    (turned,) = measure_reversals([np.array([1.0, -1.0])], two)
+    assert turned.share > 0

@@ -9,7 +9,7 @@ import pytest
 import closedform as cf
 from closedform.searching.decomposition import Combination, Decomposition
 from closedform.verification.checks import StructureAgrees
-from closedform.verification.structure_agreement import disagreements, structure_of
+from closedform.verification.structure_agreement import _departure, disagreements, structure_of
 
 NAMES = ["x", "y", "z"]
 POINTS = np.random.default_rng(0).uniform(1, 2, (200, 3))
@@ -65,3 +65,23 @@ def test_an_exact_formula_needs_no_structure(kind, passes):
         thresholds=cf.Thresholds(),
     )
     assert StructureAgrees().measure(evidence).passed is passes
+
+
+def test_several_latents_have_no_structure_to_compare():
+    jacobians = np.zeros((200, 2, 3))
+    jacobians[:, 0, 0] = jacobians[:, 1, 1] = 1.0
+    field = cf.GradientField.from_arrays(POINTS, jacobians, names=NAMES, tangent="none")
+    evidence: Any = SimpleNamespace(
+        structure=Decomposition((PRODUCT, Z), (), 1e-9),
+        field=field,
+        concept=TRUTH,
+        outcome=SimpleNamespace(fit=SimpleNamespace(total=1.0)),
+        thresholds=SimpleNamespace(rounding=1e-12),
+    )
+    assert disagreements(evidence) is None
+
+
+def test_few_points_and_small_shares_count():
+    few = FIELD.subset(np.arange(3))
+    whole, other = (cf.parse(text, names=NAMES) for text in ("x*y/100 + z", "x**2*y"))
+    assert 1e-3 < _departure(whole, other, [0, 1], few) < 1

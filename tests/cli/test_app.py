@@ -10,7 +10,7 @@ import closedform
 def run_alone(*arguments):
     """In a process of its own, as users do."""
     return subprocess.run(
-        [sys.executable, "-m", "closedform.cli", *arguments],
+        [sys.executable, "-m", "closedform", *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -99,7 +99,7 @@ def files(tmp_path_factory):
     return folder
 
 
-def command(store, *more, program=("-m", "closedform.cli")):
+def command(store, *more, program=("-m", "closedform")):
     arguments = [
         "sweep",
         "net.safetensors",

@@ -113,7 +113,7 @@ def test_a_mistyped_layer_gets_a_suggestion(command, model):
 def test_colours_are_for_terminals_alone(command, model):
     piped = command("layers", model / "net.pt2").out
     ours, theirs = pty.openpty()
-    arguments = [sys.executable, "-m", "closedform.cli", "layers", str(model / "net.pt2")]
+    arguments = [sys.executable, "-m", "closedform", "layers", str(model / "net.pt2")]
     subprocess.run(arguments, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
     os.close(theirs)
     shown = os.read(ours, 10_000)

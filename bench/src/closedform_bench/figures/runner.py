@@ -149,7 +149,7 @@ def measure(
 def _run(words: Sequence[str]) -> tuple[int, str]:
     """Exit code and output of a command of ours or of Python; it may write to stderr."""
     program, *others = words
-    ours = ["-m", "closedform.cli"] if program == "closedform" else []
+    ours = ["-m", "closedform"] if program == "closedform" else []
     # In a session of its own: Ctrl-C would reach a reading, which ends with the best so far, and
     # half a reading must not be kept as a result.
     with subprocess.Popen(

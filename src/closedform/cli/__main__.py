@@ -1,5 +1,0 @@
-"""``python -m closedform.cli``."""
-
-from closedform.cli.entry import main
-
-main()

@@ -157,7 +157,14 @@ def test_odd_arguments_are_refused(part, name, change):
 
 
 @pytest.mark.filterwarnings("ignore::closedform.errors.ClosedformWarning")
-@pytest.mark.parametrize(("part", "name", "change"), READ, ids=ids)
+@pytest.mark.parametrize(
+    ("part", "name", "change"),
+    [
+        *READ[::4],
+        *[pytest.param(*each, marks=pytest.mark.slow) for at, each in enumerate(READ) if at % 4],
+    ],
+    ids=ids,
+)
 def test_odd_arguments_are_read_right(part, name, change):
     given = arguments()
     field = GradientField.from_arrays(**{**given, part: change(given[part])})

@@ -18,7 +18,7 @@ OPERATORS = (
 @pytest.mark.parametrize(
     ("inputs", "constants", "most_left"),
     [
-        ({"x": "m", "y": "m", "t": "s"}, {}, 0.02),
+        pytest.param({"x": "m", "y": "m", "t": "s"}, {}, 0.02, marks=pytest.mark.slow),
         ({"x": "m", "y": "km", "t": "1"}, {}, 0.02),
         # x + c*t needs a number for c, and x + t has none: only the analysis sees that.
         ({"x": "m", "y": "m/s", "t": "s"}, {"c": "3 m/s"}, 0.3),

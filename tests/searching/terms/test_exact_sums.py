@@ -25,7 +25,7 @@ def make_field(truths: list[str], *, noise: float = 0.0) -> GradientField:
     return GradientField.from_arrays(points, jacobians, names=NAMES, tangent="none")
 
 
-@pytest.mark.parametrize("noise", [0.0, 1.0])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_a_sum_of_six_terms_is_found_though_its_parts_fit_badly(noise: float) -> None:
     energy, other = "(p**2 + q**2 + x**2 + y**2)/2 + x**2*y + y**3/3", "p*q + x*y + x*y**2 + x**3/3"
     field = make_field([energy, other], noise=noise).modulo([parse(other, NAMES)])

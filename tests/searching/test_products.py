@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import closedform as cf
 from closedform.searching.products import collected_powers, factor_powers, product_of_powers
-from closedform.selection.rules import open_form
+from closedform.selection.open_form import open_form
 
 
 def test_bases_and_exponents_of_a_product():

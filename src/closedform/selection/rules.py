@@ -6,7 +6,6 @@ better by as much as the rule's penalty grows.
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
@@ -19,12 +18,12 @@ from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
-from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree
 from closedform.keywords import suggestion
-from closedform.searching.products import factor_powers, powers_spelled
+from closedform.searching.products import powers_spelled
 from closedform.selection.contenders import Contender, Order
 from closedform.selection.formula_size import count_parts
+from closedform.selection.open_form import open_form
 from closedform.selection.regions import RegionalScores
 from closedform.selection.tolerances import (
     BIAS_FACTOR,
@@ -351,31 +350,6 @@ def choose(rule: Rule, scene: Scene) -> Choice:
     means = scene.scores.means()
     return Choice(
         index, reason, rule.name, float(means.min()), steepest_drop(scene.contenders, means), better
-    )
-
-
-def open_form(tree: Tree) -> object:
-    """What a formula is without its numbers; whole exponents belong to it.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> open_form(parse("3*x + sqrt(y)").tree) == open_form(parse("x + 0.2*y**0.43").tree)
-    True
-    >>> open_form(parse("x**2 + y").tree) == open_form(parse("x + y").tree)
-    False
-    """
-    summands = [part for _, part in signed_terms(tree) if not part.is_constant]
-    return frozenset(Counter(_open_product(part) for part in summands).items())
-
-
-def _open_product(tree: Tree) -> object:
-    return frozenset(
-        (
-            base.root if base.size == 1 else (base.root, *map(open_form, base.children)),
-            exponent if exponent.denominator == 1 else None,
-        )
-        for base, exponent in factor_powers(tree)
     )
 
 

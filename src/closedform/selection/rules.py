@@ -18,7 +18,6 @@ from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
-from closedform.expressions.tree import Tree
 from closedform.keywords import suggestion
 from closedform.searching.products import powers_spelled
 from closedform.selection.contenders import Contender, Order

@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.searching.budget import UNHURRIED, Budget
 from closedform.searching.front import Candidate, Front
-from closedform.selection.contenders import gather, without_outliers
+from closedform.selection.contenders import _rounded, gather, without_outliers
 from closedform.selection.formula_size import count_parts
 from closedform.selection.rules import as_rule
 
@@ -106,6 +106,14 @@ def test_a_small_number_is_tried_without():
 def test_numbers_that_are_exact_up_to_rounding_are_written_plainly():
     field = noisy_field("x**2 + v/3", noise=0.0)
     assert "v + 3*x**2" in forms_of(field, "x**2 + 0.3333333333333*v")
+
+
+def test_a_number_keeps_the_digits_that_it_needs():
+    field = noisy_field("x**2 + 0.371*v", noise=0.0)
+    fitted = cf.parse("x**2 + 0.3710000000000004*v", NAMES)
+    assert str(_rounded(fitted, field)) == "x**2 + 0.371*v"
+    other = cf.parse("x**2 + 0.37129*v", NAMES)
+    assert _rounded(other, noisy_field(str(other), noise=0.0)) == other
 
 
 def test_far_ones_and_many_variants_are_left_out():

@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.selection.regions import _jackknife, divide, score_regions, systematic_shares
+from closedform.selection.regions import (
+    RegionalScores,
+    _jackknife,
+    divide,
+    score_regions,
+    systematic_shares,
+)
 
 
 def field_of(text, n_points=600, seed=0, noise=0.0):
@@ -75,3 +81,14 @@ def test_errors_come_from_leaving_out_one_region_after_another():
     # Around 7/3 the squares are 16/9, 1/9 and 25/9; the jackknife takes 2/3 of their sum.
     errors = _jackknife(np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
     assert errors == pytest.approx([np.sqrt(2 / 3 * 42 / 9), 0.0])
+
+
+def test_means_over_drawn_regions_are_about_those_over_all():
+    rng = np.random.default_rng(0)
+    weights = np.array([0.4, 0.3, 0.2, 0.1])
+    scores = RegionalScores(rng.uniform(1, 2, (3, 4)), weights, ())
+    drawn = scores.resampled(rng, 5000)
+    assert drawn.shape == (5000, 3)
+    assert drawn.mean(axis=0) == pytest.approx(scores.means(), rel=0.05)
+    assert drawn.min() >= scores.misalignments.min()
+    assert drawn.max() <= scores.misalignments.max()

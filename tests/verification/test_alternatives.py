@@ -1,12 +1,18 @@
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.interpretation.evidence import Misfit
 from closedform.searching.space import SearchSpace
 from closedform.verification.alternatives import compare_all
+from closedform.verification.checks import OneOfAKind
 from closedform.verification.description import description_length
 from closedform.verification.inputs import leave_one_out
 from closedform.verification.made_rivals import make_rivals, rival_space
+from closedform.verification.measurement import with_bias
 from closedform.verification.residuals import residuals, split
 from closedform.verification.same_form import contains, have_same_form
 from closedform.verification.thresholds import MOST_MADE, Thresholds
@@ -166,3 +172,26 @@ def test_inputs_that_a_concept_needs():
     unused = leave_one_out(parse("v**2"), field)[0]
     assert not unused.is_used
     assert unused.network_share > 0.1
+
+
+def test_the_sentence_lists_three_and_counts_the_others():
+    rivals = [
+        SimpleNamespace(
+            expression=parse(f"t + {n}*v"), degrees=40.0, degrees_on_data=n, where=(("t", 2.0),)
+        )
+        for n in (2, 3, 4, 5, 6)
+    ]
+    evidence: Any = SimpleNamespace(
+        not_looked=None, outcome=SimpleNamespace(alternatives=rivals, is_complete=True)
+    )
+    told = OneOfAKind().measure(evidence)
+    assert not told.passed
+    assert "t + 2*v; t + 3*v; t + 4*v and 2 more." in told.text
+    assert "at most 6 degrees; at t = 2 t + 2*v would differ by 40" in told.text
+
+
+def test_errors_of_an_exact_fit_stay_as_they_are():
+    exact = Misfit(total=0.0, systematic=0.0, z=0.0, kind="exact")
+    assert with_bias((0.5,), exact) == (0.5,)
+    biased = Misfit(total=1e-3, systematic=1e-3, z=9.0, kind="network")
+    assert with_bias((0.5,), biased)[0] > 0.5

@@ -48,7 +48,8 @@ def get_engine(engine: "str | Engine", **options: Any) -> Engine:
         raise EngineError(
             f"The engine is {engine!r:.60}; pass a name ({', '.join(engine_names())}) or an engine."
         )
-    if engine not in engine_names():
+    # Reading what all packages offer takes longer than some searches.
+    if engine not in _OWN and engine not in engine_names():
         hint = suggestion(engine, engine_names())
         raise EngineError(
             f"There is no engine named {engine!r}{hint}. Known: {', '.join(engine_names())}."

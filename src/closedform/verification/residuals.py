@@ -38,6 +38,9 @@ def curved_share(expression: Expression, field: GradientField) -> float:
     """Share of what a formula leaves over that squares and products of inputs explain, fitted on
     every second point and judged on the others.
 
+    Only what bends counts: the square of the formula itself, whose gradient is along the formula's,
+    would explain any noise where the formula has one sign.
+
     Examples
     --------
     >>> import closedform as cf
@@ -48,6 +51,7 @@ def curved_share(expression: Expression, field: GradientField) -> float:
     True
     """
     left, lengths = residuals(expression, field)
+    own = field.project(expression.rename(field.names).gradient(field.points)) / lengths[:, None]
     first, second = np.triu_indices(len(field.names))
     columns = []
     for i, j in zip(first, second, strict=True):
@@ -55,6 +59,7 @@ def curved_share(expression: Expression, field: GradientField) -> float:
         gradients[:, i] += field.points[:, j]
         gradients[:, j] += field.points[:, i]
         slopes = field.project(gradients) / lengths[:, None]
+        slopes -= np.einsum("nd,nd->n", slopes, own)[:, None] * own
         along = np.einsum("ndk,nd->nk", field.frames, slopes)
         columns.append(slopes - np.einsum("ndk,nk->nd", field.frames, along))
     table = np.stack(columns, axis=2)

@@ -11,12 +11,12 @@ HEAD = """
 
 Mutation testing: the package is changed in one place, drawn by seed (an operator, a comparison, a
 number, a sign), and the quick tests have to notice: the doctests of the file, the tests of its
-room, and the evidence that is kept of ten whole readings. Compiled files are tried without
-compilation.
+room, and the evidence that is kept of ten whole readings, as far as they reach the line. Compiled
+files are tried without compilation.
 
     python bench/scripts/mutants.py --store runs --seed {seed}
 
-{count} of the 600 that this seed draws were tried, of each room the first ones.
+{count} of the 600 that this seed draws were tried.
 
 | room | killed | of | share killed (95%) |
 | --- | ---: | ---: | --- |

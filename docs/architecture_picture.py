@@ -82,7 +82,7 @@ def uses() -> dict[str, set[str]]:
 
 
 def _room(module: str, known: set[str]) -> str:
-    if module == "closedform.__main__":
+    if module == "closedform.__main__":  # where the command line starts
         return "cli"
     name = module.split(".")[1] if "." in module else ""
     return name if name in known or not name else SMALL

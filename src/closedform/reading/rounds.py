@@ -13,8 +13,8 @@ from closedform.searching.budget import Budget
 from closedform.units.legality import Legality
 
 FIRST_ROUND = 10.0
-"""Seconds of the first round. How often `verified` is right was measured with so many, so that more
-of them would make a verified formula no surer.
+"""Seconds of the first round: as many as each case had when it was measured how often `verified` is
+right.
 """
 
 

@@ -150,7 +150,7 @@ class Portfolio:
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
         whole = run.whole
         if self.structure is not None and (
-            self._is_short_sum(run) or self._search_by_structure(run, self.structure)
+            self._search_short_sums(run) or self._search_by_structure(run, self.structure)
         ):
             return
         if not self._is_solved_up_to_bias(run):
@@ -165,9 +165,9 @@ class Portfolio:
         if whole.lowest > MUCH_BETTER * known.lowest:
             whole.front = known
 
-    def _is_short_sum(self, run: JointRun) -> bool:
-        """Whether the concept is a sum of fewer terms than inputs: in such a sum nothing is
-        multiplied out that structure would show.
+    def _search_short_sums(self, run: JointRun) -> bool:
+        """Whether a look at many inputs finds an exact sum of fewer terms than inputs: in such a
+        sum nothing is multiplied out that structure would show.
         """
         if len(run.whole.field.names) < MANY_INPUTS:
             return False

@@ -187,7 +187,7 @@ def test_the_sentence_lists_three_and_counts_the_others():
     told = OneOfAKind().measure(evidence)
     assert not told.passed
     assert "t + 2*v; t + 3*v; t + 4*v and 2 more." in told.text
-    assert "at most 6 degrees; at t = 2 t + 2*v would differ by 40" in told.text
+    assert "up to 6 degrees; at t = 2 t + 2*v would differ by 40" in told.text
 
 
 def test_errors_of_an_exact_fit_stay_as_they_are():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
@@ -168,13 +169,13 @@ def gather(
     promising = ranking.prospects(first, scores.means().tolist())
     proposals: list[tuple[Expression, str]] = []
     for contender, errors, may_win in zip(first, scores.errors, promising, strict=True):
-        if not may_win or not _has_time(clock, judging):
+        if not may_win:
             continue
-        made = [
-            *_snapped(contender.expression, errors.tolist()),
-            *_without_small_numbers(contender.expression),
-            *without_small_terms(contender.expression, sample),
-        ]
+        # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
+        made = _snapped(contender.expression, errors.tolist())
+        if _has_time(clock, judging):
+            made += _without_small_numbers(contender.expression)
+            made += without_small_terms(contender.expression, sample)
         proposals += [(form, contender.engine) for form in made]
     near = [
         c for c in _thinned([*first, *_fitted(proposals, field, costs)], ranking) if c not in first
@@ -190,14 +191,28 @@ def gather(
     ]
     kept = _thinned([*first, *_fitted(written, field, costs)], ranking)
     kept = [_unrounded(contender, field) for contender in kept]
-    final = scores
-    if kept != first:
-        final = score_regions([contender.expression for contender in kept], field, labels)
+    final = _with_new(scores, first, kept, field, labels)
     judged = [
         replace(contender, regional=float(mean), errors=tuple(errors.tolist()))
         for contender, mean, errors in zip(kept, final.means(), final.errors, strict=True)
     ]
     return tuple(judged), final
+
+
+def _with_new(
+    scores: RegionalScores,
+    before: Sequence[Contender],
+    after: Sequence[Contender],
+    field: GradientField,
+    labels: NDArray[np.int64],
+) -> RegionalScores:
+    """The scores of those after, of which those before have theirs already."""
+    known = {contender.expression: place for place, contender in enumerate(before)}
+    new = [contender.expression for contender in after if contender.expression not in known]
+    if new:
+        known |= {expression: len(before) + place for place, expression in enumerate(new)}
+        scores = scores.joined(score_regions(new, field, labels))
+    return scores.of([known[contender.expression] for contender in after])
 
 
 def _has_time(clock: Clock, seconds: float = 0.0) -> bool:

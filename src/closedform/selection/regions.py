@@ -47,6 +47,16 @@ class RegionalScores:
         """Misalignment of each candidate over all regions."""
         return self.misalignments @ self.weights
 
+    def joined(self, others: "RegionalScores") -> "RegionalScores":
+        """These candidates and others, judged in the same regions."""
+        rows = np.concatenate([self.misalignments, others.misalignments])
+        return RegionalScores(rows, self.weights, (*self.errors, *others.errors))
+
+    def of(self, places: Sequence[int]) -> "RegionalScores":
+        """Some of the candidates, in the order given."""
+        rows = self.misalignments[list(places)]
+        return RegionalScores(rows, self.weights, tuple(self.errors[place] for place in places))
+
     def resampled(self, rng: np.random.Generator, count: int) -> FloatArray:
         """Means over regions drawn with replacement, shape (count, n_candidates)."""
         n_regions = len(self.weights)

@@ -176,8 +176,9 @@ class Explained:
         text = f"The formula is {fit.claim}"
         if fit.kind != "exact":
             text += (
-                f": of the misalignment {fit.total:.2g} neighbouring points share "
-                f"{fit.systematic:.2g} ({fit.z:.2g} standard errors)"
+                f": without the worst 5% of the points its misalignment is {fit.total:.2g}, and "
+                f"neighbouring points share {fit.systematic:.2g} of it "
+                f"({fit.z:.2g} standard errors)"
             )
         return CheckResult.made(fit.kind != "lack", f"{text}.")
 
@@ -318,7 +319,7 @@ class OneOfAKind:
         text, named = f"Not told apart: {listed}{more}.", formula_text(nearest.expression)
         if place:
             text += (
-                f" On the data they differ by at most "
+                f" On the data they differ by up to "
                 f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place} "
                 f"{named} would differ by {nearest.degrees:.2g}, and data there "
                 f"would decide."

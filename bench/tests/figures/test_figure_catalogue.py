@@ -5,6 +5,8 @@ from typer.main import get_command
 from closedform_bench.commands.bench import bench
 from closedform_bench.commands.reproduce import reproduce
 from closedform_bench.figures.figure_catalogue import FIGURE_PARTS, FIGURE_TABLES
+from closedform_bench.figures.marked_pages import make_pages
+from closedform_bench.figures.measurement_store import MeasurementStore
 from closedform_bench.figures.runner import CHECKOUT
 
 
@@ -29,3 +31,10 @@ def test_the_command_of_a_part_is_understood(part):
 @pytest.mark.parametrize("table", FIGURE_TABLES.values(), ids=lambda table: table.name)
 def test_the_page_of_a_table_is_there(table):
     assert (CHECKOUT / "docs" / table.page).is_file()
+
+
+def test_the_pages_say_what_is_stored():
+    """Figures are never typed: a page that was edited, or not written again, shows here."""
+    stored = MeasurementStore(CHECKOUT / "bench" / "measurements")
+    pages = make_pages([*FIGURE_TABLES.values()], FIGURE_PARTS, stored, CHECKOUT / "docs")
+    assert [*pages.changed] == []

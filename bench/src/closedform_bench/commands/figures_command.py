@@ -45,9 +45,9 @@ def figures(
 
     \b
     Examples:
-      closedform figures list --store runs
-      closedform figures run random --store runs --seed 4711 --processor
-      closedform figures write --store runs --docs docs
+      closedform figures list --store bench/measurements
+      closedform figures run random --store bench/measurements --seed 4711 --processor
+      closedform figures write --store bench/measurements --docs docs
     """
     from closedform_bench.figures.measurement_store import MeasurementStore
 

@@ -71,7 +71,7 @@ _EVERY_PART = (
     _bench("feynman-noise", 15, "feynman --noise 1"),
     _bench("feynman-networks", 35, "feynman --track network"),
     _bench("verdict-fields", 30, "verdict --systems fields --count 200"),
-    _bench("verdict-networks", 110, "verdict --systems networks --count 400"),
+    _bench("verdict-networks", 55, "verdict --systems networks --count 200"),
     _bench("verdict-controls", 40, "verdict --systems controls --count 200"),
     _invariants("field-0", 12, "--track field --noise 0"),
     _invariants("field-1", 40, "--track field --noise 1"),

@@ -14,7 +14,6 @@ from closedform_bench.figures.suite_tables import (
     tabulate_inputs,
     tabulate_systems,
     tabulate_verdicts,
-    tabulate_verified,
 )
 
 ROWS = ("{store}/rows.jsonl", "--json")
@@ -117,7 +116,6 @@ _EVERY_TABLE = (
     FigureTable("quick", "results.md", ("quick",), tabulate_retrainings),
     FigureTable("random", "searching.md", _RANDOM, tabulate_formulas),
     FigureTable("random-inputs", "searching.md", _RANDOM, tabulate_inputs),
-    FigureTable("random-verified", "verdict.md", _RANDOM, tabulate_verified),
     FigureTable("feynman", "searching.md",
                 ("feynman-exact", "feynman-noise", "feynman-networks"), tabulate_formulas),
     FigureTable("verdict", "verdict.md",

@@ -52,15 +52,6 @@ def tabulate_inputs(measurements: Sequence[Measurement]) -> str:
     return markdown_table(["inputs", *map(str, numbers)], rows)
 
 
-def tabulate_verified(measurements: Sequence[Measurement]) -> str:
-    """How many of the verified formulas are right."""
-    rows = []
-    for title, runs in _ways(measurements):
-        share = share_of(_right_of_verified([row for run in runs.values() for row in run]))
-        rows.append([title, f"{share['count']} of {share['of']}", interval_text(share)])
-    return markdown_table(["", "right among verified", "95%"], rows)
-
-
 def tabulate_verdicts(measurements: Sequence[Measurement]) -> str:
     """Fields, networks and controls of the suite verdict, all seeds together."""
     rows = [row for one in measurements for row in one.result["problems"]]

@@ -78,3 +78,8 @@ def test_long_exponents_do_not_hang():
         e([[1.0]])[0]
     )
     assert "x^{0.123457}" in e.latex()
+
+
+def test_what_sympy_cannot_compare_is_refused_in_our_words():
+    with pytest.raises(ExpressionError, match="not a real number"):
+        to_sympy(cf.parse("-max(cosh(y/x*erf(1/(y - y))), x)", names=["x", "y"]))

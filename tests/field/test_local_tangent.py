@@ -171,3 +171,14 @@ def test_clouds_and_trajectories_are_no_surfaces(cloud, n_inputs):
     for seed in range(4):
         points = cloud(np.random.default_rng(seed), 1000, n_inputs)
         assert curved_rank(points / robust_spread(points)) is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_flat_pieces_are_not_a_curved_surface(seed):
+    """One-hot columns put the data on parallel planes. What rounding leaves across them told, with
+    one version of NumPy and not with another, that they are curved.
+    """
+    rng = np.random.default_rng(seed)
+    points = np.column_stack([rng.uniform(1, 2, (300, 2)), np.eye(3)[rng.integers(0, 3, 300)]])
+    turned = points @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    assert curved_rank(turned / robust_spread(turned)) is None

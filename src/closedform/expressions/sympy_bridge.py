@@ -77,10 +77,10 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
         raise ExpressionError(
             "The expression is nested too deeply for SymPy; write it flatter."
         ) from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         if isinstance(error, ExpressionError):
             raise
-        # SymPy compares the operands of Min and Max at once.
+        # SymPy compares the operands of Min and Max at once, and some are nan or complex.
         raise ExpressionError(f"A part of the expression is not a real number: {error}") from error
 
 

@@ -38,3 +38,4 @@ def test_the_pages_say_what_is_stored():
     stored = MeasurementStore(CHECKOUT / "bench" / "measurements")
     pages = make_pages([*FIGURE_TABLES.values()], FIGURE_PARTS, stored, CHECKOUT / "docs")
     assert [*pages.changed] == []
+    assert "feynman" in pages.written

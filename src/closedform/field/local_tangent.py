@@ -10,7 +10,7 @@ from closedform.field.errors import FieldError
 from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
-from closedform.field.tolerances import BENDING, FLAT
+from closedform.field.tolerances import BENDING, UNBENT
 
 _SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
 
@@ -108,7 +108,7 @@ def curved_rank(scaled: FloatArray) -> int | None:
         return None
     share_near, share_far = near[rank] / near[rank - 1], far[rank] / far[rank - 1]
     # Where the pieces are flat to rounding, as with one-hot columns, both shares are noise.
-    is_bent = FLAT < share_far < 0.6 and 1.1 * share_near < share_far
+    is_bent = UNBENT < share_far < 0.6 and 1.1 * share_near < share_far
     return rank if share_near < 0.3 and is_bent else None
 
 

@@ -57,7 +57,7 @@ BENDING = 8.0
 """How much a variance of heights by curvature weighs against one by noise when the size of a
 neighbourhood is chosen; from ``python bench/scripts/tangent_planes.py``."""
 
-FLAT = 1e-6
+UNBENT = 1e-6
 """Share of the normal directions of a neighbourhood below which it is flat; rounding leaves 1e-8,
 the square root of what it leaves of a variance, and curved data a thousandth and more."""
 

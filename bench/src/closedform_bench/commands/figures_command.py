@@ -46,8 +46,8 @@ def figures(
     \b
     Examples:
       closedform figures list --store bench/measurements
-      closedform figures run random --store bench/measurements --seed 4711 --processor
-      closedform figures write --store bench/measurements --docs docs
+      closedform figures run random --store bench/measurements --seed 4711
+      closedform figures write --store bench/measurements
     """
     from closedform_bench.figures.measurement_store import MeasurementStore
 

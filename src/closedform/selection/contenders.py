@@ -125,8 +125,8 @@ def gather(
     costs : Costs, optional
         What nodes cost.
     clock : Clock, optional
-        When its time is over, formulas stay as the search wrote them. Variants are made while there
-        is time to judge them too.
+        When its time is over, formulas stay as the search wrote them, but for their numbers, which
+        are snapped all the same. Other variants are made while there is time to judge them too.
 
     Returns
     -------

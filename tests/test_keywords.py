@@ -121,7 +121,7 @@ READING = [
     ({"rule": 0}, "There is no rule"),
     ({"hypothesis": "x +"}, "ends"),
     ({"hypothesis": "z"}, "z"),
-    ({"hypothesis": "x/0"}, "finite at none"),
+    ({"hypothesis": "x/0"}, "not finite at any"),
     ({"thresholds": 0.02}, "closedform.Thresholds"),
     ({"checks": ["points"]}, "is not a check"),
 ]

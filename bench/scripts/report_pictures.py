@@ -1,4 +1,5 @@
-"""Draw the pictures of the report page that stand in docs/images.
+"""Draw the pictures of the report page that stand in docs/images: the report of README's first
+example.
 
 Needs Chromium and playwright: ``python bench/scripts/report_pictures.py``. Prints the size of each
 file.
@@ -13,8 +14,9 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from closedform.report.html import write_report
-from closedform.testing.example_interpretation import example_interpretation
+import closedform as cf
+from closedform.example import load_example
+from closedform.searching.budget import processor_seconds
 
 FLAGS = (
     "--no-sandbox",
@@ -30,8 +32,12 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 def main(images: Path = IMAGES) -> None:
     """Draw the page at two widths in two colour schemes."""
     images.mkdir(exist_ok=True)
+    network, inputs, names = load_example()
+    with processor_seconds():
+        answer = cf.interpret(network, inputs, "latent:0", names=names, budget=15, rng=0)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page_file = write_report(example_interpretation(), Path(folder) / "report.html")
+        page_file = Path(folder) / "report.html"
+        answer.report(page_file)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for width, height in ((1280, 2080), (390, 2000)):
             for scheme in SCHEMES:

@@ -72,6 +72,9 @@ _LAZY = {
     "verify": "closedform.verification.verify_stage",
 }
 
+_ANSWERS = ("load_interpretation", "verify")
+"""These give answers without the reading, which lets an answer be extended."""
+
 __all__ = [
     "Budget",
     "ClosedformError",
@@ -113,8 +116,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import everything on first use: much of it is heavy (NumPy, SymPy, SciPy, numba, pandas), and
-    the command line can then be stopped in a word from its first moments.
+    """Import everything on first use: much of it is heavy (NumPy, SymPy, SciPy, numba, pandas), so
+    the command line answers Ctrl-C from its first moments.
     """
     if name not in _LAZY:
         raise AttributeError(f"module 'closedform' has no attribute {name!r}")
@@ -124,6 +127,8 @@ def __getattr__(name: str) -> Any:
         # These give answers, loaded ones too, their reports, plots and replacements.
         import_module("closedform.report")
         import_module("closedform.replacing")
+    if name in _ANSWERS:
+        import_module("closedform.reading")
     return getattr(import_module(_LAZY[name]), name)
 
 

@@ -82,8 +82,9 @@ def check_sizes(path: str | os.PathLike[str], entries: list[zipfile.ZipInfo], si
     expanded = sum(entry.file_size for entry in entries)
     if expanded > max(MAX_MEMORY, MAX_EXPANSION * size):
         raise DamagedFileError(
-            f"{path} has {size:,} bytes and would take {expanded:,} in memory, which real data do "
-            "not. If they are yours, write them with numpy.savez, which does not compress.",
+            f"{path} has {size:,} bytes but would take {expanded:,} in memory, far more than real "
+            "data. If it is your own file, write it again with numpy.savez, which does not "
+            "compress.",
             path=str(path),
         )
 

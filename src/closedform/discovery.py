@@ -57,8 +57,8 @@ values of them.
 """
 
 ENOUGH = 2
-"""So many networks with latents to spare must agree that there is no more: one may have been
-trained badly.
+"""Growing stops when this many networks in a row had latents to spare, since one may have been
+trained badly. If the largest number of latents comes first, one such network is enough.
 """
 
 
@@ -70,7 +70,7 @@ class Round:
     ----------
     latents : int
     rank : int
-        How many independent things its latents, together with what was held fixed, know.
+        How many independent quantities its latents hold, together with what was held fixed.
     spectrum : tuple of float
         What the rank was read off.
     seconds : float
@@ -85,17 +85,18 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Every invariant that networks could learn from pairs.
+    """Every invariant that was found in pairs, by networks or directly.
 
     Attributes
     ----------
     concepts : tuple of Expression
     interpretations : tuple of Interpretation
-        One of all concepts for `how="grow"`, one for each for `how="hold"`.
+        One of all concepts for `how="grow"`, one for each for `how="hold"`; empty for
+        `how="pairs"`.
     rounds : tuple of Round
     is_complete : bool
-        Whether further networks learned nothing new; False if the largest number of latents was
-        reached.
+        Whether there are no more: a network with latents to spare, or with the known concepts held
+        fixed, learned nothing new. For `how="pairs"`, whether the bounds of `laws.count` agree.
     sentence : str
         How many there are, and why there are no more.
     laws : Laws or None
@@ -156,12 +157,15 @@ def discover(
     training : SiameseOptions, optional
         How networks are trained; the number of latents is not taken from it.
     n_pairs, n_points : int
-        Pairs to train on, and points to read at.
+        Pairs to train on, and points to read at; 'pairs' reads the first 5,000 of the pairs.
     budget : float or Budget
         For each reading; training time is not limited.
     rng : int, Generator or None
-    engine, space, rule, checks, thresholds, progress
+    engine, space, progress
         As in `closedform.interpret_field`.
+    rule, checks, thresholds
+        As in `closedform.interpret_field`, for what is read from networks; 'pairs' does not use
+        them.
 
     Returns
     -------
@@ -170,7 +174,7 @@ def discover(
     Raises
     ------
     ShapeError
-        If the sampler returns something else.
+        If the sampler does not return an array of shape (n, 2, n_inputs).
     MissingDependencyError
         Without torch, if networks are trained.
     """
@@ -211,9 +215,13 @@ def discover(
     return _tested(found, _drawn(sampler, N_TESTED, seed, 4), seed)
 
 
+def _invariants(count: int) -> str:
+    return f"{count} invariant{'' if count == 1 else 's'}"
+
+
 def _directly(laws: Laws) -> Discovery:
     """What the pairs say without a network."""
-    said = f"{len(laws.verified)} invariants read from the pairs themselves. {laws.count}"
+    said = f"{_invariants(len(laws.verified))} read from the pairs themselves. {laws.count}"
     tests = tuple(law.test for law in laws.verified if law.test is not None)
     return Discovery(laws.concepts, (), (), laws.count.is_certain, said, laws, tests)
 
@@ -250,14 +258,11 @@ def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     complete = spared > 0
     found = read(best)
     concepts = found.concepts if found.verdict.status != "none" else ()
-    count = f"Up to {rounds[-1].latents} latents have rank {best.rank}"
-    why = f"{count}: no more." if complete else f"{count}; with more latents there may be more."
-    rest = (
-        " What else they hold follows no formula that was found."
-        if len(concepts) < best.rank
-        else ""
-    )
-    said = f"{len(concepts)} invariants read. {why}{rest}"
+    count = f"With up to {rounds[-1].latents} latents the rank is {best.rank}"
+    why = f"{count}, so there are no more." if complete else f"{count}; more latents may find more."
+    is_short = len(concepts) < best.rank
+    rest = " No formula was found for the rest of what they hold." if is_short else ""
+    said = f"{_invariants(len(concepts))} read. {why}{rest}"
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
 
@@ -279,11 +284,12 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
                 readings.append(found)
                 known.append(found.concept)
     why = (
-        "a network that had to tell samples apart in which they agree has learned no more."
+        "a network that had to tell apart samples with equal values of these has learned nothing "
+        "more."
         if complete
         else "there may be more."
     )
-    said = f"{len(known)} invariants read; {why}"
+    said = f"{_invariants(len(known))} read; {why}"
     return Discovery(tuple(known), tuple(readings), tuple(rounds), complete, said)
 
 

@@ -44,15 +44,15 @@ class UnknownFunctionError(ExpressionError):
 
 
 class DomainError(ClosedformError, ValueError):
-    """No usable point was found in the stated domain."""
+    """The stated domain cannot be read, or holds no usable point."""
 
 
 class BudgetError(ClosedformError, ValueError):
-    """A search has no limit, or one that is not positive."""
+    """A budget is not a budget, has no limit, or has one that is not positive."""
 
 
 class SpaceError(ClosedformError, ValueError):
-    """A search space names something that does not exist."""
+    """A search space cannot be used, or names something that does not exist."""
 
 
 class EngineError(ClosedformError, ValueError):
@@ -60,15 +60,17 @@ class EngineError(ClosedformError, ValueError):
 
 
 class ChoiceError(ClosedformError, ValueError):
-    """The rule of choice does not exist, or no candidate meets it."""
+    """The rule of choice does not exist, no candidate meets it, or a search result belongs to
+    another field.
+    """
 
 
 class ConceptError(ClosedformError, RuntimeError):
-    """The concept of a search that found nothing was asked for."""
+    """A concept was asked for, but the search found none."""
 
 
 class ProgressError(ClosedformError, ValueError):
-    """There is no such way to show progress."""
+    """The requested way to show progress does not exist."""
 
 
 class StorageError(ClosedformError, ValueError):
@@ -98,7 +100,7 @@ class ShapeError(ClosedformError, ValueError):
 
 
 class MissingDependencyError(ClosedformError, ImportError):
-    """An optional package is needed; the message is the pip line that installs it."""
+    """An optional package is needed; the message says how to install it."""
 
 
 class ClosedformWarning(UserWarning):

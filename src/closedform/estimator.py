@@ -262,7 +262,7 @@ class ConceptSearch(BaseEstimator):
             and names != list(self.feature_names_in_)
         ):
             raise ShapeError(
-                f"The columns are {names}; pass those of the fit in their order: "
+                f"The columns are {names}; pass the columns used in fit, in the same order: "
                 f"{list(self.feature_names_in_)}."
             )
         array = check_array(points, dtype="float64", input_name="points")
@@ -303,10 +303,9 @@ def _refuse_standardized(points: FloatArray, is_meant: bool) -> None:
     if np.abs(means).max() < ROUNDED and np.abs(deviations - 1).max() < ROUNDED:
         raise FieldError(
             "Every column of the points has mean 0 and standard deviation 1, as after a "
-            "StandardScaler in a Pipeline; the gradients are those of the inputs before it, and a "
-            "formula of scaled numbers would be wrong. Pass the points as they are, since the "
-            "search scales them itself, or ConceptSearch(standardized=True) if gradients belong to "
-            "the scaled points."
+            "StandardScaler in a Pipeline. If the gradients belong to the raw inputs, pass the raw "
+            "points: the search scales them itself, and a formula of scaled numbers would be "
+            "wrong. If they belong to the scaled points, use ConceptSearch(standardized=True)."
         )
 
 

@@ -1,8 +1,7 @@
 """One thread for linear algebra: our matrices are small, and threads that wait for each other cost
 more than they give.
 
-On a machine where every core was busy the waiting made the test for separability thirty times
-slower in processor seconds.
+On a busy machine the waiting makes small problems many times slower.
 """
 
 from collections.abc import Callable

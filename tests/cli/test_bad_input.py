@@ -63,6 +63,7 @@ def folder(originals, monkeypatch):
         ([*EXTRACT[:2], "field.npz", *EXTRACT[3:]], "must hold an array named 'inputs'"),
         ([*EXTRACT, "--max-points", "0"], "max_points is 0"),
         ([*EXTRACT, "--smoothing", "-1"], "smoothing is -1"),
+        ([*EXTRACT, "--smoothing", "0.1"], "from 0 (no smoothing) to 0.05"),
         ([*EXTRACT, "--seed", "-1"], "rng is -1"),
         ([*EXTRACT[:-1], "missing/new.npz"], "there is no folder missing"),
         ([*FIELD, "--rule", "²"], "There is no rule '²'"),

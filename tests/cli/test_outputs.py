@@ -52,7 +52,7 @@ def must_not_run(*_, **__):
         (["--report", "r.json"], "must end in .html"),
         (["--out", "field.npz"], "must end in .json"),
         (["--out", "new.json", "--report", "nodir/r.html"], "there is no folder nodir"),
-        (["--hypothesis", "x/0"], "is finite at none of the 300 points"),
+        (["--hypothesis", "x/0"], "is not finite at any of the 300 usable points"),
         (["--hypothesis", "x + q"], "q"),
         (["--hypothesis", "x +"], ""),
         (["--hypothesis", "3"], "does not vary"),
@@ -90,7 +90,7 @@ def test_interpret_checks_before_it_searches(command, folder, monkeypatch, words
         ),
         (
             ["extract", "none.pt2", "data.npz", "--neuron", "0:0", "--out", "data.npz"],
-            "it is named twice, or is read",
+            "it is also an input, or another output has the same name",
         ),
         (
             [
@@ -102,7 +102,7 @@ def test_interpret_checks_before_it_searches(command, folder, monkeypatch, words
                 "--out",
                 "./folder.json/../data.npz",
             ],
-            "is read",
+            "is also an input",
         ),
         (["report", "file", "--out", "nodir/r.html"], "there is no folder nodir"),
         (["report", "file", "--out", "folder.html"], "it is a folder"),

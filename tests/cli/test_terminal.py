@@ -51,7 +51,7 @@ def test_the_list_of_commands_is_complete_and_whole():
         (["interpet", "field.npz"], "interpret"),
         (["interpret", "field.npz", "--budgt", "3"], "--budget"),
         (["same", "x", "y", "--domian", "0:1"], "--domain"),
-        (["same", "x", "y", "--nothing-like-it"], "brackets"),
+        (["same", "x", "y", "--nothing-like-it"], "parentheses"),
     ],
 )
 def test_what_is_mistyped_gets_a_suggestion(arguments, hint):

@@ -10,6 +10,7 @@ from closedform.field.findings import Finding
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import HypothesisResult, Misfit
+from closedform.interpretation.several import NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
 from closedform.testing.example_interpretation import example_interpretation
 
@@ -128,7 +129,7 @@ def test_what_is_not_verified_says_what_would_help(example):
         example, verdict=replace(example.verdict, status="approximate"), fit=rough,
         provenance=replace(example.provenance, status="time"),
     )  # fmt: skip
-    assert answer.next_steps[0] == "The time ran out; answer.extend(60) goes on."
+    assert answer.next_steps[0] == "The search ran out of time; answer.extend(60) continues it."
     assert "leave 3.1 degrees unexplained" in answer.next_steps[1]
     told = replace(
         answer, verdict=replace(answer.verdict, alternatives=(cf.parse("x + v"),)), fit=None
@@ -142,3 +143,13 @@ def test_a_hypothesis_that_fits_better_is_said_to(example):
     assert "another concept, which fits better" in str(replace(example, hypothesis=guess))
     worse = replace(guess, misalignment=2 * example.alignment.misalignment)
     assert "fits better" not in str(replace(example, hypothesis=worse))
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(1, "on this formula: each verifies it with"), (2, "on these 2 formulas: each verifies them")],
+)
+def test_networks_agree_on_one_formula_or_several(count, said) -> None:
+    sure = (Verdict("verified", "It is."),) * count
+    readings = [NetworkReading(name, (), sure, (), ()) for name in "abc"]
+    assert f"All 3 networks agree {said}" in agreement(readings)

@@ -95,7 +95,7 @@ def test_one_energy_cannot_show_that_it_is_kept_and_that_is_said():
     found = find(trajectories=states, space=SQUARES)
     assert not any(same(law, "x**2 + v**2") for law in found.verified)
     assert "x**2 + v**2" in found.warnings[0]
-    assert "Vary the initial conditions" in found.warnings[0]
+    assert "Choose initial conditions" in found.warnings[0]
 
 
 def test_a_simulator_that_loses_energy_is_told_by_how_much():
@@ -146,7 +146,7 @@ def test_a_torch_module_is_a_flow():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "Nothing was passed"),
+        ({}, "got none of them"),
         ({"flow": oscillator}, "needs points"),
         ({"flow": oscillator, "pairs": np.zeros((3, 2, 2))}, "flow and pairs"),
     ],

@@ -35,6 +35,10 @@ def test_columns_by_name_place_or_slice(wrt, is_table) -> None:
 def test_a_column_that_does_not_exist_gets_a_suggestion() -> None:
     with pytest.raises(ExtractionError, match="did you mean 'steel'"):
         cf.extract_field(heat, pd.DataFrame(inputs(), columns=NAMES), 0, wrt=["stele"])
+    with pytest.raises(ExtractionError, match=r"did you mean 'steel'\? The columns are steel, A"):
+        cf.extract_field(heat, inputs(), 0, names=NAMES, wrt=["A", "stele"])
+    with pytest.raises(ExtractionError, match=r"the inputs are 0\. .* as names="):
+        cf.extract_field(heat, inputs(), 0, wrt=["steel"])
     with pytest.raises(ExtractionError, match="there is no column 7"):
         cf.extract_field(heat, inputs(), 0, wrt=[1, 7])
 
@@ -48,7 +52,7 @@ def test_phi_is_not_tested_while_held_inputs_vary() -> None:
     assert answer.verdict.status == "verified"
     check = next(check for check in answer.verdict.checks if check.name == "phi")
     assert check.passed is None
-    assert "Inputs that are held vary" in check.sentence
+    assert "Inputs that are held fixed differ" in check.sentence
 
 
 def test_held_inputs_that_do_not_vary_cost_nothing() -> None:

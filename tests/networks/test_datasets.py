@@ -57,7 +57,7 @@ def test_labels_that_follow_the_input_are_left_out_and_said_so() -> None:
 
     assert list(parts) == [0]
     assert torch.equal(parts[0], POINTS)
-    assert "2 things" in notes[0]
+    assert "tuples of 2" in notes[0]
 
 
 def test_prepare_decides_what_the_network_gets() -> None:

@@ -221,6 +221,14 @@ def test_random_networks_are_noted_seeded_and_leave_the_generators_alone(
     assert any("random numbers" in note for note in first.notes)
 
 
+def test_two_axes_that_could_count_the_points_are_told() -> None:
+    def model(x: Any) -> Any:
+        return (x @ x.T).expand(3, -1, -1)
+
+    with pytest.raises(NeuronError, match="not clear which axis counts the points"):
+        extract_samples(model, torch.as_tensor(POINTS), 0, batched=True)
+
+
 def test_points_along_another_axis_are_found() -> None:
     class TimeFirst(nn.Module):
         def __init__(self) -> None:

@@ -59,7 +59,7 @@ def test_seeds_tell_how_many_agree(field) -> None:
     found = cf.interpret_field(field, engine="terms", budget=FEW, rng=0, seeds=2)
     assert found.seeds is not None
     assert (found.seeds.count, found.seeds.agree, found.seeds.share) == (2, 2, 1.0)
-    assert "2 of 2 seeds lead to this." in str(found)
+    assert "2 of 2 seeds lead to this answer." in str(found)
 
 
 def test_seeds_that_disagree_are_counted(answer, field) -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.keywords import KeywordError
 from closedform.networks.errors import NeuronError
 from closedform.replacing.phi_fit import ReplacementError
 
@@ -199,6 +200,10 @@ def test_what_cannot_be_replaced_says_so(points):
         answer.replace_in(Network(), points, neuron="encoder:mean")
     with pytest.raises(ReplacementError, match="did you mean 'spline'"):
         answer.replace_in(Network(), points, neuron="encoder:0", phi="splin")
+    with pytest.raises(ReplacementError, match=r"auto, spline, formula\.$"):
+        answer.replace_in(Network(), points, neuron="encoder:0", phi="zzz")
+    with pytest.raises(KeywordError, match="did you mean 'targets'"):
+        answer.replace_in(Network(), points, target=points)  # pyright: ignore[reportCallIssue]
 
 
 def test_jax_gives_a_function_of_parameters(points):

@@ -46,8 +46,20 @@ def test_the_answer_does_not_know_this_room():
 
 def test_what_was_not_imported_says_what_to_do(example, monkeypatch):
     monkeypatch.setattr(abilities, "_ABILITIES", {})
-    with pytest.raises(AbilityError, match=r"'plot_front'.*import closedform\.report"):
+    with pytest.raises(AbilityError, match=r"answer\.plot_front.*import .*closedform\.report"):
         example.plot_front()
+
+
+@pytest.mark.parametrize("name", ["load_interpretation", "verify"])
+def test_what_gives_answers_lets_them_be_extended(name):
+    """A loaded answer could not be extended in a new process."""
+    code = f"""
+import closedform
+closedform.{name}
+from closedform.interpretation.abilities import _ABILITIES
+print({{"extend", "replace_in", "report"}} <= set(_ABILITIES))
+"""
+    assert run(code) == "True"
 
 
 @pytest.mark.parametrize("name", PLOTS)

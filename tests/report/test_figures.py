@@ -49,7 +49,7 @@ def test_several_concepts_have_joint_rows_and_each_its_own(several):
 )
 def test_a_hypothesis_in_a_sentence(example, status, words):
     result = HypothesisResult(example.concept, status, "Why.", 0.0123)
-    expected = f"The concept {words}. Its own misalignment is 0.012. Why."
+    expected = f"The concept {words}. This formula's misalignment is 0.012. Why."
     assert hypothesis_sentence(result) == expected
 
 

@@ -102,6 +102,17 @@ def test_without_rivals_the_page_claims_nothing(example):
     assert "explains the held-out points as well" not in page
 
 
+def test_the_page_says_which_points_judge(example, several):
+    """Pages of stated formulas claimed that their points had not been seen."""
+    unseen = "points that neither search nor choice has seen"
+    stated = render_report(replace(example, choice_reason=""))
+    assert unseen not in stated
+    assert "Measured on all points of the field" in stated
+    for answer in (example, several):
+        assert unseen in render_report(answer)
+        assert "Measured on all points" not in render_report(answer)
+
+
 def test_without_script_the_choice_is_shown(example):
     outline = Outline(render_report(example))
     panels = [
@@ -165,7 +176,7 @@ def test_several_concepts_have_the_whole_and_each_part(several):
         assert part.verdict.sentence in text
         assert str(part.concept) in text
         assert all(words in text for row in evidence_rows(part) for words in row)
-    assert "Evidence for all together" in text
+    assert "Evidence for all concepts together" in text
     assert "for the first concept" not in text
     columns = [attributes for _, attributes in page.elements if attributes.get("class") == "column"]
     assert len(columns) == sum(len(part.front) for part in several.parts)
@@ -222,7 +233,7 @@ def test_a_hypothesis_stands_beside_the_answer_in_the_notebook(example):
     guess = HypothesisResult(parse("x**2 + v**2", ["x", "v"]), "different", "They differ.", 0.25)
     shown = replace(example, hypothesis=guess)._repr_html_()
     assert "Your hypothesis" in shown
-    assert "Its own misalignment is 0.25. They differ." in shown
+    assert escape("This formula's misalignment is 0.25. They differ.") in shown
 
 
 def test_labels_of_tiny_angles_do_not_lie_on_each_other():

@@ -75,8 +75,10 @@ def test_engines_by_name():
         assert engine.name == name
         assert isinstance(engine, Engine)
         assert get_engine(engine) is engine
-    with pytest.raises(EngineError, match="did you mean 'terms'"):
+    with pytest.raises(EngineError, match=r"did you mean 'terms'\? Known: "):
         get_engine("term")
+    with pytest.raises(EngineError, match=r"named 'zzz'\. Known: "):
+        get_engine("zzz")
     with pytest.raises(EngineError, match="does not take"):
         get_engine("terms", widht=3)
 
@@ -89,8 +91,10 @@ def test_our_entry_points_are_our_engines():
 def test_misspelt_options_and_operators_get_a_suggestion():
     with pytest.raises(KeywordError, match="did you mean 'operators'"):
         SearchSpace(operatrs=["add"])  # type: ignore[call-arg]
-    with pytest.raises(SpaceError, match="did you mean 'sin'"):
+    with pytest.raises(SpaceError, match=r"did you mean 'sin'\?$"):
         SearchSpace(operators=["add", "sinn"])
+    with pytest.raises(SpaceError, match=r"named 'zzz'\.$"):
+        SearchSpace(operators=["add", "zzz"])
 
 
 @pytest.mark.parametrize(

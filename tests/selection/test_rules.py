@@ -45,7 +45,7 @@ def test_the_rule_stops_where_further_terms_gain_little():
     choice = chosen(*QUARTIC)
     assert choice.index == 2
     assert choice.better == (3, 4)
-    assert "candidate of 2 beats" in choice.reason
+    assert "none of the 2 more complex" in choice.reason
     assert choice.floor == pytest.approx(3.0e-4, rel=0.1)
 
 
@@ -91,8 +91,10 @@ def test_the_smallest_complexity_is_a_rule():
 
 
 def test_a_misspelt_rule_gets_a_suggestion():
-    with pytest.raises(ChoiceError, match="did you mean 'steepest_drop'"):
+    with pytest.raises(ChoiceError, match=r"did you mean 'steepest_drop'\? Use "):
         as_rule("steepest_dorp")
+    with pytest.raises(ChoiceError, match=r"There is no rule 'zzz'\. Use "):
+        as_rule("zzz")
 
 
 def test_no_candidate_is_simple_enough():
@@ -136,3 +138,18 @@ def test_a_longer_formula_has_to_gain_more_where_bias_is_left():
     )
     assert choose(rule, noisy).index == 1
     assert choose(rule, biased).index == 0
+
+
+@pytest.mark.parametrize(
+    ("linear", "curved", "winner"),
+    [(9.2e-6, 2.5e-6, 0), (9.2e-4, 2.0e-4, 1), (9.2e-6, 1.0e-9, 1)],
+    ids=["network's error", "further off", "exact"],
+)
+def test_a_linear_formula_that_a_network_follows_closely_stays(
+    linear: float, curved: float, winner: int
+) -> None:
+    """687/(A11 + A22) + (A12 + A21)**(4/3) was read from a network of A11 + A22."""
+    rows = [("x + v", 3, 2, linear), ("687/(x + v) + x**(4/3)", 13, 3, curved)]
+    contenders, scores = case(*rows)
+    scene = Scene(contenders, scores, 0.0, RNG(0), np.full(2, 0.8))
+    assert choose(as_rule("factor"), scene).index == winner

@@ -81,5 +81,5 @@ def test_either_can_be_left_out(monkeypatch, effort, engines):
 
 @pytest.mark.parametrize("wrong", [{"terms": -1}, {"terms": 0, "evaluations": 0}])
 def test_nothing_to_spend_is_refused(wrong):
-    with pytest.raises(BudgetError, match="positive"):
+    with pytest.raises(BudgetError, match=f"positive.*got terms={wrong['terms']} and evaluations="):
         replace(Effort(), **wrong)

@@ -108,3 +108,5 @@ def test_a_constant_that_was_rounded_to_one_is_told_too() -> None:
     assert told == "The factor 1 of x**2, which is not written, carries 1/s**2."
     pure = Units(UNITS.inputs, pure_numbers=True)
     assert carried_constants(formula.tree, pure, NAMES) is None
+    (impossible,) = units_sentences(formula, pure)
+    assert impossible.endswith("it adds different units.")

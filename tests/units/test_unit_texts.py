@@ -30,7 +30,7 @@ def test_other_text_and_objects_are_read_by_pint() -> None:
     registry = pint.get_application_registry()
     for given in (registry.newton, registry.Quantity(3.0, "newton")):
         assert read_unit(given).bases == read_unit("N").bases
-    with pytest.raises(UnitsError, match="zero of its own"):
+    with pytest.raises(UnitsError, match="does not start at zero"):
         read_unit("degC")
     with pytest.raises(UnitsError, match="'furlongs_per_blink' cannot be read"):
         read_unit("furlongs_per_blink")

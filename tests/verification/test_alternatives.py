@@ -187,7 +187,7 @@ def test_the_sentence_lists_three_and_counts_the_others():
     told = OneOfAKind().measure(evidence)
     assert not told.passed
     assert "t + 2*v; t + 3*v; t + 4*v and 2 more." in told.text
-    assert "up to 6 degrees; at t = 2 t + 2*v would differ by 40" in told.text
+    assert "up to 6 degrees; at t = 2, t + 2*v would differ by 40 degrees" in told.text
 
 
 def test_errors_of_an_exact_fit_stay_as_they_are():
@@ -195,3 +195,16 @@ def test_errors_of_an_exact_fit_stay_as_they_are():
     assert with_bias((0.5,), exact) == (0.5,)
     biased = Misfit(total=1e-3, systematic=1e-3, z=9.0, kind="network")
     assert with_bias((0.5,), biased)[0] > 0.5
+
+
+@pytest.mark.parametrize(("size", "is_rival"), [(0.003, False), (0.03, True)])
+def test_what_bends_a_linear_network_must_earn_its_length(size: float, is_rival: bool) -> None:
+    """The error of a network that is linear to 0.15 degrees has a formula, too."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1.5, 1.5, (800, 2))
+    gradients = parse(f"t + v + {size}*sin(2*t)").gradient(points)
+    gradients += 0.4 * size * np.sin(2 * points[:, ::-1] + [0.3, 1.1])
+    field = cf.GradientField.from_arrays(points, gradients, names=NAMES, tangent="none")
+    outcome = compared("t + v", field, [f"t + v + {size}*sin(2*t)"], is_network=True, make=False)
+    assert outcome.fit.kind == "network"
+    assert bool(outcome.rivals) == is_rival

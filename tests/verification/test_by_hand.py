@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.expressions.linear_formulas import is_linear, may_be_accident
 from closedform.expressions.tree import constant
 from closedform.searching.space import SearchSpace
 from closedform.verification.alignment import interval
@@ -14,7 +15,6 @@ from closedform.verification.contest import near_ones
 from closedform.verification.deciding import Circumstances
 from closedform.verification.factor_rivals import SHARES, _common_powers
 from closedform.verification.judgement import undecided
-from closedform.verification.linear_formulas import is_linear, may_be_accident
 from closedform.verification.made_rivals import _most_gained, _terms
 from closedform.verification.residuals import curved_share, split
 from closedform.verification.thresholds import Thresholds

@@ -97,7 +97,7 @@ def test_the_points_of_a_search_can_be_stated():
         ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1, points=range(0, 600, 2)
     )
     assert result.seen == tuple(range(0, 600, 2))
-    with pytest.raises(cf.ClosedformError, match="indices of the field's 600 points"):
+    with pytest.raises(cf.ClosedformError, match="integers from 0 to 599"):
         cf.search(ENERGY, points=[600])
 
 

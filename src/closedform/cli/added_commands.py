@@ -68,7 +68,7 @@ def _broken(point: EntryPoint, error: Exception) -> ClosedformError:
     return ClosedformError(
         f"`closedform {shown(point.name)}` of {shown(source)} cannot be loaded: "
         f"{type(error).__name__}: {shown(error)}. "
-        "Install a version of it that fits this one of closedform."
+        "Install a version of it that works with this version of closedform."
     )
 
 

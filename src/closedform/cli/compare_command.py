@@ -23,7 +23,7 @@ def compare(
         list[str] | None, typer.Option(metavar="L", help="For networks: which layer.")
     ] = None,
     moved: Annotated[
-        float, typer.Option(metavar="N", help="Standard errors that count as a move.")
+        float, typer.Option(metavar="N", help="Shift that counts, in standard errors.")
     ] = 3.0,
     builder: Annotated[
         str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
@@ -33,7 +33,7 @@ def compare(
 ) -> None:
     """Compare what the neurons of two networks encode.
 
-    Exit code 0 if all kept their formula, 1 if one changed.
+    Exit code 0 if every neuron in both kept its formula and constants, 1 if one changed.
 
     \b
     Examples:
@@ -65,7 +65,9 @@ def compare(
 def _text(found: "NetworkComparison") -> str:
     lines = [line for change in found.changes for line in _lines(change)]
     left = [f"only in one of the two: {', '.join(map(shown, found.unmatched))}"]
-    return "\n".join([*lines, str(found) or "No neuron.", *(left if found.unmatched else [])])
+    return "\n".join(
+        [*lines, str(found) or "No neuron is in both.", *(left if found.unmatched else [])]
+    )
 
 
 def _lines(change: "NeuronChange") -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from closedform.cli.outputs import JSON, check_outputs, deliver
+from closedform.cli.shared_options import Seed
 from closedform.errors import ClosedformError
 
 KINDS = ("trajectories", "pairs", "velocities")
@@ -20,7 +21,7 @@ def conserved(
             metavar="DATA.npz",
             exists=True,
             dir_okay=False,
-            help="Arrays trajectories (and times), or pairs, or points and velocities.",
+            help="Holds trajectories (and times), or pairs, or points and velocities.",
         ),
     ],
     names: Annotated[
@@ -35,9 +36,7 @@ def conserved(
         typer.Option(metavar="FORMULA", help="Report the drift of this formula; may repeat."),
     ] = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed; the same seed repeats the answer.")
-    ] = 0,
+    seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="L.json", help="Write the JSON object.")

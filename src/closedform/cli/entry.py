@@ -1,4 +1,4 @@
-"""Where the command ``closedform`` begins: Ctrl-C ends it in a word, also while it still loads."""
+"""Where the command ``closedform`` begins: Ctrl-C ends it with one line, even while it loads."""
 
 import os
 import signal

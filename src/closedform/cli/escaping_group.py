@@ -1,5 +1,5 @@
 """The group of all commands: what usage errors quote from the command line is shown escaped, and
-Ctrl-C or a closed pipe ends a command in a word.
+Ctrl-C or a closed pipe ends a command with one line.
 """
 
 import os

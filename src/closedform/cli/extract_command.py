@@ -30,13 +30,13 @@ def extract(
         list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
     ] = None,
     smoothing: Annotated[
-        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks (ReLU).")
+        float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
     ] = 0.0,
     max_points: Annotated[
         int, typer.Option(metavar="N", help="Largest number of points to use.")
     ] = MAX_POINTS,
     units: UnitsOption = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Chooses the points.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed for choosing the points.")] = 0,
     allow_pickle: AllowPickle = False,
 ) -> None:
     """Write the gradient field of a neuron of a network.

@@ -25,7 +25,7 @@ class FormulaCommand(TyperCommand):
                 hint = (
                     f" Did you mean {close[0]}?"
                     if close
-                    else " Put a formula that begins like an option in brackets."
+                    else " If it is a formula, put it in parentheses."
                 )
                 raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
         return super().parse_args(ctx, args)

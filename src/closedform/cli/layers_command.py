@@ -13,7 +13,7 @@ def layers(
     model: ModelFile,
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="DATA.npz", help="Holds `inputs` (n, d); for exact shapes."),
+        typer.Argument(metavar="DATA.npz", help="With `inputs` (n, d); shows exact shapes."),
     ] = None,
     builder: Builder = None,
     allow_pickle: AllowPickle = False,

@@ -52,7 +52,8 @@ def check_outputs(*outputs: tuple[Path | None, Sequence[str]], inputs: Sequence[
         if place.is_file() or not place.exists():
             if place in taken:
                 raise SaveError(
-                    f"{path} cannot be written: it is named twice, or is read. Name another file."
+                    f"{path} cannot be written: it is also an input, or another output has the "
+                    "same name. Name another file."
                 )
             taken.add(place)
 

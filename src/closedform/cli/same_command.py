@@ -25,7 +25,7 @@ def same(
         list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
     ] = None,
     domain: Annotated[
-        str | None, typer.Option(metavar="A:B", help="For all inputs, or x=0:1,v=-1:1.")
+        str | None, typer.Option(metavar="A:B", help="One range for all inputs, or x=0:1,v=-1:1.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

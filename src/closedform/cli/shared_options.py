@@ -23,7 +23,7 @@ Builder = Annotated[
 AllowPickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed; repeats the answer if time allows.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed; same answer unless time runs out.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a report page.")]
 ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write the whole answer.")]

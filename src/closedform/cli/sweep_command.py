@@ -40,7 +40,7 @@ def sweep(
         str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of local processes.")
+        int | None, typer.Option(metavar="N", help="Number of local processes; default: none.")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue with a store that has results.")
@@ -52,7 +52,7 @@ def sweep(
         int, typer.Option(metavar="N", help="Evaluations for the term search.")
     ] = 1000,
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="For --engine, if terms fall short.")
+        int, typer.Option(metavar="N", help="Evaluations of --engine if terms fail.")
     ] = 20_000,
     engine: Annotated[
         str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
@@ -71,12 +71,14 @@ def sweep(
         list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")
     ] = None,
     smoothing: Annotated[
-        float, typer.Option(metavar="SHARE", help="0.05 for rectified networks.")
+        float, typer.Option(metavar="SHARE", help="0 to 0.05; 0.05 for ReLU.")
     ] = 0.0,
     time_limit: Annotated[
-        float, typer.Option(metavar="S", help="Seconds for one neuron.")
+        float, typer.Option(metavar="S", help="Seconds per neuron, in other processes.")
     ] = 1800.0,
-    memory_limit: Annotated[int, typer.Option(metavar="MB", help="Memory for one neuron.")] = 4096,
+    memory_limit: Annotated[
+        int, typer.Option(metavar="MB", help="Memory per neuron, in other processes.")
+    ] = 4096,
     attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
     drop_fields: Annotated[
         bool, typer.Option("--drop-fields", help="Delete gradients when done.")
@@ -91,7 +93,7 @@ def sweep(
 ) -> None:
     """Read all neurons of a layer.
 
-    Exit code 0 if one is verified, 1 if none is.
+    Exit code 0 if a neuron in the store is verified, 1 if none is.
 
     \b
     Example:
@@ -201,7 +203,7 @@ def _text(table: "pandas.DataFrame") -> str:
     from closedform.interpretation.digits import few_digits
 
     if not len(table):
-        return "No neuron."
+        return "No neurons to show."
     ordered = table.sort_values(["complexity", "neuron"], na_position="last")
     lines = [f"{'neuron':<20} {'verdict':<12} {'complexity':>10} {'misalignment':>13}  concept"]
     for neuron, verdict, complexity, misalignment, concept in (

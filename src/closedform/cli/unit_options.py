@@ -13,7 +13,9 @@ UnitsOption = Annotated[
 ]
 ConstantOption = Annotated[
     list[str] | None,
-    typer.Option("--constant", metavar="c=V U", help="Known: 'c=299792458 m/s'; may repeat."),
+    typer.Option(
+        "--constant", metavar="c=V U", help="Known constant: 'c=299792458 m/s'; may repeat."
+    ),
 ]
 PureNumbersOption = Annotated[
     bool, typer.Option("--pure-numbers", help="Fitted constants carry no units.")

@@ -84,7 +84,7 @@ def same_concept(
     ----------
     a, b : str or Expression
     names : sequence of str, optional
-        The inputs; without it, the names that occur.
+        The inputs; by default the names that occur.
     constraints : sequence, optional
         Functions that are constant on the data ("A11 + A22"), or equations ("x**2 + y**2 = 1");
         formulas that differ only by these are the same.
@@ -106,7 +106,7 @@ def same_concept(
     Raises
     ------
     DomainError
-        If the two are nowhere finite together on the domain.
+        If the domain cannot be read, or the two are nowhere finite together on it.
 
     Examples
     --------

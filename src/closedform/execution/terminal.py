@@ -11,8 +11,8 @@ DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
 
 
 class TerminalWatcher:
-    """A bar with counts on the standard error; where that is no terminal, a line every half minute
-    and one at the end.
+    """A bar with counts on the standard error; where that is not a terminal, a line every half
+    minute and one at the end.
 
     Parameters
     ----------

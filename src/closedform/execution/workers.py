@@ -22,7 +22,7 @@ AHEAD = 2
 
 
 class WorkersError(ClosedformError, ValueError):
-    """Something else than workers was given."""
+    """What was passed as `executor` cannot run tasks."""
 
 
 class WorkersLostError(ClosedformError, RuntimeError):

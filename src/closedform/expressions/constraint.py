@@ -49,8 +49,8 @@ def parse_constraint(
     Raises
     ------
     ExpressionError
-        If the text is no expression or equation, if no input occurs in it, or if one occurs that is
-        not among the names.
+        If the text is not an expression or equation, if no input occurs in it, or if one occurs
+        that is not among the names.
 
     Examples
     --------

@@ -225,8 +225,10 @@ def forget(name: str) -> None:
         If it is not known, or stands in the table.
     """
     if name not in _operators or name in _built_in:
+        own = ", ".join(each for each in _operators if each not in _built_in)
         raise ExpressionError(
-            f"{name!r} is not an operator that was defined here; known: {', '.join(_operators)}."
+            f"{name!r} is built in or unknown; only operators that you have defined can be "
+            f"forgotten: {own or 'none so far'}."
         )
     for word in _operators[name].aliases:
         del _aliases[word]

@@ -336,9 +336,7 @@ class _Parser:
             return name
         hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
         own = "An operator of your own is known once closedform.Operator has defined it"
-        message = (
-            f"There is no function {lexeme.text!r}{hint}. Known: {', '.join(FUNCTIONS)}. {own}"
-        )
+        message = f"There is no function {lexeme.text!r}{hint} Known: {', '.join(FUNCTIONS)}. {own}"
         raise UnknownFunctionError(
             str(self._fault(lexeme, message)), name=lexeme.text, position=lexeme.position
         )
@@ -354,12 +352,12 @@ class _Parser:
             )
         hint = _suggest(lexeme.text, list(self.columns))
         known = ", ".join(self.columns) or "none"
-        raise self._fault(lexeme, f"There is no input named {lexeme.text!r}{hint}. Inputs: {known}")
+        raise self._fault(lexeme, f"There is no input named {lexeme.text!r}{hint} Inputs: {known}")
 
 
 def _suggest(word: str, known: list[str]) -> str:
     close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _error(text: str, position: int, message: str) -> ExpressionError:

@@ -10,7 +10,7 @@ _ONE = constant(1)
 
 
 def signed_terms(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """The terms of the outermost sum with their signs; the tree itself if it is no sum.
+    """The terms of the outermost sum with their signs; the tree itself if it is not a sum.
 
     Examples
     --------

@@ -9,8 +9,8 @@ All of them work on one block of points: arrays with a row for each node (``valu
 or input and a column for each of BLOCK points, of which the first ``n`` count.
 
 They are called by their address. A compiled function that calls another takes a copy of it and
-optimises that again; with six callers of four long sweeps this was two thirds of the time that the
-first search on a machine took.
+optimises that again; with six callers of four long sweeps, that would be most of the compilation
+before the first search.
 """
 
 import math

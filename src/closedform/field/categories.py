@@ -44,8 +44,8 @@ def category_findings(points: FloatArray, names: Sequence[str]) -> tuple[Finding
             "one-hot-inputs",
             "warning",
             f"{', '.join(names[column] for column in group)} look like one category: exactly one "
-            f"of them is 1 at each point, so that a gradient in them means nothing. Read one at a "
-            f"time, on the points where it is 1{held}.",
+            f"of them is 1 at each point, so a gradient with respect to them means nothing. Read "
+            f"one at a time, on the points where it is 1{held}.",
             {"names": [names[column] for column in group]},
         )
         for group in found

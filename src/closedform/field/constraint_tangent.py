@@ -47,7 +47,7 @@ def constraint_tangent(
     FieldError
         If there is no constraint, or the constraints leave no direction.
     ExpressionError
-        If a text is no constraint on these inputs.
+        If a text is not a constraint on these inputs.
 
     Examples
     --------

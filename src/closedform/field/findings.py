@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from closedform.field.angles import misalignment_of
 from closedform.field.tolerances import (
     DEAD_SHARE,
     DUPLICATE_SHARE,
@@ -327,8 +328,8 @@ def _many_inputs(quality: "Quality") -> Finding | None:
     )
     if 0 < len(main) <= TOO_MANY_INPUTS:
         message += (
-            f"The neuron depends on {len(main)} of them, but for {NOISE_DEGREES:g} degrees: "
-            f"{_listed(main)}. Read these alone (wrt=[...], or their columns)."
+            f"Within {NOISE_DEGREES:g} degrees, the neuron depends on only {len(main)} of them: "
+            f"{_listed(main)}. Read these alone (wrt=[...], or pass only their columns)."
         )
     else:
         message += (
@@ -343,7 +344,7 @@ def _main_inputs(quality: "Quality") -> tuple[str, ...]:
     shares = np.array(quality.input_shares)
     order = np.argsort(-shares, kind="stable")
     rest = shares.sum() - np.cumsum(shares[order])
-    allowed = np.sin(np.radians(NOISE_DEGREES)) ** 2
+    allowed = misalignment_of(NOISE_DEGREES)
     count = 1 + int(np.argmax(rest <= allowed)) if shares.any() else 0
     return tuple(quality.names[column] for column in np.sort(order[:count]))
 

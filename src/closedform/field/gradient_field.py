@@ -343,8 +343,8 @@ class GradientField:
         return self.tangent.coordinates(gradients, self.scale)
 
     def subset(self, indices: ArrayLike) -> "GradientField":
-        """The field at some of its points, by index or by a boolean mask; scale, rank and quality
-        stay those of the whole.
+        """The field at some of its points, given by indices or by a boolean mask. Scale, rank and
+        quality stay those of the whole field.
         """
         chosen = np.asarray(indices)
         return GradientField(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.field.angles import misalignment_of
 from closedform.field.categories import category_findings
 from closedform.field.findings import Finding, find
 from closedform.field.neighborhoods import count_distinct, looked_at
@@ -57,7 +58,7 @@ class Quality:
         Points that occur before.
     noise_degrees, noise_resolution_degrees : float or None
         Estimated noise of the directions, and the least that can be told at these points; None if
-        there are too few points.
+        there are too few points, or too many inputs.
     findings : tuple of Finding
         What deserves attention.
     """
@@ -95,7 +96,7 @@ class Quality:
         degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
         if degrees is None or (resolution is not None and degrees < resolution):
             return 0.0
-        return float(np.sin(np.radians(degrees)) ** 2)
+        return misalignment_of(degrees)
 
     def finding(self, code: str) -> Finding | None:
         """The finding of this code, or None."""

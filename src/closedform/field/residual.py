@@ -18,8 +18,8 @@ from closedform.field.tolerances import RESIDUAL_VANISHES
 
 
 def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
-    """What a field holds beside concepts that are known: the residual of each after the other, with
-    its own noise.
+    """What a field holds apart from known concepts: the residual of each after the other, with its
+    own noise.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     """
     if field.rank < 2:
         raise ShapeError(
-            f"The field has rank {field.rank}; nothing is left when a concept is taken out of it."
+            f"The field has rank {field.rank}, so nothing is left when a concept is taken out of "
+            "it. Pass fewer concepts, or a field of more latents."
         )
     with np.errstate(all="ignore"):
         found = field.project(gradients)

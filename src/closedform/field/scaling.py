@@ -32,7 +32,7 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     Raises
     ------
     ShapeError
-        If the points are no such array.
+        If the points are not such an array.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def check_tangent(tangent: object) -> None:
         With the nearest kind.
     """
     if not isinstance(tangent, TangentSpace) and tangent not in KINDS:
-        hint = suggestion(str(tangent), KINDS) or ";"
+        hint = suggestion(str(tangent), KINDS) or "."
         raise FieldError(
             f"There is no tangent {tangent!r}{hint} Use {', '.join(map(repr, KINDS))}, or a "
             f"TangentSpace."
@@ -138,8 +138,8 @@ def choose_tangent(
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the exact affine constraints that the data satisfies, beside those that are
-        stated. If none are stated it warns when the data seems to lie on a curved surface.
+        ``auto`` uses the exact affine constraints that the data satisfies, in addition to those
+        that are stated. If none are stated it warns when the data seems to lie on a curved surface.
         ``constraints`` uses the stated ones alone.
     constraints : sequence of str, Expression or callable
         Functions that are constant on the data; see `constraint_tangent`.

@@ -10,7 +10,8 @@ told.
 LARGEST = 1e50
 """Inputs, scales, latents and weights beyond this are refused, and scales and weights below its
 inverse too. Products of six of them would overflow or vanish, and then formulas and their gradients
-cannot be computed: at 1e99 a wrong formula was verified, because what refuted it had vanished."""
+cannot be computed: far beyond it a wrong formula can be verified, because what would refute it
+vanishes."""
 
 SINGLE_PRECISION = 1e-6
 """What single precision, in which networks compute, leaves of an exact 0: relative singular values

@@ -39,8 +39,7 @@ def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
     """
     if name not in _ABILITIES:
         raise AbilityError(
-            f"{name!r} needs a module that is not imported; import closedform.report or "
-            "closedform.reading, or get the answer from closedform.interpret or "
-            "closedform.load_interpretation."
+            f"answer.{name} needs a module that is not imported yet; run: import "
+            "closedform.reading, closedform.replacing, closedform.report."
         )
     return _ABILITIES[name](*arguments, **keywords)

@@ -31,7 +31,7 @@ def next_steps(answer: "Interpretation") -> tuple[str, ...]:
 def _surer(answer: "Interpretation") -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
     if answer.provenance.status == "time":
-        yield "The time ran out; answer.extend(60) goes on."
+        yield "The search ran out of time; answer.extend(60) continues it."
     if answer.fit is not None and answer.fit.kind in ("network", "lack"):
         yield (
             f"The directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
@@ -39,8 +39,8 @@ def _surer(answer: "Interpretation") -> Iterator[str]:
         )
     if answer.alternatives:
         yield (
-            "Points from a wider range of the inputs tell the alternatives apart; "
-            "closedform.verify(formula, field) judges the one that you expect."
+            "Points from a wider range of inputs may tell the alternatives apart; "
+            "closedform.verify(formula, field) judges the one you expect."
         )
 
 

@@ -1,6 +1,6 @@
 """Interpretation: the concept that was read from a network, with the evidence for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from closedform.interpretation.several import (
     agreement,
 )
 from closedform.interpretation.verdict import Verdict
+from closedform.keywords import checked_keywords
 from closedform.searching.decomposition import Decomposition
 from closedform.shown import shown
 from closedform.units.sentences import unit_of, units_sentences
@@ -315,7 +316,18 @@ class Interpretation:
         """The fitted constants with their intervals."""
         return perform("plot_coefficients", self, ax=ax)
 
-    def replace_in(self, model: Any, inputs: Any = None, **options: Any) -> Any:
+    @checked_keywords
+    def replace_in(
+        self,
+        model: Any,
+        inputs: Any = None,
+        *,
+        neuron: Any = None,
+        targets: Any = None,
+        phi: str = "auto",
+        trainable: str = "fitted",
+        points_of: Callable[..., Any] | None = None,
+    ) -> Any:
         """A copy of the network with phi(formula) in place of the neurons that were read.
 
         Parameters
@@ -363,7 +375,8 @@ class Interpretation:
         >>> copy.cost.latent_r2 > 0.9999
         True
         """
-        return perform("replace_in", self, model, inputs, **options)
+        options = {"neuron": neuron, "targets": targets, "phi": phi, "trainable": trainable}
+        return perform("replace_in", self, model, inputs, points_of=points_of, **options)
 
     def _repr_html_(self) -> str:
         return perform("notebook", self)
@@ -413,7 +426,7 @@ class Interpretation:
         return ()
 
     def _hypothesis_lines(self) -> list[str]:
-        """The user's own formula beside the answer, fit against fit."""
+        """The user's own formula compared with the answer."""
         guess = self.hypothesis
         if guess is None:
             return []

@@ -95,8 +95,8 @@ class Rival:
     misalignment : float
         On points that it was not fitted to.
     difference : float
-        Logarithm of its misalignment over the concept's, with what its description costs more:
-        below 0 it is preferred.
+        Logarithm of the ratio of its misalignment to the concept's, plus the price of its longer
+        description; below 0 it is preferred.
     where : tuple of (str, float)
         Inputs at which the two formulas point most differently, up to half the data's range beyond
         it.
@@ -158,7 +158,9 @@ class Misfit:
             "exact": "exact to rounding",
             "noise": f"within the noise of about {self.degrees:.2g} degrees",
             "network": f"within the network's own error of about {self.degrees:.2g} degrees",
-            "lack": f"off by about {self.degrees:.2g} degrees in a way that neighbours share",
+            "lack": (
+                f"off by about {self.degrees:.2g} degrees, and neighbouring points share the error"
+            ),
         }[self.kind]
 
 
@@ -175,8 +177,8 @@ class ConstantEstimate:
     error : float
         Standard error of that, with a network's bias in it.
     is_plain : bool
-        Whether it is a number that people write, which belongs to the form: it was not rounded to
-        the digits that the error allows, and has the error nevertheless.
+        Whether it is a plain number such as 2 or 3/4, which belongs to the form. It is not rounded
+        to the digits that the error allows, but has an error all the same.
     """
 
     value: float

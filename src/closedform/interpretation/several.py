@@ -20,12 +20,12 @@ class SeedAgreement:
     agree : int
         Those that lead to the answer's formula, as the same concept.
     formulas : tuple of str
-        What each of them lead to; empty where it found nothing.
+        What each of them leads to; empty where it found nothing.
 
     Examples
     --------
     >>> print(SeedAgreement(5, 4, ()))
-    4 of 5 seeds lead to this.
+    4 of 5 seeds lead to this answer.
     """
 
     count: int
@@ -38,7 +38,7 @@ class SeedAgreement:
         return self.agree / self.count
 
     def __str__(self) -> str:
-        return f"{self.agree} of {self.count} seeds lead to this."
+        return f"{self.agree} of {self.count} seeds lead to this answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,11 @@ def agreement(readings: Sequence[NetworkReading]) -> str:
     ]
     total = len(readings)
     if all(count == total for count in counts):
-        what = "this formula" if len(counts) == 1 else f"these {len(counts)} formulas"
-        return f"All {total} networks agree on {what}: each verifies it with constants of its own."
+        what, them = "this formula", "it"
+        if len(counts) > 1:
+            what, them = f"these {len(counts)} formulas", "them"
+        said = f"each verifies {them} with constants of its own"
+        return f"All {total} networks agree on {what}: {said}."
     parts = [f"formula {place + 1}: {count} of {total}" for place, count in enumerate(counts)]
     said = parts[0].split(": ")[1] if len(parts) == 1 else "; ".join(parts)
     return f"The networks do not all verify what was read together: {said} do."

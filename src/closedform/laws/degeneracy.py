@@ -43,9 +43,9 @@ class Degeneracy:
     def sentence(self) -> str:
         """What it means, and what to do."""
         return (
-            f"These data hardly vary in {self.concept} ({100 * self.share:.1g}% of what it could): "
-            f"they cannot tell a law from what holds at this value only. Vary the initial "
-            f"conditions so that it takes other values."
+            f"{self.concept} hardly varies in these data ({100 * self.share:.1g}% of what it "
+            f"could), so they cannot tell a law from something that holds only at this value. "
+            f"Choose initial conditions that give it other values."
         )
 
 

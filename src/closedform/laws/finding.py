@@ -158,8 +158,8 @@ def _ready(
     passed = [name for name, value in kinds.items() if value is not None]
     if len(passed) != 1:
         raise KeywordError(
-            f"{' and '.join(passed) or 'Nothing'} was passed; pass one of flow (with points), "
-            f"trajectories, pairs, and simulator (with points)."
+            "Pass exactly one of flow (with points), trajectories, pairs or simulator (with "
+            f"points); got {' and '.join(passed) or 'none of them'}."
         )
     if trajectories is not None:
         return evidence_of_trajectories(trajectories, times, given)
@@ -296,12 +296,12 @@ def _said(status: str, one: LawCandidate) -> str:
         if one.is_exact:
             return "Conserved: along held-out motions it changes by rounding only."
         return (
-            f"Conserved, up to a systematic change of {100 * one.change.systematic:.2g}% of what "
-            f"it varies by."
+            f"Conserved, up to a systematic change of {100 * one.change.systematic:.2g}% of its "
+            f"overall variation."
         )
     if status == "none":
         return "Not conserved here."
     return (
         f"Nearly conserved, or not decided by these data: along held-out motions it changes by "
-        f"{100 * one.change.total:.2g}% of what it varies by."
+        f"{100 * one.change.total:.2g}% of its overall variation."
     )

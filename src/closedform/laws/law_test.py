@@ -107,8 +107,8 @@ class KeptAlongOrbits:
         """The outcome, which was measured before."""
         fine = self.change <= self.allowed and not self.degenerate
         text = (
-            f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of what "
-            f"it varies by, and {100 * self.allowed:g}% is allowed; noise adds "
+            f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "
+            f"overall variation (at most {100 * self.allowed:g}% is allowed); noise adds "
             f"{100 * self.noise:.2g}%."
         )
         if self.outcome is not None:

@@ -221,8 +221,8 @@ def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
     elif isinstance(batch, tuple | list):
         if len(batch) > 1:
             notes = (
-                f"The data set yields {len(batch)} things; the first is the input. Use "
-                f"prepare= to choose otherwise.",
+                f"The data set yields tuples of {len(batch)}; the first entry was taken as the "
+                f"input. Use prepare= to choose another.",
             )
         batch = next(iter(batch))
     if isinstance(batch, Mapping):

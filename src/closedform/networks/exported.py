@@ -60,8 +60,11 @@ def _opened(file: Path, source: Any) -> Any:
         with _torch_warnings_ignored():
             return torch.export.load(source)
     except Exception as error:  # torch raises many kinds for a file that it cannot read
-        message = f"{file.name} cannot be opened by torch {torch.__version__}: {error}"
-        raise ModelFileError(message) from error
+        reason = str(error).rstrip(" .") or type(error).__name__
+        raise ModelFileError(
+            f"{file.name} cannot be opened by torch {torch.__version__}: {reason}. Export it again "
+            "with this version of torch, or install the version that wrote it."
+        ) from error
 
 
 def _unflattened(program: Any) -> Any:

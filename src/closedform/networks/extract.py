@@ -19,7 +19,7 @@ from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
-from closedform.networks.tolerances import MAX_POINTS
+from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
 from closedform.randomness import as_generator
 from closedform.units.units import Units, UnitsLike, as_units
 
@@ -55,7 +55,7 @@ def extract_field(
         ``"layer.path:index"``, a tuple for positions or a direction in a layer, a function, or a
         list for several latents; see `closedform.networks.neuron.parse_neuron`.
     names : sequence of str, optional
-        The inputs; default: those that the data carry.
+        The inputs; by default the names that the data carry, else x0, x1 and so on.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace
         The data's tangent space.
     constraints : sequence of str, Expression or callable
@@ -106,7 +106,7 @@ def extract_field(
     # What is wrong with units is told now, not after minutes.
     known_units = as_units(units, None if "wrt" in options else names)
     make_options(options)  # a misspelt one is the caller's mistake, not the network's
-    every, names = names, _use_names(names, options)
+    every, names = names, _use_names(names, inputs, options)
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
@@ -126,7 +126,9 @@ def extract_field(
     return smoothed.with_units(known_units)
 
 
-def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence[str] | None:
+def _use_names(
+    names: Sequence[str] | None, inputs: Any, options: OptionKeywords
+) -> Sequence[str] | None:
     """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses,
     and ``wrt`` may use them.
     """
@@ -135,7 +137,10 @@ def _use_names(names: Sequence[str] | None, options: OptionKeywords) -> Sequence
         return names
     labels = list(names)
     words = [wrt] if isinstance(wrt, str) else wrt
-    if isinstance(words, list) and words and all(word in labels for word in words):
+    # An array carries no names of its own, so that these words can mean nothing else.
+    is_array = hasattr(inputs, "shape") and not hasattr(inputs, "columns")
+    are_words = isinstance(words, list) and words and all(isinstance(word, str) for word in words)
+    if are_words and (is_array or all(word in labels for word in words)):
         columns = chosen_columns(words, labels, len(labels))
         assert columns is not None
         options["wrt"] = columns if columns != [0] else slice(0, 1)
@@ -160,7 +165,8 @@ def _without_held(
 
 
 def check_amounts(max_points: int | None, smoothing: float) -> None:
-    """Make sure that points are left, and that a ball to smooth over has a size.
+    """Make sure that points are left, and that a ball to smooth over is of a size that is known
+    to help.
 
     Raises
     ------
@@ -169,9 +175,10 @@ def check_amounts(max_points: int | None, smoothing: float) -> None:
     """
     if max_points is not None and max_points < 1:
         raise ExtractionError(f"max_points is {max_points}; take at least one, or None for all.")
-    if not (math.isfinite(smoothing) and smoothing >= 0):
+    if not (math.isfinite(smoothing) and 0 <= smoothing <= MAX_RADIUS):
         raise ExtractionError(
-            f"smoothing is {smoothing}; pass a share of the inputs' spread, such as 0.05, or 0."
+            f"smoothing is {smoothing}; pass a share of the inputs' spread from 0 (no smoothing) "
+            f"to {MAX_RADIUS:g}."
         )
 
 
@@ -184,6 +191,7 @@ def _telling(inputs: Any) -> Iterator[None]:
         raise
     except Exception as error:  # a network of the user's may raise anything
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        said = said if said.endswith((".", "!", "?")) else f"{said}."
         kind = (
             f"of shape {tuple(inputs.shape)}"
             if hasattr(inputs, "shape")

@@ -100,8 +100,8 @@ class FunctionSource:
         ] = None
         if share > ROUGH:
             self._notes[
-                f"The function is rough at the scale of the step; try a step= larger than "
-                f"{self._step:.1g}."
+                f"The function is not smooth at the scale of the step; try step= with a value "
+                f"above {self._step:.1g}."
             ] = None
 
     def _differentiate(

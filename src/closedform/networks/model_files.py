@@ -297,7 +297,11 @@ def _unpickled(file: Path) -> LoadedModel:
     try:
         model = torch.load(file, map_location="cpu", weights_only=False)
     except Exception as error:  # unpickling may raise anything
-        raise ModelFileError(f"{file.name} cannot be unpickled: {error}") from error
+        reason = str(error).rstrip(" .") or type(error).__name__
+        raise ModelFileError(
+            f"{file.name} cannot be unpickled: {reason}. The classes that it holds must be "
+            "importable here; or save model.state_dict() and pass builder=."
+        ) from error
     if not isinstance(model, torch.nn.Module):
         raise ModelFileError(
             f"{file.name} holds a {type(model).__name__}, not a network; give a builder for "

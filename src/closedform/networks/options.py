@@ -75,15 +75,17 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.batch_size < 1:
-            raise ValueError(f"A batch needs at least one point; got batch_size={self.batch_size}.")
+            raise KeywordError(
+                f"A batch needs at least one point; got batch_size={self.batch_size}."
+            )
         for name, known in (
             ("precision", ("auto", "double", "native")),
             ("kind", ("auto", "torch", "jax", "function")),
         ):
             value = getattr(self, name)
             if value not in known:
-                hint = suggestion(str(value), known) or ""
-                raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}{hint}")
+                hint = suggestion(str(value), known) or "."
+                raise KeywordError(f"{name}={value!r} is not one of {', '.join(known)}{hint}")
 
 
 def make_options(keywords: Mapping[str, Any]) -> Options:
@@ -103,6 +105,7 @@ def make_options(keywords: Mapping[str, Any]) -> Options:
     for name in keywords:
         if name not in known:
             raise KeywordError(
-                f"There is no option {name!r}{suggestion(name, known)} Options: {', '.join(known)}."
+                f"There is no option {name!r}{suggestion(name, known) or '.'} "
+                f"Options: {', '.join(known)}."
             )
     return Options(**keywords)

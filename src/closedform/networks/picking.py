@@ -35,7 +35,7 @@ def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
         first, note = entry_of(Neuron(layer=neuron.layer), output[0])
         place = _place(neuron)
         count = (
-            f"{place!r} returns {len(output)} things; the first was taken ('{place}[1]' would be "
+            f"{place!r} returns {len(output)} values; the first was taken ('{place}[1]' would be "
             f"the second)."
         )
         return first, note or (count if len(output) > 1 else None)

@@ -106,7 +106,7 @@ class SquashingWatch(TorchFunctionMode):
         self._memory: dict[int, tuple[Any, int, TorchPreactivation]] = {}
 
     def before(self, value: Any) -> TorchPreactivation | None:
-        """What stands before a value, or None where it is no output of a squashing function."""
+        """What stands before a value; None where it is not the output of a squashing function."""
         entry = self._memory.get(id(value))
         if entry is None or entry[0] is not value or value._version != entry[1]:
             return None

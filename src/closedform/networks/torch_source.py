@@ -184,7 +184,7 @@ class TorchSource:
         if draws.any():
             self._note(
                 "The network draws random numbers even in evaluation mode; each gradient is that "
-                "of one seeded draw. Choose a neuron in front of the random step if you can."
+                "of one seeded draw. Choose a neuron before the random step if you can."
             )
             return run
         if count < 3:

@@ -139,9 +139,9 @@ def _points_first(
     axes = [axis for axis, length in enumerate(array.shape) if length == count]
     if len(axes) != 1:
         raise NeuronError(
-            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and no axis "
-            "counts the points. Use a function of the layer's output that returns one value per "
-            "point, or batched=False for a network of one point.",
+            f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and it is "
+            "not clear which axis counts the points. Use a function of the layer's output that "
+            "returns one value per point, or batched=False for a network of one point.",
             neuron=str(neuron),
         )
     note(

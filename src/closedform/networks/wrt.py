@@ -63,7 +63,7 @@ def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
         if not _is_real(part):
             raise ExtractionError(
                 f"Input {key!r} holds {part.dtype}, which has no gradient. Pass real "
-                f"numbers, or choose another input with wrt="
+                f"numbers, or choose another input with wrt=."
             )
         try:
             shape = (
@@ -195,7 +195,9 @@ def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
     key, index = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
     if not isinstance(key, int | str) or key not in rows.parts:
         raise ExtractionError(
-            f"wrt={choice!r}: there is no input {key!r}; inputs: {list(rows.parts)}."
+            f"wrt={choice!r}: there is no input {key!r}; the inputs are "
+            f"{', '.join(map(repr, rows.parts))}. To choose columns of an array by name, pass the "
+            "names of all of them as names=."
         )
     if index is None:
         return key, None

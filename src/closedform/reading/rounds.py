@@ -13,8 +13,8 @@ from closedform.searching.budget import Budget
 from closedform.units.legality import Legality
 
 FIRST_ROUND = 10.0
-"""Seconds of the first round: as many as each case had when it was measured how often `verified` is
-right.
+"""Seconds of the first round: the budget at which the reliability of `verified` is measured
+(docs/verdict.md).
 """
 
 

@@ -20,7 +20,7 @@ def check_seeds(seeds: int) -> None:
         With what to pass.
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise KeywordError(f"seeds is {seeds!r:.60}; pass how many are to be tried, 1 or more.")
+        raise KeywordError(f"seeds is {seeds!r:.60}; pass the number of seeds to try, 1 or more.")
 
 
 def read_with_seeds(

@@ -32,7 +32,7 @@ class Settings:
     space : SearchSpace
     rule : Rule
     checks : sequence of Check
-        Beside the built-in ones.
+        In addition to the built-in ones.
     thresholds : Thresholds
     progress : Progress
     """

@@ -64,8 +64,8 @@ def interpret_fields(
     Parameters
     ----------
     fields : sequence of GradientField
-        Of the same inputs. At points that all share the directions are averaged, which lowers noise
-        and bias.
+        Of the same inputs. At points that all of them share, directions are averaged, which lowers
+        noise and bias.
     network_names : sequence of str, optional
         For tables; 'network 1' and so on by default.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
@@ -101,7 +101,7 @@ def interpret_fields(
         else list(network_names)
     )
     if not fields:
-        raise ShapeError("There is no field; pass at least one.")
+        raise ShapeError("The list of fields is empty; pass at least one field.")
     if len(labels) != len(fields):
         raise ShapeError(
             f"There are {len(labels)} names for {len(fields)} networks; pass one for each."
@@ -134,8 +134,8 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     Parameters
     ----------
     fields : sequence of GradientField
-        Of the same inputs, and of one rank; those of another rank than most count with their rank
-        cut or left out.
+        Of the same inputs. The common rank is the median; fields of higher rank are cut to it, and
+        fields of lower rank are left out.
 
     Returns
     -------
@@ -170,8 +170,8 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     if len({field.tangent.rank for field in fields}) != 1:
         ranks = [field.tangent.rank for field in fields]
         raise ShapeError(
-            f"The data's tangent spaces have ranks {ranks}; pass the same kind of inputs and "
-            f"one tangent for all."
+            f"The data's tangent spaces have ranks {ranks}; extract all fields from inputs of the "
+            f"same kind and with the same tangent=."
         )
     rank = int(np.median([field.rank for field in fields]))
     usable = [field for field in fields if field.rank >= rank]

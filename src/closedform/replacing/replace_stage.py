@@ -12,7 +12,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.keywords import checked_keywords, suggestion
+from closedform.keywords import suggestion
 from closedform.networks.neuron import Neuron, parse_neurons
 from closedform.networks.open_formula import Composition, OpenFormula, TrainablePhi
 from closedform.replacing.cost import Cost, measure_cost
@@ -25,7 +25,6 @@ UNSQUASHED = "without saturation"
 
 
 @ability("replace_in")
-@checked_keywords
 def replace_in(
     answer: Interpretation,
     model: Any,
@@ -144,7 +143,7 @@ def _neurons(answer: Interpretation, given: Any) -> tuple[Neuron, ...]:
 def _known(keyword: str, word: str, known: Sequence[str]) -> None:
     if word not in known:
         raise ReplacementError(
-            f"{keyword}={word!r} is not one of {', '.join(known)}{suggestion(word, known)}"
+            f"{keyword}={word!r} is not one of {', '.join(known)}{suggestion(word, known) or '.'}"
         )
 
 

@@ -86,7 +86,10 @@ def front_axis(interpretation: Interpretation) -> LogAxis:
     for name in ("chosen", "steepest_drop"):
         place = getattr(interpretation, name)
         if place is not None and not 0 <= place < len(front):
-            raise ReportError(f"The answer's {name} is {place}, and its front has {len(front)}.")
+            raise ReportError(
+                f"The answer's {name} is {place}, but its front has only {len(front)} formulas; "
+                "load or read the answer again."
+            )
     return LogAxis.around(values)
 
 

@@ -59,16 +59,18 @@ def hypothesis_sentence(result: HypothesisResult) -> str:
     verb = "differs from this formula"
     if result.status != "different":
         verb = f"is the same as this formula ({result.status})"
-    return f"The concept {verb}. Its own misalignment is {result.misalignment:.2g}. {result.reason}"
+    own = f"This formula's misalignment is {result.misalignment:.2g}."
+    return f"The concept {verb}. {own} {result.reason}"
 
 
 def _alignment_rows(alignment: Alignment) -> list[Row]:
     value, low, high = alignment.misalignment, alignment.low, alignment.high
     meaning = (
-        "Mean squared sine of the angle between the concept's gradient and the network's on "
-        "held-out points, with a 95% interval from drawing regions of the data again; 0 is perfect."
+        "Mean squared sine of the angle between the concept's gradient and the network's on the "
+        "points that judge it, with a 95% bootstrap interval over regions of the data; 0 is "
+        "perfect."
     )
-    worst = "The same without the worst 5% of the points: a network is bad somewhere."
+    worst = "The same without the worst 5% of the points: every network is poor somewhere."
     angles = " / ".join(f"{angle:.2g}°" for angle in alignment.angles)
     rows = [
         ("Misalignment", f"{value:.2g} ({low:.2g} to {high:.2g})", meaning),
@@ -109,7 +111,7 @@ def _need_row(need: InputNeed) -> Row:
 
 def _joint_rows(joint: JointEvidence) -> list[Row]:
     spectrum = ", ".join(f"{value:.2g}" for value in joint.spectrum)
-    rank = "Independent things that the latents know, from the spectrum of their Jacobians."
+    rank = "How many independent quantities the latents hold, from the spectrum of their Jacobians."
     outside = "Share of the concepts' directions outside those of the latents."
     missing = "Share of the latents' directions that no concept explains."
     rows = [

@@ -28,7 +28,7 @@ def fragment(interpretation: Interpretation) -> str:
             *(concepts or [_concept(interpretation)]),
             _line(_safe(interpretation.agreement)),
             *(_network(reading) for reading in interpretation.networks),
-            _checks(verdict, "Reasons for all together" if parts else "Reasons"),
+            _checks(verdict, "Reasons for the joint verdict" if parts else "Reasons"),
             _hypothesis(interpretation),
             _structure(interpretation),
             *(_line(f"Try next: {_safe(step)}") for step in interpretation.next_steps),

@@ -89,7 +89,7 @@ def plot_front(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "
 
 @ability("plot_phi")
 def plot_phi(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """The network's latent against the concept at held-out points, with the fitted phi.
+    """The network's latent against the concept, with the fitted phi.
 
     Raises
     ------
@@ -100,10 +100,12 @@ def plot_phi(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Ax
     """
     data = scatter(_entry(interpretation, "phi").phi, limit=1500)
     if data is None:
-        raise ReportError("There are no finite values to draw; use a field with latent values.")
+        raise ReportError(
+            "There are no finite values to draw: read a field that holds the values of its latent."
+        )
     ax = new_axes(ax)
     dots = ax.scatter(data.x, data.y, s=7, color=BLUE, alpha=0.35, linewidths=0)
-    dots.set(label="held-out points", rasterized=len(data.x) > 500)
+    dots.set(label="points", rasterized=len(data.x) > 500)
     ax.plot(*data.curve, color=BLACK, linewidth=1.1, label=r"fitted $\phi$")
     ax.set_xlim(*data.x_range)
     ax.set_ylim(*data.y_range)
@@ -149,11 +151,11 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
     Raises
     ------
     ConceptError
-        If there are not two inputs and one latent.
+        If the search found nothing, or there are not two inputs and one latent.
     ReportError
         If no point has both directions, or there are several concepts.
     """
-    _refuse_several(interpretation, "directions")
+    _entry(interpretation, "directions")
     names = interpretation.names
     if interpretation.directions is None:
         raise ConceptError(
@@ -290,5 +292,5 @@ def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
 
 
 def _literal(text: str) -> str:
-    """Text in which a dollar sign is no mathematics, and nothing is invisible."""
+    """Text in which a dollar sign does not begin mathematics, and nothing is invisible."""
     return shown(text).replace("$", r"\$")

@@ -103,7 +103,7 @@ def phi_svg(phi: Phi | None) -> str | None:
     frame = _Frame(data.x_range, data.y_range)
     shapes = [f'<path class="dots" d="{_dots(frame, data.x, data.y)}"/>']
     shapes.append(f'<path class="curve" d="{_line(frame, *data.curve)}"/>')
-    label = "Latent against concept at held-out points, with the fitted phi"
+    label = "Latent against concept, with the fitted phi"
     return frame.picture(label, "concept", "latent", shapes)
 
 

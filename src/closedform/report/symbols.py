@@ -22,8 +22,8 @@ _DIGITS = 4  # of other numbers
 
 
 def name_mathml(name: str) -> str:
-    """An input's name: ``A12`` and ``x_1`` with a subscript, ``omega`` as the Greek letter, what is
-    no identifier as text.
+    """An input's name: ``A12`` and ``x_1`` with a subscript, ``omega`` as the Greek letter,
+    anything else as text.
 
     Examples
     --------

@@ -50,9 +50,9 @@ def get_engine(engine: "str | Engine", **options: Any) -> Engine:
         )
     # Reading what all packages offer takes longer than some searches.
     if engine not in _OWN and engine not in engine_names():
-        hint = suggestion(engine, engine_names())
+        hint = suggestion(engine, engine_names()) or "."
         raise EngineError(
-            f"There is no engine named {engine!r}{hint}. Known: {', '.join(engine_names())}."
+            f"There is no engine named {engine!r}{hint} Known: {', '.join(engine_names())}."
         )
     try:
         return _factory(engine)(**options)

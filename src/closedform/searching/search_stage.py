@@ -112,7 +112,7 @@ def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) ->
         or (len(rows) and not 0 <= rows.min() <= rows.max() < field.n_points)
     ):
         raise ShapeError(
-            f"points must be indices of the field's {field.n_points} points, each an integer "
-            f"from 0 on."
+            f"points must be a list of integers from 0 to {field.n_points - 1}, indices of the "
+            f"field's points; got {rows.dtype} of shape {rows.shape}."
         )
     return np.unique(rows)

@@ -92,7 +92,7 @@ class SearchSpace:
         for name in named:
             if name not in OPERATORS:
                 raise SpaceError(
-                    f"There is no operator named {name!r}{suggestion(name, list(OPERATORS))}."
+                    f"There is no operator named {name!r}{suggestion(name, list(OPERATORS)) or '.'}"
                 )
         if not self.operators:
             raise SpaceError("A search space needs at least one operator.")

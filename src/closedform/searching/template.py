@@ -117,7 +117,7 @@ def read_template(text: str) -> Template:
     Raises
     ------
     SpaceError
-        If the text is no such form.
+        If the text is not such a form.
     """
     if not isinstance(text, str):
         raise SpaceError(f"A template is text such as 'f(x) + g(v)'; got {type(text).__name__}.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from closedform.field.angles import misalignment_of
 from closedform.selection.contenders import Contender
 from closedform.selection.rules import ByFactor, Scene
 from closedform.selection.tolerances import MATERIAL_DEGREES
@@ -31,7 +32,7 @@ class Material(ByFactor):
     @property
     def floor(self) -> float:
         """The misalignment of that angle."""
-        return float(np.sin(np.radians(self.degrees)) ** 2)
+        return misalignment_of(self.degrees)
 
     def prospects(
         self, contenders: Sequence[Contender], misalignments: Sequence[float]

@@ -18,6 +18,8 @@ from closedform.arrays import FloatArray
 from closedform.errors import ChoiceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.linear_formulas import is_bent
+from closedform.field.angles import misalignment_of
 from closedform.keywords import suggestion
 from closedform.searching.products import powers_spelled
 from closedform.selection.contenders import Contender, Order
@@ -30,6 +32,8 @@ from closedform.selection.tolerances import (
     CONFIDENCE,
     CONSTANT_FACTOR,
     FACTOR,
+    LINEAR_DEGREES,
+    LINEAR_NATS,
     MOST_ERRORS,
     N_RESAMPLES,
     NATS_PER_UNIT,
@@ -126,7 +130,11 @@ class Scene:
     def length(self, i: int, j: int) -> float:
         """The log ratio that pays for the longer description of j; noise pays nothing."""
         share = 0.0 if self.systematic is None else float(self.systematic[j])
-        longer = self.contenders[j].complexity - self.contenders[i].complexity
+        first, second = self.contenders[i], self.contenders[j]
+        longer = second.complexity - first.complexity
+        is_enough = self.scores.means()[i] <= misalignment_of(LINEAR_DEGREES)
+        if is_enough and is_bent(first.expression.tree, second.expression.tree):
+            return share * LINEAR_NATS * longer
         return share * min(NATS_PER_UNIT * longer, float(np.log(BIAS_FACTOR)))
 
 
@@ -221,14 +229,14 @@ class ByFactor(Rule):
         # Rounded down: what is not enough must not look as if it were.
         reached = floor(100 * FACTOR**share) / 100
         nearest = (
-            f"the best of them by {reached:g} times for each added term or constant, "
-            f"and {FACTOR:g} times are needed"
+            f"the best of them gains a factor of {reached:g} for each added term or constant, "
+            f"and {FACTOR:g} is needed"
             if share
-            else "none of them significantly"
+            else "none of them is significantly better"
         )
         return (
-            f"It is the simplest that no more complex candidate of {others} beats clearly: "
-            f"{nearest}."
+            f"It is the simplest candidate that none of the {others} more complex ones clearly "
+            f"beats: {nearest}."
         )
 
 
@@ -249,8 +257,8 @@ class ByPrior(ByFactor):
 
     def _reason(self, share: float, others: int) -> str:
         return (
-            f"No candidate of {others} that the prior finds less likely is better by as much as "
-            f"the prior asks for."
+            f"None of the {others} candidates that the prior finds less likely is better by as "
+            f"much as the prior asks for."
         )
 
 
@@ -331,7 +339,7 @@ def as_rule(rule: RuleLike) -> Rule:
         return ByPrior(prior=rule, name=getattr(rule, "name", type(rule).__name__))
     hint = suggestion(rule, _RULES) if isinstance(rule, str) else ""
     raise ChoiceError(
-        f"There is no rule {rule!r:.60}{hint or ';'} Use {', '.join(map(repr, _RULES))}, a "
+        f"There is no rule {rule!r:.60}{hint or '.'} Use {', '.join(map(repr, _RULES))}, a "
         f"complexity, or an object with "
         "penalty(formula)."
     )

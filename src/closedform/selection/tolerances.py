@@ -31,6 +31,13 @@ CLEAR_STEP, STEPS_BEYOND = 0.9, 2
 first contender that none beats get canonical forms and variants too, for a variant may turn the
 choice."""
 
+LINEAR_DEGREES, LINEAR_NATS = 0.25, 0.45
+"""A linear formula that fits within this angle gives way to a curved one only if each unit that
+this is longer gains so much, as the logarithm of a factor: as much as true formulas gain from
+chance on. Networks trained on linear targets are linear to 0.05 to 0.2 degrees, and longer formulas
+follow the rest of them at 0.1 to 0.16 for each unit.
+"""
+
 N_RESAMPLES, CONFIDENCE = 400, 0.95
 """Of the bootstrap over regions: its ends of the interval are known to a percent."""
 

@@ -1,5 +1,5 @@
-"""How much is spent on a neuron: the term search for all, evolution where that leaves something to
-explain.
+"""How much is spent on a neuron: the term search first, and a second engine where that leaves
+something to explain.
 """
 
 from dataclasses import dataclass, replace
@@ -45,8 +45,11 @@ class Effort:
 
     def __post_init__(self) -> None:
         if min(self.terms, self.evaluations) < 0 or self.terms + self.evaluations == 0:
-            given = f"{self.terms} for terms and {self.evaluations} for both engines"
-            raise BudgetError(f"A neuron needs a positive number of evaluations; got {given}.")
+            given = f"terms={self.terms} and evaluations={self.evaluations}"
+            raise BudgetError(
+                f"A neuron needs a positive number of evaluations; got {given}. Pass 0 or more for "
+                "each, and more than 0 for one."
+            )
 
 
 def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpretation, str]:

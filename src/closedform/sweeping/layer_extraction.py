@@ -186,7 +186,7 @@ class LayerExtraction:
         return self.block(neurons)
 
     def forget(self, file: str) -> None:
-        """Remove fields that nobody needs any more."""
+        """Remove fields that are no longer needed."""
         self._folder.remove(file)
 
     def _samples(self, neurons: Sequence[str], inputs: SweepInputs) -> Samples:

@@ -26,7 +26,7 @@ def stored_readings(store: ResultStore, index: Index = None) -> list[NeuronReadi
     Raises
     ------
     StorageError
-        If there is no such store, or a field is not in it any more.
+        If there is no such store, or a field is no longer in it.
     """
     store.check_exists()
     found, count = [], 0

@@ -172,8 +172,8 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
     inventory = store.check()
     if not resume and (inventory.sound or inventory.damaged):
         raise StorageError(
-            f"The store {store.path!r} holds {len(inventory.sound)} results; resume, or "
-            f"choose another path for a new one."
+            f"The store {store.path!r} already holds {len(inventory.sound)} results; pass "
+            f"resume=True (--resume) to continue it, or choose another path."
         )
     done = set(inventory.sound)
     if retry_failed:

@@ -112,8 +112,8 @@ def example_interpretation(names: Sequence[str] = ("x", "v")) -> Interpretation:
         chosen=CHOSEN,
         steepest_drop=CHOSEN,
         choice_reason=(
-            "It is the simplest that no more complex candidate of 8 beats clearly: the best of "
-            "them by 1.1 times for each added term or constant, and 2 times are needed."
+            "It is the simplest candidate that none of the 8 more complex ones clearly beats: the "
+            "best of them gains a factor of 1.1 for each added term or constant, and 2 is needed."
         ),
         floor=0.0014,
         alignment=_alignment(best),
@@ -138,7 +138,7 @@ def _verdict(best: FrontEntry) -> Verdict:
     assert best.phi is not None
     passed = {
         "alignment": f"On 600 held-out points the misalignment is at most {best.high:.2g}.",
-        "phi": f"Latent and concept have the rank correlation {best.phi.rank_correlation:.4f}.",
+        "phi": f"The rank correlation of latent and concept is {best.phi.rank_correlation:.4f}.",
         "fit": "The formula is within the network's own error of about 2 degrees.",
         "advantage": "It is 138 times better than anything of half its complexity.",
         "alternatives": "The field tells it from all 64 other formulas.",

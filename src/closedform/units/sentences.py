@@ -44,7 +44,7 @@ def units_sentences(formula: Expression, units: Units) -> tuple[str, ...]:
     carried = carried_constants(formula.tree, units, formula.names)
     if carried is None:
         return (
-            "With pure numbers as constants the formula is impossible: it adds different units",
+            "With pure numbers as constants the formula is impossible: it adds different units.",
         )
     analyst = analyst_of(units, formula.names)
     own = unit_of(formula, units)

@@ -215,8 +215,9 @@ def _of_pint(given: Any, text: str) -> Unit:
     unit = getattr(given, "units", given)
     if make(0.0, unit).to_base_units().magnitude != 0:
         raise UnitsError(
-            f"The unit {text!r} has a zero of its own, so that twice its number is not twice the "
-            f"quantity. Convert the input to kelvin, or pass a difference such as 'delta_degC'."
+            f"The unit {text!r} does not start at zero, so twice the number is not twice the "
+            "quantity. Convert the input to an absolute unit such as kelvin, or pass a unit of "
+            "differences such as 'delta_degC'."
         )
     bases: dict[str, float] = {
         _PINT_BASES.get(str(name), str(name).strip("[]")): float(power)

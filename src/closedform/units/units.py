@@ -81,8 +81,8 @@ class Units:
             if name not in names:
                 hint = suggestion(name, names) or "."
                 raise UnitsError(
-                    f"There is a unit for {name!r}, but no such input{hint} The inputs are "
-                    f"{', '.join(names)}."
+                    f"A unit was given for {name!r}, but there is no such input{hint} The inputs "
+                    f"are {', '.join(names)}."
                 )
 
     @property

@@ -49,7 +49,7 @@ class Case:
     choice : str
         Why the rule chose it; empty for a stated formula.
     makes_rivals : bool
-        Whether rivals are made beside those that are known; not if the user named them.
+        Whether rivals are made in addition to those that are known; not if the user named them.
     """
 
     concept: Expression

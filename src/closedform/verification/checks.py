@@ -13,6 +13,7 @@ import numpy as np
 from closedform.alignment.misalignment import TRIM
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, fitted_powers
+from closedform.expressions.linear_formulas import is_linear, may_be_accident
 from closedform.field.gradient_field import GradientField
 from closedform.field.notes import HELD_VARY
 from closedform.interpretation.digits import formula_text
@@ -22,7 +23,6 @@ from closedform.selection.regions import divide
 from closedform.verification.alignment import measure_alignment
 from closedform.verification.check_evidence import Evidence
 from closedform.verification.description import description_length
-from closedform.verification.linear_formulas import is_linear, may_be_accident
 from closedform.verification.residuals import curved_share
 from closedform.verification.signs import measure_reversals, signs_along
 from closedform.verification.structure_agreement import disagreements
@@ -86,8 +86,8 @@ class Aligned:
 
     name = "alignment"
     asks = (
-        "Do the concept's gradients point as the network's do, on points that the search has not "
-        "seen?"
+        "Do the concept's gradients point the same way as the network's, on points that the search "
+        "has not seen?"
     )
     failure = "its directions deviate"
 
@@ -99,10 +99,9 @@ class Aligned:
             f"On {alignment.n_points} {kind} the misalignment is "
             f"{alignment.misalignment:.2g} (95% interval "
             f"{alignment.low:.2g} to {alignment.high:.2g}, chance {alignment.chance:.2g}). "
-            f"Without the worst 5% of them the "
-            f"upper bound relative to chance is {alignment.trimmed_bound:.2g}, and "
-            f"{lines.verified:g} is allowed; with them "
-            f"{alignment.bound:.2g}, and {lines.approximate:g} is allowed."
+            f"Relative to chance, the upper bound is {alignment.trimmed_bound:.2g} without the "
+            f"worst 5% of them (at most {lines.verified:g} is allowed) and {alignment.bound:.2g} "
+            f"with them (at most {lines.approximate:g})."
         )
         fine = alignment.trimmed_bound <= lines.verified and alignment.bound <= lines.approximate
         return CheckResult.made(fine, text)
@@ -120,23 +119,23 @@ class Monotone:
         phi, least = evidence.phi, evidence.thresholds.rank_correlation
         if phi is None and HELD_VARY in evidence.field.notes:
             return CheckResult.not_made(
-                "Inputs that are held vary from point to point and move the latent too, so phi "
-                "cannot be tested.",
+                "Inputs that are held fixed differ from point to point and change the latent too, "
+                "so it cannot be tested whether phi is monotone.",
                 is_required=False,
             )
         turns = _turns_back(evidence)
         if phi is None and turns is None:
             return CheckResult.not_made(
-                "Without the values of a single latent, and without signs of its gradients that "
-                "count, phi cannot be tested.",
+                "Whether phi is monotone cannot be tested: that needs the values of a single "
+                "latent, or gradients whose signs are known.",
                 is_required=False,
             )
         said = [] if turns is None else [turns.text]
         if phi is not None:
             said.append(
-                f"Latent and concept have the rank correlation {phi.rank_correlation:.4f} "
-                f"({least:g} is needed); a monotone phi "
-                f"explains {100 * phi.r2:.1f}% of the latent's variance."
+                f"The rank correlation of latent and concept is {phi.rank_correlation:.4f} (at "
+                f"least {least:g} in size is needed); a monotone phi explains "
+                f"{100 * phi.r2:.1f}% of the latent's variance."
             )
         follows = phi is None or abs(phi.rank_correlation) >= least
         keeps_sign = turns is None or turns.passed is True
@@ -157,8 +156,8 @@ def _turns_back(evidence: Evidence) -> CheckResult | None:
     if found.share > allowed and passed:
         return None  # they change from point to point: the signs are arbitrary
     text = (
-        f"Up to one sign for all, the concept's gradient points against the network's at "
-        f"{100 * found.share:.2g}% of the points, and with it at the others."
+        f"With one overall sign, the concept's gradient points against the network's at "
+        f"{100 * found.share:.2g}% of the points and along it at the others."
     )
     return CheckResult.made(passed, text)
 
@@ -203,7 +202,10 @@ class Advantage:
         )
         whom = "anything of half its complexity" if simple else "chance"
         own = max(evidence.alignment.misalignment, PERFECT)
-        text = f"It is {rival / own:.3g} times better than {whom}; {needed:g} times are needed."
+        text = (
+            f"It is {rival / own:.3g} times better than {whom}; it must be at least {needed:g} "
+            f"times better."
+        )
         return CheckResult.made(rival >= needed * own, text)
 
 
@@ -234,9 +236,9 @@ class Earned:
         further = max(description_length(tree) - 2 * len(tree.variables), 1.0)
         rate = gain / further
         text = (
-            f"Each unit of its description, beyond naming its inputs, explains {rate:.2g} nats of "
-            f"the directions; {needed:.2g} are needed, for sums that follow any smooth function "
-            f"explain nearly as much."
+            f"Beyond naming its inputs, each unit of its description explains {rate:.2g} nats of "
+            f"the directions; {needed:.2g} are needed, because sums that can follow any smooth "
+            f"function explain nearly as much."
         )
         return CheckResult.made(rate >= needed, text)
 
@@ -305,8 +307,8 @@ class OneOfAKind:
         others = outcome.alternatives
         if not others and not outcome.is_complete and outcome.fit.kind != "exact":
             return CheckResult.not_made(
-                f"The time was over after {outcome.n_compared} other formulas, and the field tells "
-                "it from these; a longer budget compares it with all."
+                f"Time ran out after {outcome.n_compared} other formulas. The field tells it from "
+                "these; a longer budget compares it with the rest."
             )
         if not others:
             return CheckResult.made(
@@ -316,13 +318,13 @@ class OneOfAKind:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         nearest = min(others, key=lambda rival: rival.degrees_on_data)
         place = ", ".join(f"{name} = {value:g}" for name, value in nearest.where)
-        text, named = f"Not told apart: {listed}{more}.", formula_text(nearest.expression)
+        text = f"The field cannot tell it from {listed}{more}."
         if place:
             text += (
                 f" On the data they differ by up to "
-                f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place} "
-                f"{named} would differ by {nearest.degrees:.2g}, and data there "
-                f"would decide."
+                f"{max(rival.degrees_on_data for rival in others):.2g} degrees; at {place}, "
+                f"{formula_text(nearest.expression)} would differ by {nearest.degrees:.2g} "
+                f"degrees, so data there would decide."
             )
         return CheckResult.made(False, text)
 
@@ -332,7 +334,7 @@ class StructureAgrees:
 
     name = "structure"
     asks = "Do inputs that enter the field together enter the formula together?"
-    failure = "inputs enter it otherwise than the field"
+    failure = "inputs enter it in other combinations than they enter the field"
 
     def measure(self, evidence: Evidence) -> CheckResult:
         """Compare partial gradients with those of the combinations that the search saw."""
@@ -375,10 +377,9 @@ class FollowsLatents:
         )
         allowed = evidence.thresholds.verified
         text = (
-            f"Of its directions {whole.trimmed:.2g} lie outside those of all latents "
-            f"together, without the worst 5% of the "
-            f"points; the upper bound relative to chance is {whole.trimmed_bound:.2g}, and "
-            f"{allowed:g} is allowed."
+            f"Without the worst 5% of the points, a share of {whole.trimmed:.2g} of its directions "
+            f"lies outside those of all latents together; the upper bound relative to chance is "
+            f"{whole.trimmed_bound:.2g}, and at most {allowed:g} is allowed."
         )
         return CheckResult.made(whole.trimmed_bound <= allowed, text)
 

@@ -60,7 +60,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """A rival beside the formula that it was made of.
+    """A rival compared with the formula that it was made of.
 
     Attributes
     ----------

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from closedform.expressions.linear_formulas import is_linear
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.verification.check_evidence import Evidence
 from closedform.verification.checks import Check, OneOfAKind
-from closedform.verification.linear_formulas import is_linear
 
 
 def judge(checks: Sequence[Check], evidence: Evidence) -> Verdict:
@@ -68,15 +68,16 @@ def undecided(field: GradientField) -> Verdict | None:
     n_usable = int((field.weights > 0).sum())
     if n_usable < 2:
         few = "No point" if n_usable == 0 else "Only one point"
-        return nothing_found(f"{few} of the field has a usable direction.")
+        return nothing_found(
+            f"{few} of the field has a usable direction. Choose another neuron, or inputs that it "
+            "responds to; print(field.quality) says more."
+        )
     if field.rank < field.tangent.rank:
         return None
     text = (
-        f"The field has {field.rank} independent direction(s) in a tangent space of "
-        f"{field.tangent.rank}: there every function "
-        "fits, so directions cannot tell one concept from another. Use data with more "
-        "degrees of freedom, or fewer latents "
-        "at once."
+        f"The field has {field.rank} independent direction(s) in a tangent space of dimension "
+        f"{field.tangent.rank}, so every function fits and directions cannot tell one concept from "
+        "another. Use data with more degrees of freedom, or fewer latents at once."
     )
     check = CheckResult(False, text, name="rank")
     return Verdict("none", "Directions say nothing here, because every function fits.", (check,))

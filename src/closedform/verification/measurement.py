@@ -126,7 +126,8 @@ def compare_hypothesis(
         status, reason = answer.status, answer.reason
     except DomainError as error:
         # After the search it must not cost the answer.
-        status, reason = "different", f"They cannot be compared on the points that judge. {error}"
+        status = "different"
+        reason = f"The two cannot be compared on the points that the concept is judged on. {error}"
     values = field_misalignment(hypothesis, judged)
     return HypothesisResult(
         hypothesis, status, reason, float(np.average(values, weights=judged.weights))

@@ -75,9 +75,9 @@ def even_forms(expression: Expression, field: GradientField) -> Expression:
     """The concept, or its square if the latent follows that one: directions without their signs
     cannot tell g from g**2.
 
-    Where g changes its sign, g and g**2 have parallel gradients. If the latent is no monotone
-    function of g but is one of its square, the square is the concept. Without the latent's values
-    the signs of its gradients tell.
+    Where g changes its sign, g and g**2 have parallel gradients. If the latent is not a
+    monotone function of g but is one of its square, the square is the concept. Without the latent's
+    values the signs of its gradients tell.
     """
     squared = Expression(apply("square", expression.tree), expression.names)
     plain, other = fit_phi(expression, field), fit_phi(squared, field)

@@ -14,13 +14,16 @@ from closedform.alignment.tolerances import SAME
 from closedform.canonical.form import canonical_form
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.linear_formulas import is_bent
 from closedform.expressions.written_powers import with_written_powers
+from closedform.field.angles import misalignment_of
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Misfit, Rival
 from closedform.searching.products import without_common_power
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.writing import made_plain, without_ones
 from closedform.searching.structure_search.yardstick import BIASED_YARDSTICK, USUAL_YARDSTICK
+from closedform.selection.tolerances import LINEAR_DEGREES
 from closedform.verification.contest import Contest, Margin, compare
 from closedform.verification.deciding_points import angles_between, most_different
 from closedform.verification.description import description_length, hoped_length
@@ -202,18 +205,25 @@ class RivalJudge:
         """Logarithm of the ratio of misalignments, with the price of what is longer.
 
         Whether a further input matters is a question of its own: it costs three margins at most,
-        however long the term or factor with one constant is by which it enters.
+        however long the term or factor with one constant is by which it enters. Of a network that
+        follows a linear formula closely, what bends it has to earn its length as any formula has.
         """
         if not np.isfinite(ratio):
             return np.inf
         floor, costs = max(self.lines.rounding, self.floor), self.space.costs
         log_ratio = np.log(max(ratio * self.total, floor) / max(self.total, floor))
         further = description_length(form.tree, costs) - description_length(self.own.tree, costs)
+        if further > 0 and self._is_straight_enough() and is_bent(self.own.tree, form.tree):
+            return float(log_ratio + self.lines.economy * further)
         price = self.lines.price[further > 0] * further
         n_further = len(fitted_positions(form.tree)) - len(fitted_positions(self.own.tree))
         if form.tree.variables - self.own.tree.variables and n_further <= 1:
             price = min(price, NEW_INPUT * np.log(self.lines.alike))
         return float(log_ratio + price)
+
+    def _is_straight_enough(self) -> bool:
+        """Whether a network follows the concept as closely as networks follow linear targets."""
+        return self.fit.kind == "network" and self.total <= misalignment_of(LINEAR_DEGREES)
 
     def _plain(self, one: "_Judged") -> "_Judged":
         """A form with plain numbers where these cost next to nothing."""

@@ -42,8 +42,8 @@ def as_formula(
     x**2 + v**2
     >>> as_formula("x/0", field)
     Traceback (most recent call last):
-    closedform.errors.ExpressionError: The formula x/0 is finite at none of the 20 points that
-    count. Check it.
+    closedform.errors.ExpressionError: The formula x/0 is not finite at any of the 20 usable points.
+    Check the formula and the range of the inputs.
     """
     if not isinstance(formula, str | Expression):
         raise ExpressionError(
@@ -61,8 +61,8 @@ def as_formula(
         finite = np.isfinite(read(points)) & np.isfinite(gradients).all(axis=1)
     if not finite.any():
         raise ExpressionError(
-            f"The {what} {formula} is finite at none of the {len(points)} points that count. "
-            f"Check it."
+            f"The {what} {formula} is not finite at any of the {len(points)} usable points. "
+            "Check the formula and the range of the inputs."
         )
     if not gradients[finite].any():
         raise ExpressionError(

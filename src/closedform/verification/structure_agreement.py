@@ -39,8 +39,9 @@ def disagreements(evidence: Evidence) -> list[str] | None:
         compared += 1
         if value > CLEARLY * max(each.high, evidence.thresholds.rounding) and value > own:
             found.append(
-                f"In the field {', '.join(each.inputs)} enter through {each.formula} (misalignment "
-                f"{each.misalignment:.1g}); in the formula they do not ({value:.1g})."
+                f"In the field, {', '.join(each.inputs)} enter only through {each.formula} "
+                f"(misalignment {each.misalignment:.1g}); in the formula they do not (misalignment "
+                f"{value:.1g})."
             )
     return found if compared else None
 

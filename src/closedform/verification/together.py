@@ -135,10 +135,9 @@ def _parts(parts: Sequence[Verdict]) -> CheckResult:
 def _span(joint: JointEvidence, lines: Thresholds) -> CheckResult:
     allowed = lines.verified * joint.chance
     text = (
-        f"Of the concepts' directions {joint.outside:.2g} lie outside those of the latents, "
-        f"and of the latents' directions "
-        f"{joint.missing:.2g} are explained by no concept; {allowed:.2g} are allowed, and "
-        f"chance leaves {joint.chance:.2g}."
+        f"A share of {joint.outside:.2g} of the concepts' directions lies outside those of the "
+        f"latents, and no concept explains a share of {joint.missing:.2g} of the latents' "
+        f"directions; at most {allowed:.2g} is allowed, and chance leaves {joint.chance:.2g}."
     )
     return CheckResult.made(max(joint.outside, joint.missing) <= allowed, text)
 

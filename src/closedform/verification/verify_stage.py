@@ -68,8 +68,8 @@ def verify(
         on all points, with its constants as given.
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
-        What the formula is compared with. 'auto' searches (for a selection halves of the data,
-        for a formula the whole), and builds rivals from the formula itself. None compares with
+        What the formula is compared with. 'auto' searches (for a selection two halves of the data,
+        for a formula 70% of it), and builds rivals from the formula itself. None compares with
         nothing; checks that need other formulas are then not made, and the verdict says so. If you
         pass a list, only its formulas are compared.
     checks : sequence of Check, optional

@@ -240,7 +240,7 @@ def read_seeds(words: list[str]) -> tuple[int, ...]:
         first, colon, last = word.partition(":")
         if not first.isdecimal() or (colon and not last.isdecimal()):
             raise typer.BadParameter(
-                f"{word!r} is no seed; write numbers, such as 0,1,2, or a range, such as 0:3."
+                f"{word!r} is not a seed; write numbers, such as 0,1,2, or a range, such as 0:3."
             )
         found += range(int(first), int(last)) if colon else [int(first)]
     return tuple(found)
@@ -259,7 +259,7 @@ def sort_words(
     """
     if more and not systems and not seeds:
         raise typer.BadParameter(
-            f"{more[0]!r} belongs to no option; write --systems or --seeds before it."
+            f"{more[0]!r} does not belong to an option; write --systems or --seeds before it."
         )
     numbers = [word for word in more if seeds and word[0].isdecimal()]
     return [*systems, *(word for word in more if word not in numbers)], [*seeds, *numbers]

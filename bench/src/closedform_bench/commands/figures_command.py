@@ -28,7 +28,7 @@ def figures(
         bool, typer.Option("--processor", help="Count processor seconds, not the clock.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Also repeat what other versions of the code gave.")
+        bool, typer.Option("--again", help="Also repeat parts measured with other code versions.")
     ] = False,
     docs: Annotated[Path, typer.Option(metavar="DIR", help="The pages to write.")] = Path("docs"),
     partial: Annotated[

@@ -133,7 +133,7 @@ def measure(
     if code_version() != code:
         raise MeasurementError(
             f"{part.name} failed: the code changed from {code} to {code_version()} while it ran. "
-            "Run it again, in a checkout in which nobody works."
+            "Run it again, in a checkout that nobody is editing."
         )
     return Measurement(
         part=part.name,

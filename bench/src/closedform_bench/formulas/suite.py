@@ -62,7 +62,8 @@ class FormulaPlan:
         unknown = set(self.systems) - {problem.name for problem in every}
         if unknown:
             raise cf.ClosedformError(
-                f"The suite {self.suite} has no problem {sorted(unknown)[0]!r}."
+                f"The suite {self.suite} has no problem {sorted(unknown)[0]!r}; leave --systems "
+                "out to run all."
             )
         return [problem for problem in every if not self.systems or problem.name in self.systems]
 

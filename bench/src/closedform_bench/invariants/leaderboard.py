@@ -58,7 +58,8 @@ def leaderboard(records: Iterable[Record]) -> str:
 
 def _entry(record: Record) -> str:
     """A tool on a track, with its seconds if they are not the usual ones."""
-    units = {"field": " degrees", "flow": "%", "pairs": "%"}
+    degrees = " degree" if record["noise"] == 1 else " degrees"
+    units = {"field": degrees, "flow": "%", "pairs": "%"}
     unit = units.get(record["track"])
     track = record["track"] + ("" if unit is None else f", {record['noise']:g}{unit}")
     budget = "" if record["budget"] == USUAL_SECONDS else f" ({record['budget']:g} s)"

@@ -71,8 +71,8 @@ def integrate(
             end[active[done]] = state[done]
             active, state, left, step = active[~done], state[~done], left[~done], step[~done]
     raise RuntimeError(
-        f"{len(active)} trajectories are not at their ends after {MOST_STEPS} steps; do they "
-        f"fall into a centre?"
+        f"{len(active)} trajectories have not reached their ends after {MOST_STEPS} steps; perhaps "
+        "they fall into a centre. Start them farther out."
     )
 
 

@@ -22,7 +22,7 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
 
 
 def to_latex(expression: Expression) -> str:
-    """LaTeX source without dollar signs; names that are no identifiers are set as text.
+    """LaTeX source without dollar signs; names that are not identifiers are set as text.
 
     Fitted constants print as decimals of six digits, simple fractions as fractions.
 

@@ -31,3 +31,16 @@ def is_linear(tree: Tree) -> bool:
         return degrees[0] if is_scaled else (0 if max(degrees) == 0 else np.inf)
 
     return tree.fold(lambda token: float(isinstance(token, Variable)), node) <= 1
+
+
+def is_bent(first: Tree, second: Tree) -> bool:
+    """Whether the second formula is curved where the first is linear.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> plane, curve = (parse(text, names=["x", "y"]).tree for text in ("x + y", "x + y**2"))
+    >>> is_bent(plane, curve), is_bent(plane, plane), is_bent(curve, plane)
+    (True, False, False)
+    """
+    return is_linear(first) and not is_linear(second)

@@ -12,11 +12,10 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
-from closedform.laws.tolerances import SURE
+from closedform.laws.tolerances import MOST_MEDIANS, SURE
 
 _ROWS_PER_FEATURE = 6
 _RIDGE = 1e-6
-_MOST_MEDIANS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,7 @@ def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generat
     total = float(np.sqrt(np.mean(changes**2)))
     if total == 0 or len(changes) < 20:
         return ChangeParts(total, total)
-    # Near critical points of a function its gradient has any direction: they may not drown the
-    # rest.
-    most = _MOST_MEDIANS * float(np.median(np.abs(changes)))
+    most = MOST_MEDIANS * float(np.median(np.abs(changes)))
     calm = np.clip(changes, -most, most) if most > 0 else changes
     shares = [_predicted(calm, scaled, rng), _neighbours(calm, scaled)]
     return ChangeParts(total, float(np.sqrt(max(shares))))

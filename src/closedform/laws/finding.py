@@ -224,9 +224,9 @@ class _Finder:
         nearly = self.law_search.nearly(found)[:MOST_NEARLY]
         judged = [self._judged(one) for one in (*found, *nearly)]
         for concept in stated:
-            own = self.law_search.offer(concept)
-            if own is None or own not in (*found, *nearly):
-                judged.append(self._judged(own or self._measured(concept)))
+            own = self.law_search.bounded(self.law_search.offer(concept) or self._measured(concept))
+            if own not in (*found, *nearly):
+                judged.append(self._judged(own))
         order = {"verified": 0, "ambiguous": 1, "approximate": 2, "none": 3}
         listed = sorted(judged, key=lambda law: order.get(law.verdict.status, 3))
         lower = sum(law.verdict.status == "verified" for law in listed)

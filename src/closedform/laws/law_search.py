@@ -23,8 +23,10 @@ from closedform.laws.distance_library import distance_library
 from closedform.laws.independence import N_POINTS, is_new, unit_gradients
 from closedform.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.laws.mixed_library import mixed_library, radial_library
-from closedform.laws.motions import Flow, Motion
+from closedform.laws.motions import Flow, Motion, Orbits
+from closedform.laws.noise_bound import NeededNoise, explained_share
 from closedform.laws.tolerances import (
+    BEYOND_NOISE,
     CLEARLY,
     EXACT_CHANGE,
     LAW,
@@ -95,6 +97,7 @@ class LawSearch:
     is_computed: bool = False
     pool: dict[Expression, LawCandidate] = field(default_factory=dict)
     _units: dict[Expression, FloatArray] = field(default_factory=dict)
+    _needed: dict[Expression, NeededNoise] = field(default_factory=dict)
 
     @property
     def allowed(self) -> float:
@@ -206,7 +209,33 @@ class LawSearch:
         """
         if self._is_known_exactly():
             return self._independent(self._exact(), [])
-        return self._independent([one for one in self.pool.values() if one.is_law], [])
+        bounded = [self.bounded(one) for one in self.pool.values() if one.is_law]
+        return self._independent([one for one in bounded if one.is_law], [])
+
+    def bounded(self, one: LawCandidate) -> LawCandidate:
+        """The same with more of its change systematic if noise cannot explain the rest."""
+        if not self._has_bounds or one.is_exact or not one.is_law:
+            return one
+        share = self._explained(self._noise_of(one.concept))
+        if share * BEYOND_NOISE**2 >= 1:
+            return one
+        change = replace(one.change, systematic=one.change.total * sqrt(1 - share))
+        return replace(one, change=change)
+
+    @property
+    def _has_bounds(self) -> bool:
+        """Whether other formulas show how much noise the points have."""
+        return isinstance(self.held, Orbits) and not self.is_computed
+
+    def _explained(self, needed: NeededNoise) -> float:
+        """How much of a squared change noise can explain, as far as the other formulas show."""
+        return explained_share(needed, [self._noise_of(other) for other in self.pool])
+
+    def _noise_of(self, concept: Expression) -> NeededNoise:
+        if concept not in self._needed:
+            assert isinstance(self.held, Orbits)
+            self._needed[concept] = self.held.needed_noise(concept)
+        return self._needed[concept]
 
     def settle(self) -> None:
         """Offer laws with plain numbers where held-out rows do not tell them from the fitted
@@ -228,7 +257,8 @@ class LawSearch:
 
     def nearly(self, laws: Sequence[LawCandidate]) -> list[LawCandidate]:
         """The simplest that are nearly conserved and independent of the laws."""
-        rest = [one for one in self.pool.values() if one not in laws and not one.is_exact]
+        pool = [self.bounded(one) for one in self.pool.values() if not one.is_exact]
+        rest = [one for one in pool if one not in laws]
         # Of what changes little the simplest is told: with more terms anything is kept better.
         ranked = sorted(
             rest, key=lambda one: (one.change.total > LITTLE, one.complexity, one.change.total)
@@ -258,18 +288,25 @@ class LawSearch:
         chosen: list[LawCandidate] = []
         for one in ordered:
             own = self.units(one.concept)
-            if is_new(own, units) and self._stands_alone(one, [c.concept for c in chosen]):
+            others = [*known, *(other.concept for other in chosen)]
+            if is_new(own, units) and self._stands_alone(one, others):
                 chosen.append(one)
                 units.append(own)
         return chosen
 
     def _stands_alone(self, one: LawCandidate, known: Sequence[Expression]) -> bool:
         """Whether it is a law modulo the others too: g1 + 0.02 x is not one beside g1."""
-        if not known or not isinstance(self.held, Flow):
+        if not known or not one.is_law:
             return True
-        changes = self.held.changes_modulo(one.concept, known)
-        rest = self.change_of(changes)
-        return not one.is_law or rest.systematic <= max(5 * self.allowed, 3 * one.change.systematic)
+        most = max(5 * self.allowed, 3 * one.change.systematic)
+        if isinstance(self.held, Flow):
+            return self.change_of(self.held.changes_modulo(one.concept, known)).systematic <= most
+        if not self._has_bounds or one.is_exact:
+            return True
+        assert isinstance(self.held, Orbits)
+        rest = self.held.needed_noise(one.concept, known)
+        share = self._explained(rest)
+        return share * BEYOND_NOISE**2 >= 1 or rest.variance * (1 - share) <= most**2
 
     def units(self, concept: Expression) -> FloatArray:
         """Unit gradients of a formula at some points."""

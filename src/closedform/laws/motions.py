@@ -20,6 +20,7 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.laws.independence import beyond, unit_gradients
+from closedform.laws.noise_bound import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
 
@@ -210,12 +211,31 @@ class Orbits:
 
     def changes(self, concept: Expression) -> FloatArray:
         """Deviations from the mean over each orbit, over the typical length of the gradient."""
+        values, gradients = self._followed(concept)
+        with np.errstate(all="ignore"):
+            within = values - values.mean(axis=1, keepdims=True)
+            return within.ravel() / np.sqrt(np.mean(np.sum(gradients**2, axis=2)))
+
+    def needed_noise(self, concept: Expression, known: Sequence[Expression] = ()) -> NeededNoise:
+        """The noise of the points that would explain all changes of a function, or of what it has
+        on each orbit beside the sum of known ones that has nearly its gradient.
+        """
+        values, gradients = self._followed(concept)
+        if known:
+            others = [self._followed(one) for one in known]
+            slopes = np.stack([slope.mean(axis=1) for _, slope in others], axis=2)
+            weights = np.linalg.pinv(slopes) @ gradients.mean(axis=1)[:, :, None]
+            for place, (value, slope) in enumerate(others):
+                values = values - weights[:, place] * value
+                gradients = gradients - weights[:, place, :, None] * slope
+        return needed_noise(values, gradients)
+
+    def _followed(self, concept: Expression) -> tuple[FloatArray, FloatArray]:
+        """Values and scaled gradients at each place of each orbit."""
         formula = concept.rename(self.names)
         with np.errstate(all="ignore"):
             values = formula(self.points).reshape(self.groups.shape[:2])
-            lengths = np.linalg.norm(formula.gradient(self.points) * self.scale, axis=1)
-            within = values - values.mean(axis=1, keepdims=True)
-            return within.ravel() / np.sqrt(np.mean(lengths**2))
+            return values, (formula.gradient(self.points) * self.scale).reshape(self.groups.shape)
 
     def split(self, rng: np.random.Generator) -> tuple["Orbits", "Orbits"]:
         """Two thirds of the orbits, and the rest; a single orbit is cut in time."""

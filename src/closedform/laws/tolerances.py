@@ -34,3 +34,14 @@ NO_WORSE = 3.0
 
 SURE = 4.0
 """Standard errors by which a systematic change must be seen: a hundred formulas are tested."""
+
+MOST_MEDIANS = 5.0
+"""Of their median, the largest change that counts: near critical points of a function its gradient
+has any direction, and these may not drown the rest.
+"""
+
+BEYOND_NOISE = 1.5
+"""A formula may change by this many times the noise that others leave room for. With 1% of noise
+laws change by up to 1.13 times that, and the formulas that were wrongly taken for laws by 2 and
+more.
+"""

@@ -64,3 +64,18 @@ def test_needed_noise_is_the_noise(n_places):
     found = noisy.needed_noise(parse("x**2 + y**2", ["x", "y"]))
     assert np.sqrt(found.variance) == pytest.approx(0.01, rel=0.07)
     np.testing.assert_allclose(found.shares, 0.5, atol=0.03)
+
+
+def test_noise_does_not_make_a_stated_constraint_a_coincidence():
+    rng = np.random.default_rng(2)
+    height, turn = rng.uniform(-0.9, 0.9, (1500, 1)), rng.uniform(0, 6.3, (1500, 2))
+    radius = np.sqrt(1 - height**2)
+    ball = np.stack([radius * np.cos(turn), radius * np.sin(turn), height + 0 * turn], axis=2)
+    pairs = ball + 0.003 * rng.normal(size=ball.shape)
+    given = {"pairs": pairs, "names": NAMES[:3], "space": SQUARES, "rng": 0, "budget": 600}
+    stated = cf.conserved(**given, constraints=["x**2 + y**2 + z**2 = 1"], progress=False)
+    assert [str(law.concept) for law in stated.verified] == ["z"]
+    assert not stated.warnings
+    silent = cf.conserved(**given, progress=False)
+    assert not silent.verified
+    assert "hardly varies" in silent.warnings[0]

@@ -13,7 +13,8 @@ from scipy.linalg import eigh
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.laws.motions import differentiated
+from closedform.field.tangent import TangentSpace
+from closedform.laws.motions import differentiated, inside
 from closedform.laws.supports import best_supports
 from closedform.laws.tolerances import HARDLY
 from closedform.searching.space import SearchSpace
@@ -23,6 +24,8 @@ from closedform.searching.terms.sum_formula import sums, write
 MOST_TERMS = 6
 N_POINTS = 1500
 _STATED = 1e-6
+_ACROSS = 1e-12
+"""What gradients count across the tangent space, so that none vanishes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,16 @@ class Degeneracy:
 
 
 def find_degeneracy(
-    points: FloatArray, names: tuple[str, ...], scale: FloatArray, rng: np.random.Generator
+    points: FloatArray,
+    names: tuple[str, ...],
+    scale: FloatArray,
+    rng: np.random.Generator,
+    tangent: TangentSpace | None = None,
 ) -> Degeneracy | None:
     """The simplest quadratic function that hardly varies on the data, if there is one.
 
-    Functions that do not vary at all, such as a stated length, are no coincidence and do not count.
+    Functions that do not vary at all are no coincidence and do not count, nor do those that vary
+    across the stated tangent space only: what is known to be constant varies by noise.
 
     Examples
     --------
@@ -68,13 +76,15 @@ def find_degeneracy(
     True
     """
     if len(points) > N_POINTS:
-        points = points[rng.choice(len(points), N_POINTS, replace=False)]
+        some = rng.choice(len(points), N_POINTS, replace=False)
+        points, tangent = points[some], None if tangent is None else tangent.subset(some)
     library = family_library("polynomials", SearchSpace(), names, points, scale, 2)
     values, gradients, kept = differentiated([term.tree for term in library], points, scale)
     if len(kept) < 2:
         return None
-    flat = gradients.reshape(len(kept), -1)
-    whole = flat @ flat.T / len(points)
+    whole = _moments(gradients)
+    if tangent is not None:
+        whole = _moments(inside(gradients, tangent)) + _ACROSS * whole
     lengths = np.sqrt(np.diagonal(whole))
     whole = whole / lengths / lengths[:, None]
     centred = (values - values.mean(axis=1, keepdims=True)) / lengths[:, None]
@@ -89,3 +99,9 @@ def find_degeneracy(
             trees = [library[kept[k]].tree for k in support]
             return Degeneracy(Expression(write(option, trees), names), share)
     return None
+
+
+def _moments(gradients: FloatArray) -> FloatArray:
+    """Second moments, shape (n_terms, n_terms)."""
+    flat = gradients.reshape(len(gradients), -1)
+    return flat @ flat.T / gradients.shape[1]

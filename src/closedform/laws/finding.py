@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.field.constraint_tangent import constraint_tangent
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.verdict import Verdict
 from closedform.keywords import KeywordError, checked_keywords
@@ -26,7 +27,7 @@ from closedform.laws.motion_evidence import (
     evidence_of_simulator,
     evidence_of_trajectories,
 )
-from closedform.laws.motions import Flow, Orbits
+from closedform.laws.motions import Flow, Motion, Orbits
 from closedform.live_progress import ProgressLike, choose_progress
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import compile_ahead
@@ -137,7 +138,7 @@ def conserved(
     compile_ahead(choose_progress(progress))
     clock = limits.start()
     evidence = _ready(flow, points, trajectories, times, pairs, simulator, given)
-    finder = _Finder(evidence, allowed, clock, generator)
+    finder = _Finder(evidence, allowed, clock, generator, constraints)
     finder.search_sums()
     finder.search_further(engine, progress)
     stated = [parse(one, evidence.motion.names) if isinstance(one, str) else one for one in laws]
@@ -180,21 +181,35 @@ class _Finder:
     space: SearchSpace
     clock: Clock
     rng: np.random.Generator
+    constraints: Sequence[StatedConstraint]
 
     def __post_init__(self) -> None:
         motion = self.evidence.motion
         seen, held = motion.split(self.rng)
-        tangent: TangentSpace | None = seen.field.tangent if isinstance(seen, Flow) else None
         self.held = held
         self.law_search = LawSearch(
-            seen, held, self.space, self.clock, self.rng, tangent, self.evidence.is_computed
+            seen,
+            held,
+            self.space,
+            self.clock,
+            self.rng,
+            self._tangent(seen),
+            self.evidence.is_computed,
         )
         self.degeneracy: Degeneracy | None = find_degeneracy(
-            motion.points, motion.names, motion.scale, self.rng
+            motion.points, motion.names, motion.scale, self.rng, self._tangent(motion)
         )
         self.upper: int | None = None
         if self.evidence.long is not None:
             self.upper = most_laws(self.evidence.long, motion.scale, self.evidence.n_free)
+
+    def _tangent(self, motion: Motion) -> TangentSpace | None:
+        """Where the stated constraints let the points of a motion vary."""
+        if isinstance(motion, Flow):
+            return motion.field.tangent
+        if not self.constraints:
+            return None
+        return constraint_tangent(motion.points, motion.scale, self.constraints, motion.names)
 
     def search_sums(self) -> None:
         """Sums of terms, until as many laws are found as there can be."""

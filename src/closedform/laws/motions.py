@@ -19,6 +19,7 @@ from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradie
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
+from closedform.field.tangent import TangentSpace
 from closedform.laws.independence import beyond, unit_gradients
 from closedform.laws.noise_bound import NeededNoise, needed_noise
 
@@ -132,7 +133,7 @@ class Flow:
     def table(self, trees: Sequence[Tree]) -> TermChanges:
         """Slopes of terms along the motion, weighted so that no few points decide."""
         values, gradients, kept = differentiated(trees, self.points, self.scale)
-        coordinates = _inside(gradients, self.field)
+        coordinates = inside(gradients, self.field.tangent)
         sizes = np.sqrt(np.einsum("knr,knr->kn", coordinates, coordinates))
         sizes /= np.maximum(np.median(sizes, axis=1, keepdims=True), 1e-300)
         per_point = np.sqrt(np.mean(np.minimum(sizes, 10.0) ** 2, axis=0))
@@ -283,9 +284,9 @@ def values_of(trees: Sequence[Tree], points: FloatArray) -> FloatArray:
         return np.column_stack([evaluate(tree, points) for tree in trees])
 
 
-def _inside(gradients: FloatArray, field: GradientField) -> FloatArray:
+def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:
     """Scaled gradients in the tangent space's coordinates, shape (n_terms, n_points, r)."""
-    basis = field.tangent.basis
+    basis = tangent.basis
     if basis is None:
         return gradients
     if basis.ndim == 2:

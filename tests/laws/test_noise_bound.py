@@ -79,3 +79,14 @@ def test_noise_does_not_make_a_stated_constraint_a_coincidence():
     silent = cf.conserved(**given, progress=False)
     assert not silent.verified
     assert "hardly varies" in silent.warnings[0]
+
+
+def test_an_input_that_mostly_stays_is_measured_by_the_rest():
+    pairs = moved(0.0)
+    pairs[:900, 1] = pairs[:900, 0]
+    orbits = Orbits(pairs, NAMES, np.ones(4))
+    needed = orbits.needed_noise(parse("x", NAMES))
+    assert needed.variance > 1e-3
+    still = NeededNoise(0.0, needed.shares)
+    assert explained_share(needed, [still]) == 0.0
+    assert explained_share(still, [needed]) == 1.0

@@ -214,27 +214,26 @@ class LawSearch:
 
     def bounded(self, one: LawCandidate) -> LawCandidate:
         """The same with more of its change systematic if noise cannot explain the rest."""
-        if not self._has_bounds or one.is_exact or not one.is_law:
+        if self._noisy is None or one.is_exact or not one.is_law:
             return one
-        share = self._explained(self._noise_of(one.concept))
+        share = self._explained(self._noisy, self._needs(self._noisy, one.concept))
         if share * BEYOND_NOISE**2 >= 1:
             return one
         change = replace(one.change, systematic=one.change.total * sqrt(1 - share))
         return replace(one, change=change)
 
     @property
-    def _has_bounds(self) -> bool:
-        """Whether other formulas show how much noise the points have."""
-        return isinstance(self.held, Orbits) and not self.is_computed
+    def _noisy(self) -> Orbits | None:
+        """Held-out points on orbits, where other formulas show how much noise these have."""
+        return None if self.is_computed or not isinstance(self.held, Orbits) else self.held
 
-    def _explained(self, needed: NeededNoise) -> float:
+    def _explained(self, orbits: Orbits, needed: NeededNoise) -> float:
         """How much of a squared change noise can explain, as far as the other formulas show."""
-        return explained_share(needed, [self._noise_of(other) for other in self.pool])
+        return explained_share(needed, [self._needs(orbits, other) for other in self.pool])
 
-    def _noise_of(self, concept: Expression) -> NeededNoise:
+    def _needs(self, orbits: Orbits, concept: Expression) -> NeededNoise:
         if concept not in self._needed:
-            assert isinstance(self.held, Orbits)
-            self._needed[concept] = self.held.needed_noise(concept)
+            self._needed[concept] = orbits.needed_noise(concept)
         return self._needed[concept]
 
     def settle(self) -> None:
@@ -301,11 +300,10 @@ class LawSearch:
         most = max(5 * self.allowed, 3 * one.change.systematic)
         if isinstance(self.held, Flow):
             return self.change_of(self.held.changes_modulo(one.concept, known)).systematic <= most
-        if not self._has_bounds or one.is_exact:
+        if self._noisy is None or one.is_exact:
             return True
-        assert isinstance(self.held, Orbits)
-        rest = self.held.needed_noise(one.concept, known)
-        share = self._explained(rest)
+        rest = self._noisy.needed_noise(one.concept, known)
+        share = self._explained(self._noisy, rest)
         return share * BEYOND_NOISE**2 >= 1 or rest.variance * (1 - share) <= most**2
 
     def units(self, concept: Expression) -> FloatArray:

@@ -57,7 +57,8 @@ def needed_noise(values: FloatArray, gradients: FloatArray) -> NeededNoise:
         ratios = np.divide(
             deviations, np.sqrt(whole), out=np.zeros_like(whole), where=deviations > 0
         )
-        calm = np.minimum(ratios, MOST_MEDIANS * np.median(ratios))
+        most = MOST_MEDIANS * float(np.median(ratios))
+        calm = np.minimum(ratios, most) if most > 0 else ratios
         shares = np.nanmean((caused / whole[:, :, None]).reshape(-1, caused.shape[2]), axis=0)
     return NeededNoise(float(np.mean(calm**2)), shares)
 
@@ -76,6 +77,8 @@ def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
     >>> explained_share(NeededNoise(4.0, np.array([0.0, 0.0, 1.0])), [kept])
     1.0
     """
+    if not one.variance > 0:
+        return 1.0
     bounds = [one, *others]
     variances = np.array([bound.variance / one.variance for bound in bounds])
     shares = np.array([bound.shares for bound in bounds])

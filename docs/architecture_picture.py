@@ -15,14 +15,14 @@ import grimp
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
 SMALL = "small files"
-FLOW = ("networks", "field", "searching", "selection", "verification", "interpretation", "report")
+FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
     "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1,
     "equivalence": 1, "report": 2,
     "testing": -1, "example": 2, "cli": 0,
-    "reading": 0, "interpretation": 2, "verification": 0, "selection": 0, "searching": 0,
+    "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
     "alignment": 0,
     "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1, "replacing": 1,
     "families": -1, "laws": -2, "live_progress": -1,
@@ -34,8 +34,8 @@ BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
 WHAT = {
     "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
     "reading": "search, select, verify",
-    "interpretation": "the answer", "report": "pages, pictures", "verification": "the verdict",
-    "selection": "the choice",
+    "interpretation": "the answer", "report": "pages, pictures", "judge": "choice and verdict",
+    "neighbours": "forms near a formula",
     "searching": "engines, the front", "canonical": "one formula per concept",
     "equivalence": "same concept?",
     "alignment": "misalignment, fits", "networks": "models to gradients",

@@ -73,7 +73,7 @@ MISSPELT = {
     "load_interpretation": ("pth", "path"), "Budget": ("second", "seconds"),
     "SearchSpace": ("operatrs", "operators"),
     "Operator": ("slope", "slopes"),
-    "Thresholds": ("verifed", "verified"),
+    "Thresholds": ("confidense", "confidence"),
     "Effort": ("evaluation", "evaluations"),
     "ConceptSearch": ("enginee", "engine"),
     "ConceptSearch.fit": ("feature_name", "feature_names"),
@@ -136,7 +136,7 @@ WRONG = {
     "interpret_fields": READING,
     "extract_field": [*NETWORK, ({"rng": -1}, "0 or larger")],
     "search": COMMON,
-    "select": [({"rule": "factr"}, "did you mean 'factor'"), ({"rng": 1.5}, "pass a seed")],
+    "select": [({"rule": "evidense"}, "did you mean 'evidence'"), ({"rng": 1.5}, "pass a seed")],
     "verify": [
         *COMMON,
         ({"rivals": "atuo"}, "did you mean 'auto'"),

@@ -17,7 +17,7 @@ from calibration_fields import Case, analytic, controls, trained
 
 import closedform as cf
 from closedform.alignment.refit import refit
-from closedform.verification.same_form import mutual_misalignment
+from closedform.neighbours.same_form import mutual_misalignment
 
 WELL_TRAINED = 0.999
 

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("expressions", "alignment", "selection", "verification")
+ROOMS = ("expressions", "alignment", "neighbours", "judge")
 PARTS = ("src", "tests", "docs", "conftest.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
 """What the copy needs."""
 

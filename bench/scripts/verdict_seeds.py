@@ -28,9 +28,7 @@ def main() -> None:
         case = draw_case(given.part, given.seed, number)
         with processor_seconds():
             answers = [
-                cf.interpret_field(
-                    case.field, budget=given.budget, rng=seed, progress=False, query=case.query
-                )
+                cf.interpret_field(case.field, budget=given.budget, rng=seed, progress=False)
                 for seed in range(N_SEEDS)
             ]
         statuses = Counter(answer.verdict.status for answer in answers)

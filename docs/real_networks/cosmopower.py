@@ -10,7 +10,7 @@ from cosmopower_jax.cosmopower_jax import CosmoPowerJAX
 
 import closedform as cf
 from closedform.families.family import NeuronReading, group
-from closedform.selection.materiality import Material
+from closedform.judge.rules import Material
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

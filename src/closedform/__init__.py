@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
     from closedform.interpretation.storage import load_interpretation
     from closedform.interpretation.verdict import Verdict
+    from closedform.judge.select_stage import Selection, select
+    from closedform.judge.thresholds import Thresholds
+    from closedform.judge.verify_stage import verify
     from closedform.laws.finding import conserved
     from closedform.laws.found_laws import Law, Laws
     from closedform.networks.extract import extract_field
@@ -27,14 +30,11 @@ if TYPE_CHECKING:
     from closedform.searching.result import SearchResult
     from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
-    from closedform.selection.select_stage import Selection, select
     from closedform.sweeping.compare import compare
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
     from closedform.units.units import Units
-    from closedform.verification.thresholds import Thresholds
-    from closedform.verification.verify_stage import verify
 
 _LAZY = {
     "Budget": "closedform.searching.budget",
@@ -50,9 +50,9 @@ _LAZY = {
     "Operator": "closedform.expressions.operators",
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
-    "Selection": "closedform.selection.select_stage",
+    "Selection": "closedform.judge.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
-    "Thresholds": "closedform.verification.thresholds",
+    "Thresholds": "closedform.judge.thresholds",
     "Units": "closedform.units.units",
     "Verdict": "closedform.interpretation.verdict",
     "compare": "closedform.sweeping.compare",
@@ -67,9 +67,9 @@ _LAZY = {
     "parse": "closedform.expressions.parse",
     "same_concept": "closedform.equivalence.same_concept",
     "search": "closedform.searching.search_stage",
-    "select": "closedform.selection.select_stage",
+    "select": "closedform.judge.select_stage",
     "sweep": "closedform.sweeping.sweep",
-    "verify": "closedform.verification.verify_stage",
+    "verify": "closedform.judge.verify_stage",
 }
 
 _ANSWERS = ("load_interpretation", "verify")

@@ -17,6 +17,9 @@ from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
+from closedform.judge.checks import Check
+from closedform.judge.rules import RuleLike
+from closedform.judge.thresholds import Thresholds
 from closedform.keywords import KeywordError, checked_keywords, suggestion
 from closedform.laws.finding import conserved
 from closedform.laws.found_laws import Laws
@@ -30,9 +33,6 @@ from closedform.reading.settings import Settings
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace
-from closedform.selection.rules import RuleLike
-from closedform.verification.checks import Check
-from closedform.verification.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from closedform.networks.siamese import SiameseOptions, TrainedSiamese
@@ -131,7 +131,7 @@ def discover(
     rng: Randomness = None,
     engine: str | Engine = "auto",
     space: SearchSpace | None = None,
-    rule: RuleLike = "factor",
+    rule: RuleLike = "evidence",
     checks: Sequence[Check] | None = None,
     thresholds: Thresholds | None = None,
     progress: ProgressLike = None,

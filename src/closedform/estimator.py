@@ -20,6 +20,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import FrontEntry, Interpretation
+from closedform.judge.rules import RuleLike
 from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.randomness import Randomness
@@ -27,7 +28,6 @@ from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace, as_space
-from closedform.selection.rules import RuleLike
 from closedform.units.units import UnitsLike
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class ConceptSearch(BaseEstimator):
         space: SearchSpace | None = None,
         tangent: str | TangentSpace = "auto",
         constraints: Sequence[StatedConstraint] = (),
-        rule: RuleLike = "factor",
+        rule: RuleLike = "evidence",
         units: UnitsLike | None = None,
         standardized: bool = False,
         progress: ProgressLike = None,

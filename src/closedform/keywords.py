@@ -24,7 +24,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> suggestion("steepest_dorp", ["factor", "steepest_drop"])
+    >>> suggestion("steepest_dorp", ["evidence", "steepest_drop"])
     "; did you mean 'steepest_drop'?"
     """
     close = get_close_matches(word, list(known), n=1)

@@ -106,9 +106,9 @@ def interrupt(*arguments, **options):
 @pytest.mark.parametrize(
     "moment",
     [
-        "closedform.selection.select_stage.gather",
-        "closedform.verification.verify_stage.decide",
-        "closedform.verification.verify_stage.measure",
+        "closedform.judge.select_stage.gather",
+        "closedform.judge.verify_stage.judge_formulas",
+        "closedform.judge.verify_stage.measure",
     ],
 )
 def test_an_interrupt_after_the_search_keeps_its_best(
@@ -136,7 +136,7 @@ def test_an_interrupt_after_the_search_keeps_its_best(
 
 
 def test_an_interrupted_search_for_rivals_leaves_the_judgement(command, folder, monkeypatch):
-    monkeypatch.setattr("closedform.verification.case.search", interrupt)
+    monkeypatch.setattr("closedform.judge.verify_stage.search", interrupt)
     code, out, _ = command("verify", "field.npz", "x**2 + v**2", "--json")
     assert code == STOPPED
     assert json.loads(out)["concept"] == "x**2 + v**2"

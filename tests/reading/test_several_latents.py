@@ -140,7 +140,7 @@ def test_of_a_pool_the_simplest_independent_formulas_are_taken():
         "x*y",
     ]
     field = mixed_field(pool[2:4], NAMES, points)
-    settings = Settings.checked("terms", SMALL, "factor", None, None, False)
+    settings = Settings.checked("terms", SMALL, "evidence", None, None, False)
     reader = LatentsReader(
         field, settings, np.random.default_rng(0), np.arange(200), np.arange(200, 300)
     )

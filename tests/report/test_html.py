@@ -213,7 +213,7 @@ def test_one_network_has_a_name_for_every_column(networks):
     page = Outline(render_report(replace(networks, networks=networks.networks[:1])))
     text = " ".join(page.text.split())
     assert "misalignment v**2 network 0 Verified 2 passed 0.001 0.5" in text
-    assert "standard error" not in text
+    assert "mean ± standard error" not in text
 
 
 def test_a_page_of_none_says_what_to_try_next(example):

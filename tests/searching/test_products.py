@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import closedform as cf
 from closedform.searching.products import collected_powers, factor_powers, product_of_powers
-from closedform.selection.open_form import open_form
 
 
 def test_bases_and_exponents_of_a_product():
@@ -22,4 +21,3 @@ def test_pi_is_a_number_and_no_operator():
     """A choice among formulas with pi ended in a KeyError."""
     tree = cf.parse("sin(pi*x)/(2*pi)*y").tree
     assert len(list(factor_powers(tree))) == 2
-    assert open_form(tree) == open_form(cf.parse("sin(3.1*x)*y").tree)

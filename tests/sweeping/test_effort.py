@@ -36,7 +36,7 @@ def answers(monkeypatch, **by_engine):
 def test_terms_are_enough_where_they_verify(monkeypatch):
     asked = answers(monkeypatch, terms=("verified", 1e-4, 1e-4))
     assert read_with(Effort(terms=10, evaluations=99), FIELD, 7)[1] == "terms"
-    assert asked == [("terms", 10, None, 7, "factor")]
+    assert asked == [("terms", 10, None, 7, "evidence")]
 
 
 def test_terms_are_enough_at_the_floor_of_the_noise(monkeypatch):

@@ -64,6 +64,7 @@ def test_verdicts_of_all_parts_are_counted_together():
     def case(part, status, right):
         more = {
             "part": part, "in_set": right, "carried": 1e-4, "in_vocabulary": True, "found": "x/2",
+            "left": None, "confidence": 0.97, "has_values": part == "networks",
         }  # fmt: skip
         return problem(right, status, **more)
 

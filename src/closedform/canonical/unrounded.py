@@ -106,6 +106,8 @@ def _logarithm(value: Fraction) -> Tree | None:
 
 def _fraction(value: Fraction) -> Fraction | None:
     """A fraction with a small denominator, a short decimal, or the inverse of one."""
+    if not value:
+        return value
     near = value.limit_denominator(LONGEST_DENOMINATOR)
     if near and abs(near - value) <= Fraction(SAME) * abs(value):
         return near
@@ -121,4 +123,4 @@ def _shortened(value: Fraction) -> Fraction:
 
 def _is_short(value: Fraction) -> bool:
     """Whether a number or its inverse is a short decimal."""
-    return value in (_shortened(value), 1 / _shortened(1 / value))
+    return not value or value in (_shortened(value), 1 / _shortened(1 / value))

@@ -28,8 +28,8 @@ def interpret(
     ] = 60.0,
     seed: Seed = 0,
     rule: Annotated[
-        str, typer.Option(metavar="R", help="factor, steepest_drop, accuracy, or a complexity.")
-    ] = "factor",
+        str, typer.Option(metavar="R", help="evidence, steepest_drop, accuracy, or a complexity.")
+    ] = "evidence",
     hypothesis: Annotated[
         str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
     ] = None,
@@ -90,6 +90,7 @@ def summary(found: "Interpretation") -> dict[str, Any]:
     return {
         "concept": None if found.concept is None else str(found.concept),
         "concepts": [str(concept) for concept in found.concepts],
+        "confidence": found.confidence,
         "verdict": found.verdict.status,
         "alternatives": [str(formula) for formula in found.alternatives],
         "reasons": list(found.verdict.reasons),
@@ -137,9 +138,8 @@ def show(found: "Interpretation") -> str:
         else:
             is_formula = status != "none" and place < max(len(found.concepts), 1)
             lines.append(typer.style(line, bold=True) if is_formula else _folded(line))
-    # The table comes before what to try next, which is to be read last.
-    guide = lines.index("What to try next:") if status == "none" else len(lines)
-    lines, last = lines[:guide], lines[guide:]
+    # The table comes before the next step, which is to be read last.
+    lines, last = lines[:-1], lines[-1:]
     lines += ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
         row = (
@@ -151,7 +151,7 @@ def show(found: "Interpretation") -> str:
             if place == found.chosen
             else f"  {row}"
         )
-    return "\n".join([*lines, "", *last] if last else lines)
+    return "\n".join([*lines, "", *last])
 
 
 def _folded(sentence: str) -> str:

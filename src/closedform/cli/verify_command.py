@@ -42,8 +42,8 @@ def verify(
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
     from closedform.field.field_file import load_field
+    from closedform.judge.verify_stage import verify as judge
     from closedform.optional import require
-    from closedform.verification.verify_stage import verify as judge
 
     check_outputs((out, JSON), (report, PAGE), inputs=[field])
     if report is not None:

@@ -20,7 +20,7 @@ from closedform.families.family_form import (
 )
 from closedform.families.tolerances import TIMES_WORSE
 from closedform.field.gradient_field import GradientField
-from closedform.selection.tolerances import MATERIAL_DEGREES
+from closedform.judge.rules import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
     import pandas

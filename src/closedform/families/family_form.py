@@ -15,7 +15,7 @@ from closedform.expressions.printing import to_text
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.gradient_field import GradientField
-from closedform.selection.regions import divide
+from closedform.judge.regions import divide
 
 Key = tuple[object, ...]
 """A term with its numbers left open."""

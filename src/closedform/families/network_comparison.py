@@ -10,7 +10,7 @@ import numpy as np
 from closedform.families.family import NeuronReading, holds
 from closedform.families.family_form import common_form, fit_form
 from closedform.families.tolerances import MOVED
-from closedform.selection.tolerances import MATERIAL_DEGREES
+from closedform.judge.rules import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
     import pandas

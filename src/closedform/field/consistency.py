@@ -39,6 +39,8 @@ def check_field(field: "GradientField") -> None:
         )
     if field.latents is not None:
         check_range(field.latents[np.isfinite(field.latents)], "latents")
+    if field.slopes is not None:
+        check_range(field.slopes, "slopes")
     counted = field.weights > 0
     check_orthonormal(field.directions[counted], "directions")
     check_orthonormal(field.frames[counted], "frames")

@@ -60,6 +60,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
     }
     optional = {
         "latents": field.latents,
+        "slopes": field.slopes,
         "tangent_basis": field.tangent.basis,
         "tangent_is_defined": field.tangent.is_defined,
     }
@@ -183,6 +184,7 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
         units=as_units(read_plain_units(header.get("units")), names),
         # Files of earlier versions do not say, and a sign that is not known decides nothing.
         is_signed=typed(header.get("is_signed", False), bool, "is_signed"),
+        slopes=optional("slopes"),
     )
 
 

@@ -70,6 +70,8 @@ class GradientField:
     is_signed : bool
         Whether the sign of a direction counts. It does for the gradient of one latent, which grows
         that way, but not for directions across a flow or of several latents.
+    slopes : ndarray, shape (n_points, n_latents), or None
+        How steep each latent is, in scaled inputs; kept with the latents' values.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class GradientField:
     notes: tuple[str, ...] = ()
     units: Units | None = None
     is_signed: bool = False
+    slopes: FloatArray | None = None
 
     def __post_init__(self) -> None:
         check_field(self)
@@ -200,6 +203,7 @@ class GradientField:
             notes=tuple(notes),
             units=known_units,
             is_signed=signed and jacobians.shape[2] == 1,
+            slopes=None if values is None else frozen(_slopes(coordinates)),
         )
 
     @classmethod
@@ -360,6 +364,7 @@ class GradientField:
             notes=self.notes,
             units=self.units,
             is_signed=self.is_signed,
+            slopes=None if self.slopes is None else frozen(self.slopes[chosen]),
         )
 
     def with_units(self, units: UnitsLike | None) -> "GradientField":
@@ -409,6 +414,13 @@ class GradientField:
 
 
 _DIGESTS: "WeakKeyDictionary[GradientField, str]" = WeakKeyDictionary()
+
+
+def _slopes(coordinates: FloatArray) -> FloatArray:
+    """Lengths of gradients, 0 where they are not finite."""
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(coordinates, axis=1)
+    return np.where(np.isfinite(lengths), lengths, 0.0)
 
 
 def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:

@@ -144,6 +144,9 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
         weights=frozen(np.where(usable, field.weights, 0.0)),
         tangent=tangent,
         is_signed=False,
+        # What is left is one of several concepts, and the latents are functions of all of them.
+        latents=None,
+        slopes=None,
     )
 
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 MANY_INPUTS = 20
 """From so many inputs on a formula of all of them is not what one looks for."""
 
+EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
+"""The next step where nothing is to be tried."""
+
 _OF_FINDINGS = (
     "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
     "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
@@ -32,9 +35,9 @@ def _surer(answer: "Interpretation") -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
     if answer.provenance.status == "time":
         yield "The search ran out of time; answer.extend(60) continues it."
-    if answer.fit is not None and answer.fit.kind in ("network", "lack"):
+    if answer.fit is not None and answer.fit.kind == "network":
         yield (
-            f"The directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
+            f"Directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
             f"network's own error, train it longer or on more data, and read it again."
         )
     if answer.alternatives:

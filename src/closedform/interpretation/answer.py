@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
-from closedform.interpretation.advice import next_steps
+from closedform.interpretation.advice import EVERYTHING, next_steps
 from closedform.interpretation.digits import formula_text, rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
@@ -62,6 +62,8 @@ class FrontEntry:
     angles : tuple of float
         Degrees between its gradient and the network's at some held-out points.
     phi : Phi or None
+    weight : float
+        Its share of what is known, on unseen points.
     """
 
     expression: Expression
@@ -74,6 +76,7 @@ class FrontEntry:
     engine: str = ""
     angles: tuple[float, ...] = ()
     phi: Phi | None = None
+    weight: float = 0.0
 
     def __repr__(self) -> str:
         formula = formula_text(self.expression, self.errors)
@@ -147,6 +150,9 @@ class Interpretation:
         All that were read; more than one only for several latents.
     verdict : Verdict
         For several latents the joint verdict; each concept's own is in `parts`.
+    confidence : float or None
+        How likely the concept is the truth, in form: the weight of the evidence for it among all
+        that was thought of, with a share kept for what was not. None where nothing was judged.
     front : tuple of FrontEntry
         The best formula at each complexity, simplest first. For several latents this and the
         evidence below are empty; see `parts`.
@@ -196,6 +202,7 @@ class Interpretation:
     provenance: Provenance
     concept: Expression | None = None
     concepts: tuple[Expression, ...] = ()
+    confidence: float | None = None
     front: tuple[FrontEntry, ...] = ()
     chosen: int | None = None
     steepest_drop: int | None = None
@@ -391,28 +398,64 @@ class Interpretation:
         return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:
+        """The formula, the verdict, three numbers and the next step: eight lines at most for one
+        concept.
+        """
+        lines = [str(self.verdict), *self._figures()]
         if self.verdict.status == "none":
-            return "\n".join(self._lines_of_none())
-        lines = [*self._shown_formulas(), str(self.verdict)]
-        if self.verdict.status == "ambiguous":
-            lines += [f"  or {formula_text(formula)}" for formula in self.alternatives]
+            lines += [f"closest candidate, not the answer: {one}" for one in self._shown_formulas()]
+        else:
+            units = [f"  {shown(' '.join(self.unit_notes))}"] if self.unit_notes else []
+            lines = [*self._shown_formulas(), *lines, *units, *self._other_forms()]
         lines += [] if self.seeds is None else [str(self.seeds)]
         lines += [self.agreement] if self.networks else []
         lines += self._hypothesis_lines()
-        return "\n".join([*lines, *(f"  {shown(reason)}" for reason in self.verdict.reasons)])
+        return "\n".join([*lines, f"next: {shown((*self.next_steps, EVERYTHING)[0])}"])
 
-    def _lines_of_none(self) -> list[str]:
-        """`none` and why, the closest candidate as what it is, and what to try next."""
-        lines = [str(self.verdict)]
-        lines += [] if self.seeds is None else [str(self.seeds)]
-        lines += [
-            f"closest candidate, which is not the answer: {formula}"
-            for formula in self._shown_formulas()
+    def explain(self) -> str:
+        """Everything that the verdict rests on, in sentences."""
+        told = [str(self), "", "Checks:"]
+        told += [f"  {check.word}: {shown(check.text)}" for check in self.verdict.checks]
+        for part in self.parts:
+            told += [f"  {check.word}: {shown(check.text)}" for check in part.verdict.checks]
+        told += [f"Choice: {self.choice_reason}"] if self.choice_reason else []
+        for each in self.constants:
+            kind = "plain" if each.is_plain else "fitted"
+            told.append(
+                f"Constant {each.value:.6g} ({kind}): the data say {each.fitted:.4g} +- "
+                f"{each.error:.2g}."
+            )
+        told += [
+            f"Rival of weight {rival.weight:.3f}: {formula_text(rival.expression)}"
+            for rival in self.rivals
         ]
-        lines += [self.agreement] if self.networks else []
-        lines += self._hypothesis_lines()
-        lines += [f"  {shown(reason)}" for reason in self.verdict.reasons]
-        return [*lines, "What to try next:", *(f"  {shown(step)}" for step in self.next_steps)]
+        if self.structure is not None and self.structure.text:
+            told += ["Structure:", *(f"  {line}" for line in self.structure.text.splitlines())]
+        told += [f"Next: {shown(step)}" for step in self.next_steps]
+        return "\n".join(told)
+
+    def _figures(self) -> list[str]:
+        """Three numbers in a line; none where nothing was judged."""
+        if self.alignment is None:
+            return []
+        figures = [f"median angle {self.alignment.angles[0]:.2g} degrees"]
+        if self.phi is not None:
+            figures.append(f"{100 * self.phi.r2:.4g}% of the latent's variance explained")
+        elif self.entry is not None:
+            figures.append(f"complexity {self.entry.complexity}")
+        return [f"  {', '.join(figures)}, on {self.alignment.n_points} unseen points"]
+
+    def _other_forms(self) -> list[str]:
+        """What else it may be, in two lines at most."""
+        if self.verdict.status != "ambiguous":
+            return []
+        shares = {rival.expression: rival.weight for rival in self.rivals}
+        texts = [
+            f"{formula_text(one)} ({shares[one]:.2f})" if one in shares else formula_text(one)
+            for one in self.alternatives
+        ]
+        more = [f"  or one of {len(texts) - 2} more: answer.explain()"] if len(texts) > 2 else []
+        return [f"  or {text}" for text in texts[:2]] + more
 
     def _shown_formulas(self) -> list[str]:
         """To the digits that standard errors allow; `full` has all."""

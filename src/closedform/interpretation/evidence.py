@@ -94,9 +94,8 @@ class Rival:
     complexity : int
     misalignment : float
         On points that it was not fitted to.
-    difference : float
-        Logarithm of the ratio of its misalignment to the concept's, plus the price of its longer
-        description; below 0 it is preferred.
+    weight : float
+        Its share of the confidence.
     where : tuple of (str, float)
         Inputs at which the two formulas point most differently, up to half the data's range beyond
         it.
@@ -105,22 +104,19 @@ class Rival:
     degrees_on_data : float
         The largest angle on the points that judge.
     source : str
-        Where it comes from: 'search', 'another search', 'made', 'hypothesis' or 'given'.
-    z : float
-        By how many standard errors it is worse than the concept; better if negative.
+        The engine that found it, 'neighbour', 'hypothesis', 'given' or 'stated'.
     is_alternative : bool
-        Whether the field cannot tell it from the concept, so that it may as well be the answer.
+        Whether it belongs to the forms that hold 95% of the known weight.
     """
 
     expression: Expression
     complexity: int
     misalignment: float
-    difference: float
+    weight: float
     where: tuple[tuple[str, float], ...]
     degrees: float
     degrees_on_data: float
     source: str = "search"
-    z: float = 0.0
     is_alternative: bool = True
 
 
@@ -131,19 +127,16 @@ class Misfit:
     Attributes
     ----------
     total : float
-        On points that constants were not fitted to, without the worst 5%.
-    systematic : float
-        The part that neighbouring points share.
-    z : float
-        That part in its standard errors.
+        On unseen points, without the worst 5%.
+    pieces : float
+        As how many independent points its errors count, from how far neighbours share them.
     kind : {'exact', 'noise', 'network', 'lack'}
-        Exact to rounding; within the noise; within what a trained network's own error can be; or a
-        lack of fit.
+        Exact to rounding; independent from point to point; shared by neighbours where a network's
+        values are known; or shared by neighbours, which may be a lack of fit.
     """
 
     total: float
-    systematic: float
-    z: float
+    pieces: float
     kind: str
 
     @property

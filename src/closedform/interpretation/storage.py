@@ -10,9 +10,10 @@ from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
 from closedform.keywords import checked_keywords
 
-FORMAT = JsonFormat("closedform interpretation", schema=4, written_by="Interpretation.save")
+FORMAT = JsonFormat("closedform interpretation", schema=5, written_by="Interpretation.save")
 """Files of the first schema have no parts and no networks; those before the third do not say which
-checks are required, and those before the fourth have no alternatives.
+checks are required, those before the fourth have no alternatives, and those before the fifth no
+confidence.
 """
 
 

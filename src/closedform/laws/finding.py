@@ -11,7 +11,10 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.constraint_tangent import constraint_tangent
 from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
+from closedform.judge.checks import Sure
+from closedform.judge.verify_stage import verify
 from closedform.keywords import KeywordError, checked_keywords
 from closedform.laws.counting import Count, most_laws
 from closedform.laws.degeneracy import Degeneracy, find_degeneracy
@@ -36,8 +39,6 @@ from closedform.searching.engine import Engine
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
 from closedform.threads import single_threaded
-from closedform.verification.thresholds import Thresholds
-from closedform.verification.verify_stage import verify
 
 MOST_COMPLEX = 150
 """Largest complexity of a law by default: some have a dozen terms."""
@@ -290,12 +291,10 @@ class _Finder:
             self.evidence.field,
             rivals=None,
             checks=[check],
-            # What may change systematically in a law may also be missing in its directions.
-            thresholds=Thresholds(rounding=self.law_search.allowed**2),
             rng=self.rng,
             progress=False,
         )
-        verdict = replace(found.verdict, sentence=_said(found.verdict.status, one))
+        verdict = _by_checks(found, self.law_search.allowed, one)
         return Law(one.concept, verdict, one.change, test, drift, found)
 
 
@@ -304,6 +303,20 @@ def _by_test(check: KeptAlongOrbits, one: LawCandidate) -> Verdict:
     outcome = replace(check.result(), name=check.name)
     status = "verified" if outcome.passed and one.is_law else "approximate"
     return Verdict(status, _said(status, one), (outcome,))
+
+
+def _by_checks(found: Interpretation, allowed: float, one: LawCandidate) -> Verdict:
+    """The verdict where there are directions. How likely a formula is the only one means nothing
+    for laws, of which there are several: the second witness is the change along motions.
+    """
+    checks = tuple(check for check in found.verdict.checks if check.name != Sure.name)
+    status = found.verdict.status
+    if found.fit is not None and status != "none":
+        # What may change systematically in a law may also be missing in its directions.
+        is_explained = found.fit.total <= allowed**2 or found.fit.kind == "noise"
+        is_fine = is_explained and all(check.passed is not False for check in checks)
+        status = "verified" if is_fine else "approximate"
+    return Verdict(status, _said(status, one), checks, found.verdict.n_points)
 
 
 def _said(status: str, one: LawCandidate) -> str:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.interpretation.verdict import CheckResult
+from closedform.judge.check_evidence import Evidence
 from closedform.laws.tolerances import HARDLY, LAW
-from closedform.verification.check_evidence import Evidence
 
 N_DRAWS = 400
 

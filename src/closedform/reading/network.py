@@ -4,17 +4,20 @@ that costs.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.answer import Interpretation
+from closedform.judge.checks import Check
+from closedform.judge.faithfulness import compare_outputs
+from closedform.judge.phi_curve import phi_between
+from closedform.judge.rules import RuleLike
+from closedform.judge.thresholds import Thresholds
 from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
@@ -31,12 +34,7 @@ from closedform.searching.budget import Budget, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT
 from closedform.searching.space import SearchSpace
-from closedform.selection.rules import RuleLike
 from closedform.units.units import UnitsLike, as_units
-from closedform.verification.checks import Check
-from closedform.verification.faithfulness import compare_outputs
-from closedform.verification.phi import phi_between
-from closedform.verification.thresholds import Thresholds
 
 
 @checked_keywords
@@ -52,7 +50,7 @@ def interpret(
     budget: float | Budget = 60.0,
     rng: Randomness = None,
     space: SearchSpace | None = None,
-    rule: RuleLike = "factor",
+    rule: RuleLike = "evidence",
     hypothesis: str | Expression | None = None,
     checks: Sequence[Check] | None = None,
     thresholds: Thresholds | None = None,
@@ -132,19 +130,8 @@ def interpret(
         for name in ("transform", "wrt", "fixed", "prepare", "batched")
     )
 
-    def gradients(points: FloatArray) -> FloatArray:
-        asked = extract_field(
-            model, points, neuron, names=names, tangent="none", max_points=None,
-            smoothing=smoothing, rng=seed, **options,
-        )  # fmt: skip
-        return asked.directions[:, :, 0]
-
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
-    read = (
-        interpret_fields
-        if isinstance(model, list | tuple)
-        else partial(_read_first, query=gradients if is_plain and fields[0].rank == 1 else None)
-    )
+    read = interpret_fields if isinstance(model, list | tuple) else _read_first
     found = read(
         fields,
         engine=engine,

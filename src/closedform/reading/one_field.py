@@ -13,6 +13,12 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
+from closedform.judge.checks import Check
+from closedform.judge.rules import RuleLike
+from closedform.judge.select_stage import select
+from closedform.judge.stated_formula import as_formula
+from closedform.judge.thresholds import Thresholds
+from closedform.judge.verify_stage import verify
 from closedform.keywords import checked_keywords, required_kind
 from closedform.live_progress import ProgressLike
 from closedform.progress import Named, Progress, Snapshot
@@ -20,7 +26,7 @@ from closedform.randomness import Randomness, as_seed
 from closedform.reading.origin import Origin
 from closedform.reading.rounds import read_in_rounds
 from closedform.reading.seeds import check_seeds, read_with_seeds
-from closedform.reading.settings import SEARCH_SHARE, WRITING_SHARE, Settings, rest_of
+from closedform.reading.settings import SEARCH_SHARE, Settings, choice_budget, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
@@ -29,15 +35,8 @@ from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.terms.term_run import compile_terms
-from closedform.selection.rules import RuleLike
-from closedform.selection.select_stage import select
 from closedform.threads import single_threaded
 from closedform.units.units import UnitsLike
-from closedform.verification.checks import Check
-from closedform.verification.queries import Query
-from closedform.verification.stated_formula import as_formula
-from closedform.verification.thresholds import Thresholds
-from closedform.verification.verify_stage import verify
 
 
 @single_threaded
@@ -49,14 +48,13 @@ def interpret_field(
     budget: float | Budget = 60.0,
     rng: Randomness = None,
     space: SearchSpace | None = None,
-    rule: RuleLike = "factor",
+    rule: RuleLike = "evidence",
     hypothesis: str | Expression | None = None,
     checks: Sequence[Check] | None = None,
     thresholds: Thresholds | None = None,
     progress: ProgressLike = None,
     title: str = "",
     command: str = "",
-    query: Query | None = None,
     units: UnitsLike | None = None,
     seeds: int = 1,
 ) -> Interpretation:
@@ -64,8 +62,8 @@ def interpret_field(
     latents.
 
     This runs `closedform.search`, `closedform.select` and `closedform.verify` in turn. The search
-    gets 45% of the budget, the choice at most 35%, and the verdict what is left. With 20 seconds or
-    more, a round of 10 seconds comes first, and a formula that is verified then is the answer.
+    gets 60% of the budget at most, and the choice what is left. With 20 seconds or more, a round of
+    10 seconds comes first, and a formula that is verified then is the answer.
 
     Parameters
     ----------
@@ -83,15 +81,13 @@ def interpret_field(
         How the concept is chosen; see `closedform.select`.
     hypothesis : str or Expression, optional
         A formula to compare the concept with; search and choice do not see it, and the verdict
-        lists it among the alternatives if it fits as well.
+        weighs it with the others.
     checks, thresholds : optional
         Further checks, and where the verdict's lines are; see `closedform.verify`.
     progress : bool, str, Progress or None
         None shows progress in a terminal or notebook, False never.
     title, command : str
         What was read, and the command that did it, for the report.
-    query : callable, optional
-        The network's gradients at points of the verdict's choice; see `closedform.verify`.
     units : mapping of str to str, or Units, optional
         The unit of each input, ``{"m": "kg", "v": "m/s"}``, unless the field has them already; see
         `closedform.Units`.
@@ -121,12 +117,12 @@ def interpret_field(
         field,
         {
             "engine": engine, "space": space, "rule": rule, "hypothesis": hypothesis,
-            "checks": checks, "thresholds": thresholds, "progress": progress, "query": query,
+            "checks": checks, "thresholds": thresholds, "progress": progress,
         },
     )  # fmt: skip
 
     def read(one: int) -> Interpretation:
-        found = _read_once(field, settings, limits, guess, one, query)
+        found = _read_once(field, settings, limits, guess, one)
         told = replace(found.provenance, title=title, command=command)
         return replace(found, provenance=told, units=field.units, origin=origin)
 
@@ -149,19 +145,14 @@ def compile_ahead(progress: Progress) -> None:
 
 
 def _read_once(
-    field: GradientField,
-    settings: Settings,
-    limits: Budget,
-    guess: Expression | None,
-    seed: int,
-    query: Query | None,
+    field: GradientField, settings: Settings, limits: Budget, guess: Expression | None, seed: int
 ) -> Interpretation:
     """One reading with one seed."""
     clock, generator = limits.start(), np.random.default_rng(seed)
 
     def read(budget: Budget, known: Sequence[Expression]) -> Interpretation:
         space = replace(settings.space, guesses=(*settings.space.guesses, *known))
-        return _read_one(field, replace(settings, space=space), budget, guess, generator, query)
+        return _read_one(field, replace(settings, space=space), budget, guess, generator)
 
     if 1 < field.rank < field.tangent.rank:
         found = read_latents(field, settings, limits, clock, guess, generator)
@@ -177,7 +168,6 @@ def _read_one(
     limits: Budget,
     guess: Expression | None,
     generator: np.random.Generator,
-    query: Query | None,
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
     clock = limits.start()
@@ -193,8 +183,14 @@ def _read_one(
 
     def judged(found: SearchResult) -> Interpretation:
         second, third = rest
-        writing = limits.share(WRITING_SHARE)
-        selection = select(found, field, rule=settings.rule, rng=second, budget=writing)
+        selection = select(
+            found,
+            field,
+            rule=settings.rule,
+            rng=second,
+            budget=choice_budget(limits, clock),
+            space=settings.space,
+        )
         return verify(
             selection,
             field,
@@ -206,7 +202,6 @@ def _read_one(
             space=settings.space,
             rule=settings.rule,
             hypothesis=guess,
-            query=query,
             progress=settings.progress,
         )
 

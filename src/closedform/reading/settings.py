@@ -3,23 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from closedform.judge.checks import Check, all_checks
+from closedform.judge.rules import Rule, RuleLike, as_rule
+from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.live_progress import ProgressLike, choose_progress
 from closedform.progress import Progress
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
-from closedform.selection.rules import Rule, RuleLike, as_rule
-from closedform.verification.checks import Check, all_checks
-from closedform.verification.thresholds import Thresholds, as_thresholds
 
-SEARCH_SHARE = 0.45
-"""Of the budget, for the search. The verdict gets the rest, which its two searches of half the data
-share.
-"""
-
-WRITING_SHARE = 0.35
-"""Of the budget, for canonical forms before the choice, at most; they mostly take a second."""
+SEARCH_SHARE, JUDGING_SHARE = 0.6, 0.1
+"""Of the budget, for the search at most, and kept for the verdict; the choice has the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +59,15 @@ class Settings:
             as_thresholds(thresholds),
             choose_progress(progress),
         )
+
+
+def choice_budget(limits: Budget, clock: Clock) -> Budget:
+    """What the choice may use: all that is left but for the verdict's share."""
+    left = clock.remaining().seconds
+    if left is None or limits.seconds is None:
+        return limits.share(1 - SEARCH_SHARE - JUDGING_SHARE)
+    seconds = max(left - JUDGING_SHARE * limits.seconds, 0.0)
+    return replace(limits.share(1 - SEARCH_SHARE), seconds=seconds)
 
 
 def rest_of(limits: Budget, clock: Clock) -> Budget:

@@ -24,6 +24,14 @@ from closedform.expressions.tape import compile_tapes
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import HypothesisResult
+from closedform.judge.alignment import measure_alignment
+from closedform.judge.checks import FollowsLatents
+from closedform.judge.joint_verdict import judge_together, measure_together
+from closedform.judge.measurement import compare_hypothesis
+from closedform.judge.regions import divide
+from closedform.judge.rules import Contender
+from closedform.judge.select_stage import Selection, select
+from closedform.judge.verify_stage import verify
 from closedform.progress import Named
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
@@ -31,14 +39,6 @@ from closedform.searching.exchanged_parts import exchanged
 from closedform.searching.front import Candidate, Front
 from closedform.searching.result import SearchResult, Status
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
-from closedform.selection.contenders import Contender
-from closedform.selection.regions import divide
-from closedform.selection.select_stage import Selection, select
-from closedform.verification.alignment import measure_alignment
-from closedform.verification.checks import FollowsLatents
-from closedform.verification.measurement import compare_hypothesis
-from closedform.verification.together import judge_together, measure_together
-from closedform.verification.verify_stage import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +265,7 @@ def _joined(
         ),
         concept=concepts[0],
         concepts=concepts,
+        confidence=float(np.prod([part.confidence or 0.0 for part in ordered])),
         hypothesis=None if hypothesis is None else _closest(concepts, hypothesis, held),
         parts=tuple(ordered),
         together=joint,

@@ -25,6 +25,11 @@ from closedform.field.tangent_space import TangentSpace
 from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading
+from closedform.interpretation.verdict import Verdict
+from closedform.judge.checks import Check, Sure
+from closedform.judge.rules import RuleLike
+from closedform.judge.thresholds import Thresholds
+from closedform.judge.verify_stage import verify
 from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike
 from closedform.randomness import Randomness, as_seed
@@ -33,11 +38,7 @@ from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 from closedform.searching.space import SearchSpace
-from closedform.selection.rules import RuleLike
 from closedform.units.units import UnitsLike
-from closedform.verification.checks import Check
-from closedform.verification.thresholds import Thresholds, as_thresholds
-from closedform.verification.verify_stage import verify
 
 
 @checked_keywords
@@ -49,7 +50,7 @@ def interpret_fields(
     budget: float | Budget = 60.0,
     rng: Randomness = None,
     space: SearchSpace | None = None,
-    rule: RuleLike = "factor",
+    rule: RuleLike = "evidence",
     hypothesis: str | Expression | None = None,
     checks: Sequence[Check] | None = None,
     thresholds: Thresholds | None = None,
@@ -222,16 +223,26 @@ def _judged(
         ]
         places = [positions, *(fitted_positions(rival.tree) for rival in rivals)]
         (fitted, *others), _ = refit([free, *rivals], left.subset(seen), positions=places)
-        # Here every term has a fitted coefficient; whether the form is worth its length was asked
-        # of what the networks have in common.
-        lines = replace(as_thresholds(thresholds), economy=0.0)
-        answer = verify(fitted, held, rivals=others, thresholds=lines, rng=rng, progress=False)
+        answer = verify(fitted, held, rivals=others, thresholds=thresholds, rng=rng, progress=False)
         assert answer.alignment is not None
         own.append(fitted)
-        verdicts.append(answer.verdict)
+        verdicts.append(_own_verdict(answer))
         misalignments.append(answer.alignment.misalignment)
         constants.append(tuple(constant_values(fitted.tree, positions)))
     return NetworkReading(name, tuple(own), tuple(verdicts), tuple(misalignments), tuple(constants))
+
+
+def _own_verdict(answer: Interpretation) -> Verdict:
+    """Whether one network follows the common form with constants of its own. That these are fitted
+    is no reason for doubt here: how sure the form is was asked of what the networks have in common.
+    """
+    checks = tuple(check for check in answer.verdict.checks if check.name != Sure.name)
+    heaviest = max((rival.weight for rival in answer.rivals), default=0.0)
+    is_fine = all(check.passed for check in checks) and (answer.confidence or 0.0) >= heaviest
+    if not is_fine or answer.verdict.status in ("verified", "none"):
+        return answer.verdict
+    said = "The network follows the common formula with constants of its own."
+    return Verdict("verified", said, checks, answer.verdict.n_points)
 
 
 def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
@@ -265,22 +276,17 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
         weights=weights.mean(axis=0) * trust,
         signed=first.is_signed,
     )
-    return replace(field, latents=_latents(fields, rank))
-
-
-def _latents(fields: Sequence[GradientField], rank: int) -> FloatArray | None:
-    """For one concept the mean rank of the latents' values, signs made alike, which is monotone in
-    it; else all of them.
-    """
-    arrays = [field.latents for field in fields if field.latents is not None]
-    if len(arrays) < len(fields):
-        return None
-    if rank > 1 or any(array.shape[1] > 1 for array in arrays):
-        return frozen(np.hstack(arrays))
-    ranks = [np.argsort(np.argsort(array[:, 0])) / len(array) - 0.5 for array in arrays]
-    return frozen(
-        np.mean([values * np.sign(values @ ranks[0]) for values in ranks], axis=0)[:, None]
+    return replace(
+        field,
+        latents=_joined([field.latents for field in fields]),
+        slopes=_joined([field.slopes for field in fields]),
     )
+
+
+def _joined(arrays: Sequence[FloatArray | None]) -> FloatArray | None:
+    """The columns of all networks, each of which has a phi of its own; None if one has none."""
+    known = [array for array in arrays if array is not None]
+    return frozen(np.hstack(known)) if len(known) == len(arrays) else None
 
 
 def _stacked(fields: Sequence[GradientField], rank: int) -> GradientField:

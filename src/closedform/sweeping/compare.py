@@ -7,8 +7,8 @@ from typing import Any
 from closedform.execution.store import ResultStore
 from closedform.families.network_comparison import NetworkComparison, compare_readings
 from closedform.families.tolerances import MOVED
+from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.keywords import KeywordError
-from closedform.selection.tolerances import MATERIAL_DEGREES
 from closedform.sweeping.stored_readings import stored_readings
 from closedform.sweeping.sweep import sweep
 from closedform.sweeping.sweep_result import Sweep

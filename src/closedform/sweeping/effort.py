@@ -41,7 +41,7 @@ class Effort:
     terms: int = 1000
     evaluations: int = 20_000
     engine: str = "auto"
-    rule: str | int = "factor"
+    rule: str | int = "evidence"
 
     def __post_init__(self) -> None:
         if min(self.terms, self.evaluations) < 0 or self.terms + self.evaluations == 0:

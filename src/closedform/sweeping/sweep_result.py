@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
-from closedform.selection.tolerances import MATERIAL_DEGREES
+from closedform.judge.rules import MATERIAL_DEGREES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,8 @@ from closedform.alignment.misalignment import chance_level, trimmed_mean
 from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.field.gradient_field import GradientField
+from closedform.judge.thresholds import Thresholds
 from closedform.searching.budget import Budget
-from closedform.verification.thresholds import Thresholds
 from closedform_bench.invariants.claims import Claims
 from closedform_bench.invariants.field_track import Reader, read_with_closedform
 from closedform_bench.invariants.independence import FUNCTION
@@ -117,4 +117,4 @@ def cause(row: Row, carried: Sequence[float], lines: Thresholds | None = None) -
     best = ranked[min(row["recovered"], len(ranked) - 1)]
     if row["rank"] <= row["recovered"] or best > limits.approximate:
         return "network did not learn it"
-    return "search missed it" if best <= limits.verified else "field too noisy"
+    return "search missed it" if best <= limits.span else "field too noisy"

@@ -6,12 +6,12 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.field.gradient_field import GradientField
+from closedform.judge.select_stage import select
+from closedform.judge.verify_stage import verify
 from closedform.reading.one_field import compile_all, interpret_field
 from closedform.reading.settings import SEARCH_SHARE
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.search_stage import search
-from closedform.selection.select_stage import select
-from closedform.verification.verify_stage import verify
 from closedform_bench.speed.icicle import draw_icicle
 from closedform_bench.speed.known_fields import FIELDS, TimedField
 from closedform_bench.speed.part import Effort, Numbers, Part

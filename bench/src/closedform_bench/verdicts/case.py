@@ -1,18 +1,13 @@
 """One thing to be read, with all that is known about it and that the reading does not see."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import closedform as cf
-from closedform.arrays import FloatArray
 from closedform_bench.formulas.problem import Problem
 
 Part = Literal["fields", "networks", "controls"]
 PARTS: tuple[Part, ...] = ("fields", "networks", "controls")
-
-Query = Callable[[FloatArray], FloatArray]
-"""From points to gradients, both of shape (n_points, n_inputs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +22,9 @@ class VerdictCase:
     field : GradientField
     problem : Problem or None
         What is to be found; None for a control, in which nothing is.
-    query : callable or None
-        The network's gradients anywhere.
     """
 
     name: str
     kind: str
     field: cf.GradientField
     problem: Problem | None = None
-    query: Query | None = None

@@ -32,7 +32,7 @@ def _activation(rng: np.random.Generator) -> str:
 
 def _of(name: str, kind: str, network: SmallNetwork, points: np.ndarray) -> VerdictCase:
     field = network.field(points, _names(points.shape[1]))
-    return VerdictCase(name, kind, field, query=network.gradients)
+    return VerdictCase(name, kind, field)
 
 
 def _untrained(name: str, kind: str, rng: np.random.Generator) -> VerdictCase:
@@ -135,7 +135,7 @@ def _sphere(name: str, kind: str, rng: np.random.Generator) -> VerdictCase:
         values = np.sin(points @ waves.T + rng.uniform(0, 2 * np.pi, 3)).sum(axis=1)
         network = train(points, values, _activation(rng), rng, steps=600)
     field = network.field(points[:N_READ], _names(3), ("x1**2 + x2**2 + x3**2",))
-    return VerdictCase(name, kind, field, query=network.gradients)
+    return VerdictCase(name, kind, field)
 
 
 def _hidden(name: str, kind: str, rng: np.random.Generator) -> VerdictCase:
@@ -144,7 +144,7 @@ def _hidden(name: str, kind: str, rng: np.random.Generator) -> VerdictCase:
     network = train(points, problem.formula()(points), _activation(rng), rng, steps=800)
     neuron = network.hidden(int(rng.integers(64)))
     field = neuron.field(points[:N_READ], problem.names)
-    return VerdictCase(name, kind, field, query=neuron.gradients)
+    return VerdictCase(name, kind, field)
 
 
 KINDS: dict[str, Callable[[str, str, np.random.Generator], VerdictCase]] = {

@@ -41,7 +41,7 @@ def _network(name: str, rng: np.random.Generator) -> VerdictCase:
     points = problem.points(count, rng)
     network = train(points, problem.formula()(points), activation, rng)
     field = network.field(problem.points(N_READ, rng), problem.names)
-    return VerdictCase(name, f"{activation}, {count} points", field, problem, network.gradients)
+    return VerdictCase(name, f"{activation}, {count} points", field, problem)
 
 
 def _problem(name: str, rng: np.random.Generator, most: int) -> Problem:

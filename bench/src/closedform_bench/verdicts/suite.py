@@ -12,6 +12,7 @@ from scipy.stats import beta
 import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.judge.witnesses import Witnesses
 from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
@@ -25,9 +26,10 @@ BUDGET = 10.0
 ROUNDING = 1e-12
 """Misalignment to the truth that the last digits of a constant make."""
 
-CARRIED = 5e-3
-"""A network that is misaligned to the truth by at most this has learned it; those count whose
-formula the default search space allows."""
+CARRIED, LEFT = 5e-3, 1e-3
+"""A network that is misaligned to the truth by at most the first, or of whose variance the truth's
+phi leaves at most the second, has learned it; those count whose formula the default search space
+allows."""
 
 SHARES = {
     "right_among_verified": "right among verified",
@@ -87,19 +89,20 @@ class VerdictPlan:
         """Read one case; the reading sees the field and, of a network, its gradients."""
         case = draw_case(part, self.seed, number)
         clock = Budget(seconds=self.budget).start()
-        answer = cf.interpret_field(
-            case.field, budget=self.budget, rng=self.seed, progress=False, query=case.query
-        )
+        answer = cf.interpret_field(case.field, budget=self.budget, rng=self.seed, progress=False)
         seconds = clock.seconds
         row = {
             "name": case.name,
             "part": part,
+            "has_values": case.field.latents is not None,
             "kind": case.kind,
             "inputs": len(case.field.names),
             "truth": None if case.problem is None else case.problem.truth,
             "found": None if answer.concept is None else str(answer.concept),
             "alternatives": [str(formula) for formula in answer.alternatives],
             "status": answer.verdict.status,
+            "confidence": answer.confidence,
+            "front": [str(entry.expression) for entry in answer.front],
             "failed": [check.name for check in answer.verdict.checks if check.passed is False],
             "seconds": round(seconds, 3),
         }
@@ -110,7 +113,9 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
     """Whether the answer is right, and whether the truth is in its set; None for a control."""
     problem = case.problem
     if problem is None:
-        return {"right": None, "in_set": None, "carried": None, "in_vocabulary": None}
+        return {
+            "right": None, "in_set": None, "carried": None, "left": None, "in_vocabulary": None,
+        }  # fmt: skip
     found = (answer.concept, *answer.alternatives)
     right, *others = (
         _is_right(problem, formula, is_exact=case.kind == "exact") for formula in found
@@ -119,8 +124,34 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
         "right": right,
         "in_set": right or any(others),
         "carried": float(field_misalignment(problem.formula(), case.field).mean()),
+        "left": left_by_truth(problem, case.field),
         "in_vocabulary": cf.SearchSpace().allows(problem.formula().tree, problem.names),
     }
+
+
+def left_by_truth(problem: Problem, field: cf.GradientField) -> float | None:
+    """Share of the latent's variance that phi of the truth leaves; None without values."""
+    witnesses = Witnesses.of(field)
+    squares = witnesses.hear(problem.formula().tree).squares()[1]
+    return None if squares is None else float(witnesses.steepness @ squares)
+
+
+def is_carried(row: dict[str, Any]) -> bool:
+    """Whether a network has learned the truth, by directions or by values."""
+    left = row.get("left")  # measurements of 0.1.0 lack it, as they lack confidences
+    by_values = left is not None and left <= LEFT
+    return (row["carried"] <= CARRIED or by_values) and bool(row["in_vocabulary"])
+
+
+def calibration(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Expected calibration error over ten bins of equal counts, and the bins: mean confidence,
+    share right, count. Controls count as wrong.
+    """
+    pairs = sorted((row.get("confidence") or 0.0, bool(row["right"])) for row in rows)
+    bins = [one for one in np.array_split(np.array(pairs, dtype=float), 10) if len(one)]
+    table = [[*(round(float(v), 4) for v in one.mean(axis=0)), len(one)] for one in bins]
+    error = sum(abs(sure - right) * count for sure, right, count in table) / max(len(pairs), 1)
+    return {"error": round(error, 4), "bins": table}
 
 
 def _is_right(problem: Problem, found: cf.Expression | None, *, is_exact: bool) -> bool:
@@ -140,7 +171,9 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
     """The object that ``--json`` prints."""
     true = [row for row in rows if row["part"] != "controls"]
     networks = [row for row in rows if row["part"] == "networks"]
-    carried = [row for row in networks if row["carried"] <= CARRIED and row["in_vocabulary"]]
+    carried = [row for row in networks if is_carried(row)]
+    values = [row for row in rows if row["part"] == "networks" or row.get("has_values")]
+    others = [row for row in rows if row not in values]
     controls = [row for row in rows if row["part"] == "controls"]
     ambiguous = [row for row in true if row["status"] == "ambiguous"]
     sure = ("verified", "ambiguous")
@@ -163,6 +196,12 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
         "carried_in_set": share_of([row["status"] in sure and row["in_set"] for row in carried]),
         "ambiguous_in_set": share_of([row["in_set"] for row in ambiguous]),
         "controls_verified": share_of([row["status"] == "verified" for row in controls]),
+        "carried_by_directions": sum(row["carried"] <= CARRIED for row in carried),
+        "sure_right": share_of(
+            [row["right"] for row in rows if (row.get("confidence") or 0) > 0.9]
+        ),
+        "calibration_with_values": calibration(values),
+        "calibration_without_values": calibration(others),
         "statuses": {
             part: {
                 status: sum(row["status"] == status and row["part"] == part for row in rows)

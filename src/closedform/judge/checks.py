@@ -1,0 +1,181 @@
+"""Checks: each a class with a name, what it asks, what a failure means, and one method.
+
+To add one, write the class and put an instance into `CHECKS`, or pass it to
+`closedform.verify(checks=[...])`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.verdict import CheckResult
+from closedform.judge.alignment import measure_alignment
+from closedform.judge.check_evidence import Evidence
+from closedform.judge.confidence import FURTHEST
+from closedform.judge.regions import divide
+from closedform.keywords import KeywordError
+
+
+@runtime_checkable
+class Check(Protocol):
+    """One test that the verdict rests on.
+
+    Attributes
+    ----------
+    name : str
+        A word.
+    asks : str
+        The question, as a sentence.
+    failure : str
+        What it means if the answer is no, as a clause: 'its directions deviate'.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def asks(self) -> str: ...  # noqa: D102
+
+    @property
+    def failure(self) -> str: ...  # noqa: D102
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Answer with `CheckResult.made`, or with `CheckResult.not_made` and the reason."""
+        ...
+
+
+class EnoughPoints:
+    """Few points decide nothing."""
+
+    name = "points"
+    asks = "Are there enough points to judge on?"
+    failure = "there are too few points"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Count them."""
+        count, needed = evidence.n_points, evidence.thresholds.points
+        text = (
+            f"The field has {count} different usable points, and {evidence.alignment.n_points} of "
+            f"them were kept to judge on; {needed} are needed."
+        )
+        return CheckResult.made(count >= needed, text)
+
+
+class Aligned:
+    """Directions on points that nobody has seen."""
+
+    name = "alignment"
+    asks = "Do the concept's gradients point the same way as the network's?"
+    failure = "its directions deviate"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare the upper bound with the line."""
+        alignment, line = evidence.alignment, evidence.thresholds.approximate
+        text = (
+            f"On {alignment.n_points} unseen points the misalignment is "
+            f"{alignment.misalignment:.2g} (95% interval {alignment.low:.2g} to "
+            f"{alignment.high:.2g}, chance {alignment.chance:.2g}). Relative to chance the upper "
+            f"bound is {alignment.bound:.2g}; at most {line:g} is allowed."
+        )
+        return CheckResult.made(alignment.bound <= line, text)
+
+
+class Holds:
+    """What was true where it was chosen must be true elsewhere."""
+
+    name = "unseen"
+    asks = "Does it leave as little over on unseen points as the choice's regions predict?"
+    failure = "it leaves more over on unseen points than where it was chosen"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare both residuals with their intervals."""
+        said = [
+            f"{what} it leaves {100 * np.expm1(more):+.0f}% ({more / error:+.1f} standard errors)"
+            for what, (more, error) in zip(
+                ("by directions", "by values"), evidence.judged.predicted.tolist(), strict=True
+            )
+            if error > 0
+        ]
+        text = (
+            f"Compared with the points that it was chosen on, {' and '.join(said)}; up to "
+            f"{FURTHEST:g} standard errors more are allowed."
+            if said
+            else "It is exact on both sets of points."
+        )
+        return CheckResult.made(evidence.judged.holds, text)
+
+
+class Sure:
+    """The weight of the answer among all that was thought of, and what was not."""
+
+    name = "confidence"
+    asks = "Does the evidence speak for this formula alone?"
+    failure = "other formulas may be the truth"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare the confidence with the line."""
+        judged, line = evidence.judged, evidence.thresholds.confidence
+        if not evidence.is_complete:
+            return CheckResult.not_made(
+                "The search was interrupted before other formulas were looked for."
+            )
+        text = (
+            f"Confidence {judged.confidence:.3f}; {line:g} is needed. {len(set(judged.groups))} "
+            f"forms were weighed, and {judged.unknown:.3f} is kept for what was not thought of."
+        )
+        return CheckResult.made(judged.confidence >= line, text)
+
+
+@dataclass(frozen=True)
+class FollowsLatents:
+    """For one of several concepts: modulo other formulas that are not exact either, one can fit
+    better than it deserves.
+
+    Attributes
+    ----------
+    whole : GradientField
+        The field of all latents.
+    """
+
+    whole: GradientField
+    name: str = "latents"
+    asks: str = "Does it lie in the span of all latents, not only modulo the other concepts?"
+    failure: str = "a part of it is not a function of the latents"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Measure the alignment with the span of all latents."""
+        field = self.whole.subset(evidence.rows)
+        whole = measure_alignment(
+            evidence.concept, field, divide(field, evidence.rng), evidence.rng
+        )
+        allowed = evidence.thresholds.span
+        text = (
+            f"Without the worst 5% of the points, a share of {whole.trimmed:.2g} of its directions "
+            f"lies outside those of all latents together; the upper bound relative to chance is "
+            f"{whole.trimmed_bound:.2g}, and at most {allowed:g} is allowed."
+        )
+        return CheckResult.made(whole.trimmed_bound <= allowed, text)
+
+
+CHECKS: tuple[Check, ...] = (EnoughPoints(), Aligned(), Holds(), Sure())
+"""What every verdict rests on, as questions in their order."""
+
+
+def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:
+    """The built-in checks and a user's: a verdict never rests on fewer.
+
+    Raises
+    ------
+    KeywordError
+        If something is not a check.
+    """
+    for check in further or ():
+        if isinstance(check, type) or not isinstance(check, Check):
+            raise KeywordError(
+                f"{check!r:.80} is not a check; pass objects with name, asks, failure and "
+                f"measure(evidence)."
+            )
+    return (*CHECKS, *(further or ()))

@@ -1,0 +1,205 @@
+"""How sure the answer is: the weight of its form among all that were thought of, judged on points
+that search, choice and fitting have not seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.alignment.misalignment import chance_level
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.gradient_field import GradientField
+from closedform.judge.evidence import Pair, clues_of, independent_pieces, weighing, weights_of
+from closedform.judge.regions import divide
+from closedform.judge.witnesses import Heard, Witnesses
+from closedform.neighbours.same_form import group_by_form
+
+LISTED = 0.95
+"""Forms are listed until they hold this share of what is known; an answer that holds as much of
+everything is verified."""
+
+LEAST_CHANCE = 1e-3
+"""Where directions fill nearly all of the tangent space, chance leaves hardly anything."""
+
+EXACT = 1e-3
+"""Mean square of errors, in units of what counts at all, below which nothing is shared."""
+
+FURTHEST, SLIGHT = 3.0, 0.05
+"""Standard errors by which what is left over may be larger on unseen points than the choice's
+regions predict, and nats that matter to nobody, however small the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Formulas on unseen points.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_formulas,)
+        Of each form, the unknown apart: they sum to 1. Spellings of one form have the weight of the
+        best of them between them.
+    groups : tuple of int
+        Which form each formula is.
+    unknown : float
+        The share of what was not thought of.
+    means : ndarray, shape (n_formulas, 2)
+        Mean logarithms of what each leaves over, by directions and by values.
+    predicted : ndarray, shape (2, 2)
+        For the answer, by directions and by values: by how many nats it leaves more over than the
+        choice's regions predict, and the standard error of that.
+    """
+
+    weights: FloatArray
+    groups: tuple[int, ...]
+    unknown: float
+    means: FloatArray
+    predicted: FloatArray
+
+    @property
+    def confidence(self) -> float:
+        """Of the answer, which comes first."""
+        return (1 - self.unknown) * float(self.weights[np.equal(self.groups, self.groups[0])].sum())
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answer leaves as little over here as where it was chosen."""
+        more, error = self.predicted.T
+        return bool((more <= FURTHEST * error + SLIGHT).all())
+
+    def listed(self) -> list[int]:
+        """Places of other forms, heaviest first, until all listed hold 95% of what is known."""
+        held = float(self.weights[np.equal(self.groups, self.groups[0])].sum())
+        found: list[int] = []
+        for place in np.argsort(-self.weights, kind="stable").tolist():
+            if held >= LISTED:
+                break
+            if self.groups[place] != self.groups[0]:
+                found.append(place)
+                held += float(self.weights[place])
+        return found
+
+
+def judge_formulas(
+    formulas: Sequence[Expression],
+    costs: Sequence[float],
+    lengths: Sequence[float],
+    seen: GradientField,
+    unseen: GradientField,
+    scales: Pair,
+    counts: Pair,
+    rng: np.random.Generator,
+) -> Judged:
+    """Weigh formulas, the answer first, with their constants as they are.
+
+    Parameters
+    ----------
+    formulas : sequence of Expression
+        The answer, and all that competed.
+    costs, lengths : sequence of float
+        What each costs to describe, in nats, and its length.
+    seen : GradientField
+        Where phi is fitted.
+    unseen : GradientField
+        Points that judge.
+    scales, counts : (float, float)
+        Typical errors, and independent pieces of evidence, as the choice saw them.
+    rng : Generator
+        Divides points into regions.
+    """
+    before = Witnesses.of(seen)
+    after = Witnesses.of(unseen, before)
+    earlier = [before.hear(formula.tree) for formula in formulas]
+    later = [
+        after.hear(formula.tree, None if one.phi is None else one.phi.phi)
+        for formula, one in zip(formulas, earlier, strict=True)
+    ]
+    means = np.array([after.means(heard, scales) for heard in later])
+    fits = means @ counts
+    groups = tuple(group_by_form(formulas, unseen))
+    weights = weights_of(fits + np.asarray(costs), groups)
+    best = int(weights.argmax())
+    numbers = weighing(has_values=after.has_values)
+    chance = numbers.chance_of_truth(
+        clues_of(
+            fits,
+            weights,
+            *economy_and_left(after, means[best], lengths[best]),
+            shared_error(before, earlier[best], scales),
+            len(fitted_positions(formulas[best].tree)),
+        )
+    )
+    return Judged(
+        weights=weights,
+        groups=groups,
+        # The heaviest is the truth by this chance, and has this weight among what is known.
+        unknown=1 - min(chance / float(weights[best]), 1.0),
+        means=means,
+        predicted=_predicted((before, earlier[0]), (after, later[0]), scales, rng),
+    )
+
+
+def economy_and_left(witnesses: Witnesses, means: FloatArray, length: float) -> tuple[float, float]:
+    """Nats that each unit of a formula's length gains over knowing nothing, and what it leaves
+    over: by values, or by directions where no values are known.
+    """
+    if witnesses.has_values:
+        return -float(means[1]) / length, float(means[1])
+    field = witnesses.field
+    chance = float(np.log(max(chance_level(field.rank, field.tangent.rank), LEAST_CHANCE)))
+    return (chance - float(means[0])) / length, float(means[0])
+
+
+def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:
+    """How far neighbours share what a formula leaves over: the logarithm of the number of points as
+    which the errors of its values count. Without values that of the share of all points: the
+    question is then whether it is noise.
+    """
+    directions, values = heard.squares()
+    errors = heard.directions / np.sqrt(directions + scales[0])[:, None]
+    if values is not None:
+        errors = heard.values / np.sqrt(values + scales[1])[:, None]
+    pieces = float(len(errors))
+    if float((errors**2).sum(axis=1).mean()) >= EXACT:
+        pieces = independent_pieces(errors, witnesses.field.points / witnesses.field.scale)
+    return float(np.log(pieces if values is not None else pieces / len(errors)))
+
+
+def _predicted(
+    before: tuple[Witnesses, Heard],
+    after: tuple[Witnesses, Heard],
+    scales: Pair,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """For directions and values: how much more is left over after than before, with its standard
+    error over regions.
+    """
+    (first, first_error), (second, second_error) = (
+        _by_region(witnesses, heard, scales, rng) for witnesses, heard in (before, after)
+    )
+    return np.stack([second - first, np.hypot(first_error, second_error)], axis=1)
+
+
+def _by_region(
+    witnesses: Witnesses, heard: Heard, scales: Pair, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    labels = divide(witnesses.field, rng)
+    directions, values = heard.squares()
+    found = []
+    for squares, weights, scale in (
+        (directions, witnesses.weights, scales[0]),
+        (values, witnesses.steepness, scales[1]),
+    ):
+        if squares is None:
+            found.append((0.0, 0.0))
+            continue
+        counted = labels >= 0
+        shares = np.bincount(labels[counted], weights[counted])
+        sums = np.bincount(labels[counted], (weights * np.log(squares + scale))[counted])
+        mean = float(sums.sum() / shares.sum())
+        apart = sums - mean * shares
+        found.append((mean, float(np.sqrt((apart**2).sum()) / shares.sum())))
+    means, errors = zip(*found, strict=True)
+    return np.array(means), np.array(errors)

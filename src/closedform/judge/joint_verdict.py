@@ -1,0 +1,218 @@
+"""Several concepts together: do they span what the latents span, and do they determine the
+latents?
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.alignment.misalignment import chance_level, trimmed_mean
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.several import JointEvidence
+from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.judge.thresholds import Thresholds
+
+EXPLAINED = 0.95
+"""Least share of the latents' variance that the concepts must explain."""
+
+MOST_IN_REGRESSION = 1500
+_DEPENDENT = 1e-6
+
+
+def measure_together(
+    concepts: Sequence[Expression], seen: GradientField, held: GradientField
+) -> JointEvidence:
+    """Compare the span of the concepts' gradients with that of the latents both ways, and predict
+    the latents.
+
+    Parameters
+    ----------
+    concepts : sequence of Expression
+    seen : GradientField
+        Points on which the latents may be fitted.
+    held : GradientField
+        Points on which everything is judged.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 3))
+    >>> jacobians = np.stack([points * [1, 1, 0], points * [0, 2, 1]], axis=1)
+    >>> field = cf.GradientField.from_arrays(
+    ...     points, jacobians, names=["x", "y", "z"], tangent="none"
+    ... )
+    >>> joint = measure_together([cf.parse("x**2 + y**2"), cf.parse("2*y**2 + z**2")], field, field)
+    >>> joint.sentence, joint.outside < 1e-12, joint.missing < 1e-12
+    ('rank 2, read 2', True, True)
+    """
+    outside = missing = 1.0
+    if concepts:
+        spans, usable = _spans(concepts, held)
+        weights = np.where(usable, held.weights, 0.0)
+        overlap = (np.swapaxes(held.frames, 1, 2) @ spans) ** 2
+        total = overlap.sum(axis=(1, 2))
+        outside, missing = (
+            trimmed_mean(np.clip(1 - total / n, 0, 1), weights) for n in (len(concepts), held.rank)
+        )
+    r2, explained = _regression(concepts, seen, held)
+    return JointEvidence(
+        rank=held.rank,
+        read=len(concepts),
+        spectrum=held.quality.spectrum,
+        is_rank_ambiguous=held.quality.is_rank_ambiguous,
+        outside=outside,
+        missing=missing,
+        chance=chance_level(held.rank, held.tangent.rank),
+        r2=r2,
+        explained=explained,
+    )
+
+
+def judge_together(
+    joint: JointEvidence, parts: Sequence[Verdict], thresholds: Thresholds | None = None
+) -> Verdict:
+    """The verdict on all concepts at once; that on each of them is its own."""
+    lines = Thresholds() if thresholds is None else thresholds
+    results = {
+        "rank": _rank(joint),
+        "parts": _parts(parts),
+        "span": _span(joint, lines),
+        "regression": _explained(joint),
+    }
+    checks = tuple(replace(result, name=name) for name, result in results.items())
+    count = min((part.n_points for part in parts if part.n_points is not None), default=None)
+    if joint.read == 0:
+        said = f"No closed form was found that the latents follow here ({joint.sentence})."
+        return Verdict("none", said, checks, count)
+    why = [_FAILURES[check.name] for check in checks if check.passed is False]
+    if not why:
+        text = (
+            f"Together the latents are an invertible function of these {joint.read} formulas "
+            f"({joint.sentence})."
+        )
+        return Verdict("verified", text, checks, count)
+    others = tuple(formula for part in parts for formula in part.alternatives)
+    if [check.name for check in checks if check.passed is False] == ["parts"] and all(
+        part.status in ("verified", "ambiguous") for part in parts
+    ):
+        text = (
+            f"Together the latents are an invertible function of {joint.read} formulas "
+            f"({joint.sentence}), and for some of them the field cannot tell which."
+        )
+        return Verdict("ambiguous", text, checks, count, others)
+    said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."
+    return Verdict("approximate", said, checks, count)
+
+
+_FAILURES = {
+    "rank": "the latents hold more than was read",
+    "parts": "not every formula is verified by itself",
+    "span": "directions of formulas and latents differ",
+    "regression": "the formulas do not determine the latents",
+}
+
+
+def _rank(joint: JointEvidence) -> CheckResult:
+    values = ", ".join(f"{value:.2g}" for value in joint.spectrum)
+    text = (
+        f"The latents' Jacobians have rank {joint.rank} (singular values {values}); {joint.read} "
+        f"concepts were read."
+    )
+    if joint.is_rank_ambiguous:
+        text += " The spectrum has no clear gap, so the rank is uncertain."
+    return CheckResult.made(joint.read == joint.rank, text)
+
+
+def _parts(parts: Sequence[Verdict]) -> CheckResult:
+    count = sum(part.status == "verified" for part in parts)
+    text = f"{count} of {len(parts)} concepts are verified, each modulo the others."
+    return CheckResult.made(count == len(parts) and count > 0, text)
+
+
+def _span(joint: JointEvidence, lines: Thresholds) -> CheckResult:
+    allowed = lines.span * joint.chance
+    text = (
+        f"A share of {joint.outside:.2g} of the concepts' directions lies outside those of the "
+        f"latents, and no concept explains a share of {joint.missing:.2g} of the latents' "
+        f"directions; at most {allowed:.2g} is allowed, and chance leaves {joint.chance:.2g}."
+    )
+    return CheckResult.made(max(joint.outside, joint.missing) <= allowed, text)
+
+
+def _explained(joint: JointEvidence) -> CheckResult:
+    if joint.explained is None:
+        return CheckResult.not_made(
+            "Without the latents' values no regression on the concepts can be made.",
+            is_required=False,
+        )
+    each = ", ".join(f"{100 * value:.1f}%" for value in joint.r2)
+    text = (
+        f"A smooth function of the concepts explains {100 * joint.explained:.1f}% of the "
+        f"latents' variance on held-out points "
+        f"(each: {each}); {100 * EXPLAINED:g}% are needed."
+    )
+    return CheckResult.made(joint.explained >= EXPLAINED, text)
+
+
+def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatArray, np.ndarray]:
+    """Orthonormal bases of the concepts' gradients in tangent coordinates, and where they are
+    independent.
+    """
+    with np.errstate(all="ignore"):
+        columns = [
+            field.project(concept.rename(field.names).gradient(field.points))
+            for concept in concepts
+        ]
+        units = np.stack(
+            [column / np.linalg.norm(column, axis=1, keepdims=True) for column in columns], axis=2
+        )
+    finite = np.asarray(np.isfinite(units).all(axis=(1, 2)))
+    bases, sizes, _ = np.linalg.svd(
+        np.where(finite[:, None, None], units, 0.0), full_matrices=False
+    )
+    return bases, finite & (sizes[:, -1] > _DEPENDENT)
+
+
+def _regression(
+    concepts: Sequence[Expression], seen: GradientField, held: GradientField
+) -> tuple[tuple[float, ...], float | None]:
+    """Predict every latent from the concepts: R^2 of each, and of all together."""
+    if not concepts or seen.latents is None or held.latents is None:
+        return (), None
+    from sklearn.kernel_ridge import KernelRidge  # loads slowly
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import QuantileTransformer
+
+    fitted, judged = (_table(concepts, field) for field in (seen, held))
+    if fitted is None or judged is None:
+        return (), None
+    # Quantiles, for a latent may be any function of a concept: only the order of its values is
+    # known.
+    quantiles = QuantileTransformer(
+        n_quantiles=min(300, len(fitted[0])), output_distribution="uniform"
+    )
+    model = make_pipeline(quantiles, KernelRidge(kernel="rbf", gamma=10.0)).set_params(
+        kernelridge__alpha=1e-3
+    )
+    centre = fitted[1].mean(axis=0)
+    model.fit(fitted[0], fitted[1] - centre)
+    left = ((judged[1] - centre - model.predict(judged[0])) ** 2).mean(axis=0)
+    whole = judged[1].var(axis=0)
+    each = 1 - left / np.maximum(whole, np.finfo(float).tiny)
+    return tuple(each.tolist()), float(1 - left.sum() / max(whole.sum(), np.finfo(float).tiny))
+
+
+def _table(
+    concepts: Sequence[Expression], field: GradientField
+) -> tuple[FloatArray, FloatArray] | None:
+    """Values of the concepts and of the latents at some points where all are finite."""
+    assert field.latents is not None
+    rows = np.flatnonzero(field.weights > 0)[:MOST_IN_REGRESSION]
+    values = np.column_stack(
+        [concept.rename(field.names)(field.points[rows]) for concept in concepts]
+    )
+    finite = np.isfinite(values).all(axis=1) & np.isfinite(field.latents[rows]).all(axis=1)
+    return (values[finite], field.latents[rows][finite]) if finite.sum() >= 20 else None

@@ -1,0 +1,259 @@
+"""Everything that an answer shows of a formula, measured on the points that judge it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.scores import field_misalignment
+from closedform.alignment.tolerances import TRIM
+from closedform.errors import DomainError
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import count_distinct
+from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
+from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit, Rival
+from closedform.judge.alignment import angles_in_degrees, measure_alignment
+from closedform.judge.check_evidence import Evidence
+from closedform.judge.checks import Check
+from closedform.judge.confidence import Judged
+from closedform.judge.constant_estimates import estimate_constants
+from closedform.judge.deciding_points import angles_between, most_different
+from closedform.judge.evidence import independent_pieces
+from closedform.judge.found_structure import structure_of
+from closedform.judge.input_needs import leave_one_out
+from closedform.judge.judgement import judge
+from closedform.judge.phi_curve import fit_phi
+from closedform.judge.regions import divide
+from closedform.judge.rules import Contender
+from closedform.judge.thresholds import Thresholds
+from closedform.judge.witnesses import Witnesses
+from closedform.searching.decomposition import Decomposition
+
+N_ARROWS, N_ANGLES = 150, 400
+"""Directions and angles that an answer keeps for its pictures."""
+
+MOST_SHOWN = 10
+"""Rivals that an answer keeps."""
+
+INDEPENDENT = 0.5
+"""Share of the points that count as independent pieces from which an error is noise: of a network's
+error, which neighbours share, far fewer do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is judged.
+
+    Attributes
+    ----------
+    contenders : tuple of Contender
+        The answer first, then all that competed with it.
+    shown : tuple of int
+        Those of them that stand on the front.
+    field : GradientField
+        The whole.
+    seen, unseen : ndarray of int
+        Points of search, choice and fitting, and those that judge.
+    drop : int or None
+        What the paper's rule chooses.
+    reason : str
+        Why the answer was chosen; empty for a stated formula.
+    structure : Decomposition or None
+        Which inputs enter together, as the search saw it.
+    """
+
+    contenders: tuple[Contender, ...]
+    shown: tuple[int, ...]
+    field: GradientField
+    seen: NDArray[np.int64]
+    unseen: NDArray[np.int64]
+    drop: int | None = None
+    reason: str = ""
+    structure: Decomposition | None = None
+
+    @property
+    def concept(self) -> Expression:
+        """The answer."""
+        return self.contenders[0].expression
+
+
+def measure(
+    case: Case,
+    judged: Judged,
+    lines: Thresholds,
+    tests: Sequence[Check],
+    hypothesis: Expression | None,
+    provenance: Provenance,
+    rng: np.random.Generator,
+) -> Interpretation:
+    """Measure everything that an answer shows, and judge."""
+    field, concept = case.field, case.concept
+    unseen = field.subset(case.unseen)
+    labels = divide(unseen, rng)
+    alignment = measure_alignment(concept, unseen, labels, rng)
+    fit = misfit(concept, unseen, lines.rounding)
+    phi = fit_phi(concept, unseen)
+    evidence = Evidence(
+        concept=concept,
+        field=unseen,
+        rows=case.unseen,
+        n_points=count_distinct(field.points[field.weights > 0]),
+        rng=rng,
+        thresholds=lines,
+        alignment=alignment,
+        judged=judged,
+        is_complete=provenance.status != "interrupted",
+    )
+    rivals = _rivals(case, judged, unseen, rng)
+    others = tuple(rival.expression for rival in rivals if rival.is_alternative)
+    front = sorted(
+        [
+            (place, _entry(case.contenders[place], judged.weights[place], unseen, labels, rng))
+            for place in dict.fromkeys((0, *case.shown))
+        ],
+        key=lambda pair: (pair[1].complexity, pair[1].misalignment),
+    )
+    places = [place for place, _ in front]
+    return Interpretation(
+        names=field.names,
+        verdict=judge(tests, evidence, fit, others),
+        field_quality=field.quality,
+        provenance=provenance,
+        concept=concept,
+        concepts=(concept,),
+        confidence=judged.confidence,
+        front=tuple(entry for _, entry in front),
+        chosen=places.index(0),
+        steepest_drop=places.index(case.drop) if case.drop in places else None,
+        choice_reason=case.reason,
+        floor=min(entry.misalignment for _, entry in front),
+        alignment=alignment,
+        phi=phi,
+        rivals=rivals,
+        fit=fit,
+        constants=estimate_constants(concept, field.subset(case.seen), rng),
+        inputs=leave_one_out(concept, unseen),
+        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, unseen),
+        directions=_directions(concept, unseen),
+        structure=structure_of(concept, case.structure, unseen),
+    )
+
+
+def misfit(concept: Expression, field: GradientField, rounding: float) -> Misfit:
+    """The misalignment without the worst points, and whether it is rounding, noise, a network's own
+    error, or a lack of fit.
+    """
+    witnesses = Witnesses.of(field)
+    heard = witnesses.hear(concept.rename(field.names).tree)
+    squares = (heard.directions**2).sum(axis=1)
+    kept = squares <= np.quantile(squares, 1 - TRIM)
+    total = float(np.average(squares[kept], weights=field.weights[kept] + 1e-300))
+    pieces = independent_pieces(heard.directions[kept], field.points[kept] / field.scale)
+    if total <= rounding:
+        kind = "exact"
+    elif pieces >= INDEPENDENT * kept.sum():
+        kind = "noise"
+    else:
+        kind = "network" if witnesses.has_values else "lack"
+    return Misfit(total, pieces, kind)
+
+
+def _rivals(
+    case: Case, judged: Judged, unseen: GradientField, rng: np.random.Generator
+) -> tuple[Rival, ...]:
+    """Other forms, heaviest first, each once; those that share 95% of the known weight with the
+    answer are its alternatives.
+    """
+    listed = judged.listed()
+    order = [*listed, *np.argsort(-judged.weights, kind="stable").tolist()]
+    found: list[Rival] = []
+    forms = {judged.groups[0]}
+    for place in order:
+        if judged.groups[place] in forms or len(found) >= MOST_SHOWN:
+            continue
+        forms.add(judged.groups[place])
+        one = case.contenders[place]
+        where, degrees = most_different(case.concept, one.expression, unseen, rng)
+        on_data = angles_between(case.concept, one.expression, unseen.points, unseen.scale)
+        found.append(
+            Rival(
+                expression=one.expression,
+                complexity=one.complexity,
+                misalignment=one.misalignment,
+                weight=float((1 - judged.unknown) * judged.weights[place]),
+                where=where,
+                degrees=degrees,
+                degrees_on_data=float(on_data.max(initial=0.0)),
+                source=one.engine,
+                is_alternative=place in listed,
+            )
+        )
+    return tuple(found)
+
+
+def compare_hypothesis(
+    concept: Expression, hypothesis: Expression, judged: GradientField
+) -> HypothesisResult:
+    """Compare the concept with a formula that the user has in mind, on the data."""
+    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+
+    try:
+        answer = same_concept(
+            str(concept), str(hypothesis), list(judged.names), points=judged.points
+        )
+        status, reason = answer.status, answer.reason
+    except DomainError as error:
+        # After the search it must not cost the answer.
+        status = "different"
+        reason = f"The two cannot be compared on the points that the concept is judged on. {error}"
+    values = field_misalignment(hypothesis, judged)
+    return HypothesisResult(
+        hypothesis, status, reason, float(np.average(values, weights=judged.weights))
+    )
+
+
+def _entry(
+    contender: Contender,
+    weight: float,
+    judged: GradientField,
+    labels: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> FrontEntry:
+    """A contender as the answer shows it, measured on the points that judge."""
+    expression = contender.expression
+    alignment = measure_alignment(expression, judged, labels, rng)
+    angles = angles_in_degrees(field_misalignment(expression, judged)[judged.weights > 0])
+    kept = (
+        angles
+        if len(angles) <= N_ANGLES
+        else angles[np.sort(rng.choice(len(angles), N_ANGLES, replace=False))]
+    )
+    return FrontEntry(
+        expression=expression,
+        complexity=contender.complexity,
+        misalignment=alignment.misalignment,
+        low=alignment.low,
+        high=alignment.high,
+        regional=contender.misalignment,
+        errors=contender.errors,
+        engine=contender.engine,
+        angles=tuple(float(f"{angle:.4g}") for angle in kept),
+        phi=fit_phi(expression, judged),
+        weight=float(weight),
+    )
+
+
+def _directions(concept: Expression, judged: GradientField) -> Directions | None:
+    if len(judged.names) != 2 or judged.rank != 1:
+        return None
+    points = judged.points[:N_ARROWS]
+    with np.errstate(all="ignore"):
+        gradients = concept.gradient(points)
+        units = np.nan_to_num(gradients / np.linalg.norm(gradients, axis=1, keepdims=True))
+    pairs = [
+        tuple((float(a), float(b)) for a, b in array)
+        for array in (points, judged.directions[:N_ARROWS, :, 0], units)
+    ]
+    return Directions(*pairs)

@@ -1,0 +1,302 @@
+"""The pool: everything that may become the answer, fitted on both witnesses and scored in nats.
+
+A search proposes by directions. What it found is brought into canonical form; then neighbours of
+the best are made, and of the best of these again, so that values lead on where directions stopped.
+Last come plainer numbers. The choice is made once, from all of it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.alignment.refit import Tapes
+from closedform.alignment.scores import comparison_of, field_misalignment
+from closedform.alignment.tolerances import PERFECT
+from closedform.arrays import FloatArray
+from closedform.canonical.form import canonical_form
+from closedform.canonical.unrounded import unrounded
+from closedform.expressions.description import hoped_length
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.kernel import values_and_gradients
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
+from closedform.judge.fitting import Fitted, Fitter
+from closedform.judge.regions import divide
+from closedform.judge.witnesses import Heard, Witnesses, typical
+from closedform.neighbours.made_forms import made_forms, stock_of
+from closedform.neighbours.stock import Stock
+from closedform.neighbours.variants import as_sum, variants
+from closedform.searching.front import Front
+from closedform.searching.orientation import oriented
+from closedform.searching.space import SearchSpace
+
+MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 16, 6, (4, 2)
+"""Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
+canonical form, and those that get plainer numbers, twice: those of the best scores."""
+
+LONGEST_TIDY = 24
+"""Nodes of the longest formula that gets a canonical form."""
+
+ROUNDS, BOLD = 6, 0.2
+"""Formulas that get neighbours, one after the other, and the share of its price that length costs
+for every second of them."""
+
+LOOK_POINTS, LOOK_STEPS = 400, 10
+"""Points and steps of the first look at hundreds of neighbours."""
+
+Priced = Callable[[Expression, float], float]
+"""From a formula, and what a unit of length costs, to the nats that its description costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A formula of the pool.
+
+    Attributes
+    ----------
+    expression : Expression
+        Constants fitted on both witnesses, at all points that the choice sees.
+    fitted : Fitted
+        With what both witnesses say where it was not fitted.
+    cost : float
+        Nats that it costs to describe.
+    engine : str
+        Which engine found it, or 'neighbour'.
+    """
+
+    fitted: Fitted
+    cost: float
+    engine: str
+
+    @property
+    def expression(self) -> Expression:
+        """The formula."""
+        return self.fitted.expression
+
+
+@dataclass(slots=True)
+class Pool:
+    """Formulas with their scores on the points that the choice sees."""
+
+    witnesses: Witnesses
+    labels: NDArray[np.int64]
+    priced: Priced
+    numbers: Weighing
+    allowed: Callable[[Expression], bool] = lambda formula: True
+    floor: float = 0.0
+    scales: Pair = (1.0, 1.0)
+    counts: Pair = (1.0, 1.0)
+    entries: dict[Tree, Entry] = attribute(default_factory=dict)
+
+    def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
+        """Fit formulas, given with the constants that may move, and weigh all anew."""
+        fitter = Fitter(self.witnesses, self.labels, self.scales, self.counts)
+        for formula, positions, engine in forms:
+            if formula.tree.is_constant or formula.tree in self.entries:
+                continue
+            if self.entries and not self.allowed(formula):
+                continue
+            fitted = _exactly(fitter.fit(formula, positions), self.witnesses.field)
+            entry = Entry(fitted, self.priced(fitted.expression, self.numbers.price), engine)
+            # What its units make impossible has no finite price.
+            if np.isfinite(entry.cost):
+                self.entries.setdefault(fitted.expression.tree, entry)
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Take scales and counts from the best fit, whatever its length: what is far off leaves
+        errors that all neighbours share, counts for little, and would be chosen for its shortness.
+        """
+        if not self.entries:
+            return
+        most = self.numbers.most
+        nearest = min(
+            (entry.fitted.heard for entry in self.entries.values()),
+            key=lambda heard: float(np.dot(most, np.log(typical(heard)))),
+        )
+        self.scales, self.counts = weigh(nearest, self.witnesses, self.numbers, self.floor)
+
+    def score(self, entry: Entry) -> float:
+        """Nats: what both witnesses leave over, and the length."""
+        means = self.witnesses.means(entry.fitted.heard, self.scales)
+        return float(np.dot(self.counts, means)) + entry.cost
+
+    def ordered(self) -> list[Entry]:
+        """Best first."""
+        return sorted(
+            self.entries.values(), key=lambda entry: (self.score(entry), str(entry.expression))
+        )
+
+    def best(self, boldness: float = 1.0, but: Collection[Tree] = ()) -> Entry | None:
+        """The entry of the best score, with length at a share of its price, apart from some."""
+        return min(
+            (entry for tree, entry in self.entries.items() if tree not in but),
+            key=lambda entry: self.score(entry) - (1 - boldness) * entry.cost,
+            default=None,
+        )
+
+
+def weigh(
+    heard: Heard, witnesses: Witnesses, numbers: Weighing, floor: float = 0.0
+) -> tuple[Pair, Pair]:
+    """Typical squared errors of a formula, and as how many independent pieces of evidence each
+    witness counts by them.
+    """
+    first, second = typical(heard)
+    scales = max(first, floor), max(second, floor)
+    scaled = witnesses.field.points / witnesses.field.scale
+    directions, values = heard.squares()
+    pieces = independent_pieces(heard.directions / np.sqrt(directions + scales[0])[:, None], scaled)
+    if values is None:
+        return scales, numbers.counts((pieces, 0.0))
+    also = independent_pieces(heard.values / np.sqrt(values + scales[1])[:, None], scaled)
+    return scales, numbers.counts((pieces, also))
+
+
+def gather(
+    front: Front,
+    field: GradientField,
+    space: SearchSpace,
+    priced: Priced,
+    rng: np.random.Generator,
+    *,
+    may_go_on: Callable[[], bool] = lambda: True,
+    floor: float = 0.0,
+) -> Pool:
+    """Everything that may become the answer, from what a search found.
+
+    Parameters
+    ----------
+    front : Front
+    field : GradientField
+        The points that the choice sees.
+    space : SearchSpace
+        Limits what is made.
+    priced : callable
+        What a formula costs to describe, in nats.
+    rng : Generator
+    may_go_on : callable
+        Asked before each longer step; when it says no, what there is has to do.
+    floor : float
+        Squared errors below it count as this one.
+    """
+    witnesses = Witnesses.of(field)
+    numbers = weighing(has_values=witnesses.has_values)
+    pool = Pool(
+        witnesses,
+        divide(field, rng),
+        priced,
+        numbers,
+        lambda formula: (
+            formula.complexity(space.costs) <= space.max_complexity
+            and space.allows(formula.tree, field.names)
+        ),
+        floor,
+    )
+    pool.counts = pool.numbers.most
+    found = [(oriented(c.expression, field), None, c.engine) for c in front]
+    pool.add(_nearest(found, pool, MOST_FOUND))
+    pool.add(_tidied(pool, MOST_TIDIED, may_go_on))
+    parents: set[Tree] = set()
+    stock = stock_of(field, space, rng)
+    for round_number in range(ROUNDS):
+        # By turns the best, and the best if length were cheap: a stand-in that is too long for the
+        # choice is often nearer the truth than one that is short.
+        parent = pool.best(BOLD if round_number % 2 else 1.0, parents)
+        if parent is None or not may_go_on() or _is_exact(pool):
+            break
+        parents.add(parent.expression.tree)
+        pool.add(_neighbours(parent.expression, pool, stock, may_go_on))
+        pool.add(_tidied(pool, 1, may_go_on))
+    # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
+    for count in MOST_PLAIN:
+        pool.add(_plainer(pool, count, field.points))
+    pool.add(_tidied(pool, 2, lambda: True))
+    return pool
+
+
+def _is_exact(pool: Pool) -> bool:
+    best = pool.best()
+    return best is not None and field_error(best, pool) <= PERFECT
+
+
+def field_error(entry: Entry, pool: Pool) -> float:
+    """Mean misalignment of an entry, where it was not fitted."""
+    return float(pool.witnesses.weights @ entry.fitted.heard.squares()[0])
+
+
+def _neighbours(
+    parent: Expression, pool: Pool, stock: Stock, may_go_on: Callable[[], bool]
+) -> list[tuple[Expression, Sequence[int] | None, str]]:
+    """The nearest of the forms that differ from one in a part, in canonical form."""
+    field = pool.witnesses.field
+    made, _ = made_forms(parent, field, stock, may_go_on=may_go_on)
+    logarithm = as_sum(parent)
+    if logarithm is not None:
+        made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
+    drafts = [(Expression(tree, field.names), free, "neighbour") for tree, free in made.items()]
+    return _nearest(drafts, pool, MOST_NEAR)
+
+
+def _tidied(
+    pool: Pool, most: int, may_go_on: Callable[[], bool]
+) -> list[tuple[Expression, None, str]]:
+    """The best formulas in canonical form; the longest take seconds, and stay as they are."""
+    short = [entry for entry in pool.ordered()[:most] if entry.expression.tree.size <= LONGEST_TIDY]
+    return [
+        (canonical_form(entry.expression, pool.witnesses.field.points), None, entry.engine)
+        for entry in short
+        if may_go_on()
+    ]
+
+
+def _nearest(
+    drafts: Sequence[tuple[Expression, Sequence[int] | None, str]], pool: Pool, most: int
+) -> list[tuple[Expression, Sequence[int] | None, str]]:
+    """Of many drafts the best, as a few steps on few points show, constants fitted by directions.
+
+    Each is given the benefit that its fitted numbers may become plain ones.
+    """
+    if len(drafts) <= 1:
+        return list(drafts)
+    few = pool.witnesses.field.subset(np.arange(min(LOOK_POINTS, pool.witnesses.field.n_points)))
+    forms = [form for form, _, _ in drafts]
+    free = [fitted_positions(form.tree) if places is None else places for form, places, _ in drafts]
+    fitted, _ = Tapes.of(forms, free).fit(comparison_of(few), LOOK_STEPS)
+    look = Witnesses.of(few)
+    with np.errstate(all="ignore"):
+        values, gradients, _ = values_and_gradients(fitted.batch, few.points)
+    heard = [look.heard(*pair) for pair in zip(values, gradients, strict=True)]
+    scales = tuple(np.min([typical(each) for each in heard], axis=0).tolist())
+    scores = [
+        float(np.dot(pool.counts, look.means(each, scales)))
+        + BOLD * pool.numbers.price * hoped_length(form.tree)
+        for each, form in zip(heard, forms, strict=True)
+    ]
+    order = np.argsort(scores, kind="stable")[:most]
+    read = fitted.read()
+    return [(read[place], drafts[place][1], drafts[place][2]) for place in order]
+
+
+def _plainer(pool: Pool, most: int, points: FloatArray) -> list[tuple[Expression, None, str]]:
+    """The best formulas with plainer numbers, and without small terms."""
+    return [
+        (form, None, entry.engine)
+        for entry in pool.ordered()[:most]
+        for form in variants(entry.expression, entry.fitted.errors, points)
+    ]
+
+
+def _exactly(fitted: Fitted, field: GradientField) -> Fitted:
+    """What is exact up to rounding, with the numbers that it has up to rounding."""
+    if not float(fitted.heard.squares()[0].mean()) <= PERFECT:
+        return fitted
+    plain = unrounded(fitted.expression)
+    if not float(field_misalignment(plain, field).mean()) <= PERFECT:
+        return fitted
+    return replace(fitted, expression=plain)

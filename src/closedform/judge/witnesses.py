@@ -1,0 +1,191 @@
+"""The two witnesses of a formula: directions, in which phi has dropped out, and values, with phi
+fitted.
+
+Directions serve the search. But a network's error is rough, and a derivative amplifies what is
+rough; its values, once phi is taken out, follow the truth far more closely than its gradients do,
+and tell it from its stand-ins.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.alignment.tolerances import ROUNDING
+from closedform.arrays import FloatArray
+from closedform.expressions.kernel import values_and_gradients
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import nearest_others
+from closedform.judge.phi_spline import PhiFit, PhiSpline, fit_phi_spline
+
+VALUE_FLOOR = 1e-6
+"""Share of a latent's variance below which differences do not count: the spline itself leaves about
+as much of an exact latent when the formula is written as exp(g)."""
+
+
+ARBITRARY = 0.25
+"""Share of neighbours that point against each other from which signs mean nothing: a half of
+arbitrary ones do, and of a field's own signs few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What both witnesses say of a formula, point by point.
+
+    Attributes
+    ----------
+    directions : ndarray, shape (n_points, n_inputs)
+        The part of the formula's unit gradient outside the field's directions. Its sign is that of
+        the formula's gradient, which is smooth: the sign of a noisy direction depends on the noise,
+        and neighbours would seem to share it.
+    values : ndarray, shape (n_points, n_latents)
+        What phi leaves of the latents, in their spreads; no columns without values.
+    is_turned : ndarray of bool, shape (n_points,)
+        Where the gradient points against the field.
+    phi : PhiFit or None
+    """
+
+    directions: FloatArray
+    values: FloatArray
+    is_turned: np.ndarray
+    phi: PhiFit | None = None
+
+    def squares(self) -> tuple[FloatArray, FloatArray | None]:
+        """Squared errors at each point: of the direction, and of the values (the mean over
+        latents).
+        """
+        directions = np.where(self.is_turned, 1.0, (self.directions**2).sum(axis=1))
+        return directions, (self.values**2).mean(axis=1) if self.values.shape[1] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """Points of a field, and what can be said of a formula there.
+
+    Attributes
+    ----------
+    field : GradientField
+        The points.
+    latents : ndarray, shape (n_points, n_latents)
+        In their spreads; no columns where the values are not known, or belong to several concepts.
+    steepness : ndarray, shape (n_points,)
+        How much each point's value counts: the slope of the network's own latent, the same for all
+        formulas, so that saturated points do not vote. Sums to 1.
+    weights : ndarray, shape (n_points,)
+        How much each direction counts; sums to 1.
+    is_signed : bool
+        Whether pointing against the field is an error.
+    centre, spread : ndarray, shape (n_latents,)
+        Of the latents as they were given.
+    """
+
+    field: GradientField
+    latents: FloatArray
+    steepness: FloatArray
+    weights: FloatArray
+    is_signed: bool
+    centre: FloatArray
+    spread: FloatArray
+
+    @classmethod
+    def of(cls, field: GradientField, like: "Witnesses | None" = None) -> "Witnesses":
+        """The witnesses of all points of a field; latents in the spreads that they have at the
+        points of others, if given, so that a phi from there serves here.
+        """
+        known = field.latents is not None and field.rank == 1
+        latents = field.latents if known and field.latents is not None else field.points[:, :0]
+        slopes = field.slopes if field.slopes is not None else np.ones((field.n_points, 1))
+        steepness = np.where(field.weights > 0, slopes.mean(axis=1), 0.0)
+        # A few points where a latent jumps must not be all that is heard.
+        steepness = np.minimum(steepness, 3 * steepness[field.weights > 0].mean())
+        steepness = steepness / steepness.sum()
+        if like is None:
+            centre = steepness @ latents
+            spread = np.sqrt(steepness @ (latents - centre) ** 2)
+        else:
+            centre, spread = like.centre, like.spread
+        is_known = np.isfinite(latents).all() and bool((spread > 0).all())
+        is_known = is_known and latents.shape[1] == len(centre)
+        latents = (latents - centre) / spread if is_known else latents[:, :0]
+        weights = field.weights / field.weights.sum()
+        is_signed = field.is_signed and _signs_hold(field)
+        return cls(field, latents, steepness, weights, is_signed, centre, spread)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the second witness is there."""
+        return self.latents.shape[1] > 0
+
+    def hear(self, tree: Tree, phi: PhiSpline | None = None) -> Heard:
+        """What both say of a formula; with a phi that was fitted elsewhere, or one fitted here."""
+        values, gradients, _ = values_and_gradients(compile_tapes([tree]), self.field.points)
+        return self.heard(values[0], gradients[0], phi)
+
+    def heard(
+        self, values: FloatArray, gradients: FloatArray, phi: PhiSpline | None = None
+    ) -> Heard:
+        """The same from a formula's values and gradients."""
+        directions, is_turned = self.direction_errors(values, gradients)
+        if not self.has_values:
+            return Heard(directions, self.latents, is_turned)
+        if phi is not None:
+            finite = np.isfinite(values)
+            left = self.latents - phi(np.where(finite, values, phi.knots[0]))
+            return Heard(directions, np.where(finite[:, None], left, 1.0), is_turned)
+        fit = fit_phi_spline(values, self.latents, self.steepness)
+        left = np.ones_like(self.latents) if fit is None else fit.left
+        return Heard(directions, left, is_turned, fit)
+
+    def direction_errors(
+        self, values: FloatArray, gradients: FloatArray
+    ) -> tuple[FloatArray, np.ndarray]:
+        """The part of unit gradients outside the field's directions, of length 1 where there is no
+        gradient, and where they point against the field.
+        """
+        frames = self.field.frames
+        with np.errstate(all="ignore"):
+            units = self.field.project(gradients)
+            lengths = np.linalg.norm(units, axis=1)
+            units = units / lengths[:, None]
+            along = np.einsum("ndk,nd->nk", frames, units)
+            left = units - np.einsum("ndk,nk->nd", frames, along)
+        bad = ~(np.isfinite(left).all(axis=1) & np.isfinite(values) & np.isfinite(lengths))
+        left[bad] = np.eye(left.shape[1])[0]
+        # In the inputs' coordinates: the bases of a curved surface differ from point to point.
+        left = self.field.tangent.ambient(left[:, :, None])[:, :, 0]
+        sign = np.where(along[:, 0] < 0, -1.0, 1.0)
+        is_turned = np.zeros(len(left), dtype=bool)
+        if self.is_signed:
+            is_turned = sign * np.sign((self.weights * sign)[~bad].sum() or 1.0) < 0
+        return left, is_turned
+
+    def means(self, heard: Heard, scales: tuple[float, float]) -> tuple[float, float]:
+        """Mean logarithms of squared errors, directions and values; 0 without values.
+
+        The scale is what errors typically are: an error far below it counts as the scale, and one
+        far above it, of which a network has some, only by its logarithm.
+        """
+        directions, values = heard.squares()
+        first = float(self.weights @ np.log(directions + scales[0]))
+        second = 0.0 if values is None else float(self.steepness @ np.log(values + scales[1]))
+        return first, second
+
+
+def _signs_hold(field: GradientField) -> bool:
+    """Whether neighbours mostly point the same way: signs that change from point to point are
+    arbitrary, whatever the field was said to be.
+    """
+    usable = np.flatnonzero(field.weights > 0)
+    if len(usable) < 2:
+        return True
+    nearest = usable[nearest_others(field.points[usable] / field.scale)]
+    along = (field.directions[usable, :, 0] * field.directions[nearest, :, 0]).sum(axis=1)
+    return bool((along < 0).mean() < ARBITRARY)
+
+
+def typical(heard: Heard) -> tuple[float, float]:
+    """Median squared errors, not below rounding and the spline's own error."""
+    directions, values = heard.squares()
+    first = max(float(np.median(directions)), ROUNDING)
+    return first, VALUE_FLOOR if values is None else max(float(np.median(values)), VALUE_FLOOR)

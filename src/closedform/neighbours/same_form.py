@@ -1,0 +1,161 @@
+"""Whether two formulas are one but for their constants, or one is a special case of the other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.alignment.misalignment import point_misalignment, weighted_mean
+from closedform.alignment.refit import refit
+from closedform.alignment.tolerances import SAME
+from closedform.arrays import FloatArray
+from closedform.canonical.constants import free_constants
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import number_positions, with_numbers
+from closedform.expressions.sums_and_products import signed_terms, sum_of
+from closedform.expressions.tape import node_positions
+from closedform.expressions.tree import Constant, Tree, apply
+from closedform.field.gradient_field import GradientField
+from closedform.neighbours.formula_shape import formula_shape
+
+N_COMPARED = 200
+"""Points at which formulas are compared with each other."""
+
+NEAR_EXPONENT = 0.05
+"""Share by which a network's error moves an exponent; wrong ones were off by 7% and more."""
+
+
+def have_near_exponents(first: Expression, second: Expression) -> bool:
+    """Whether two formulas differ in their numbers alone, and exponents by at most 5%: x**2.95 is
+    x**3 with the network's error in it.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> first, near, far = (cf.parse(f"2*x**{power} + y") for power in ("3", "2.93", "2.5"))
+    >>> have_near_exponents(first, near), have_near_exponents(first, far)
+    (True, False)
+    """
+    tokens = first.tree.tokens, second.tree.tokens
+    if len(tokens[0]) != len(tokens[1]):
+        return False
+    for place, (one, other) in enumerate(zip(*tokens, strict=True)):
+        if not (isinstance(one, Constant) and isinstance(other, Constant)):
+            if one != other:
+                return False
+            continue
+        is_exponent = tokens[0][place + 1 : place + 2] == ("pow",)
+        if is_exponent and abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
+            return False
+    return True
+
+
+def contains(general: Expression, special: Expression, field: GradientField) -> bool:
+    """Whether a formula, with its constants fitted or a term left out, becomes another."""
+    target = field_of(special, field)
+    places = free_positions(general.tree, general.names)
+    if not (target.weights > 0).any():
+        return False
+    form = general.rename(field.names)
+    # Where gradients vanish a fit may stick before what was added is gone.
+    trees = [with_numbers(form.tree, [place], [0.0]) for place in places]
+    terms = [apply("neg", term) if sign < 0 else term for sign, term in signed_terms(form.tree)]
+    if len(terms) > 1:
+        trees += [sum_of([*terms[:at], *terms[at + 1 :]]) for at in range(len(terms))]
+    without = [Expression(tree, form.names) for tree in trees if not tree.is_constant]
+    _, left = refit(
+        [form, *without], target, iterations=60, positions=[places, *([()] * len(without))]
+    )
+    return bool(min(left) < SAME)
+
+
+def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Positions of all constants that a fit may move, plain ones too.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
+    (1,)
+    """
+    nodes = node_positions(tree)
+    free = [each.position for each in free_constants(Expression(tree, names))]
+    return tuple(place for place in number_positions(tree, free) if place in nodes)
+
+
+def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:
+    """Misalignment of two formulas' gradients to each other on the points of a field, inside the
+    tangent space.
+
+    Examples
+    --------
+    >>> import numpy as np, closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
+    >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
+    >>> mutual_misalignment(
+    ...     cf.parse("x*v", names=["x", "v"]), cf.parse("log(x) + log(v)", names=["x", "v"]), field
+    ... ) < 1e-12
+    True
+    """
+    return weighted_mean(points_apart(first, second, field), field.weights)
+
+
+def points_apart(first: Expression, second: Expression, field: GradientField) -> FloatArray:
+    """Misalignment of two formulas at each point; 1 where either has no gradient."""
+    target = field_of(first, field)
+    gradients = second.rename(field.names).gradient(field.points) * field.scale
+    values = point_misalignment(gradients, target.frames, field.tangent.basis)
+    return np.where((field.weights > 0) & (target.weights == 0), 1.0, values)
+
+
+def field_of(expression: Expression, field: GradientField) -> GradientField:
+    """The directions of a formula at the points of a field; weight 0 where it has none."""
+    gradients = expression.rename(field.names).gradient(field.points)
+    with np.errstate(all="ignore"):
+        reference = field.project(gradients)
+        lengths = np.linalg.norm(reference, axis=1)
+        # Shorter ones lose digits when they are squared, and are no unit vectors afterwards.
+        usable = np.isfinite(lengths) & (lengths > np.sqrt(np.finfo(float).tiny))
+        frames = np.where(
+            usable[:, None], reference / np.where(usable, lengths, 1.0)[:, None], 0.0
+        )[:, :, None]
+    weights = np.where(usable, field.weights, 0.0)
+    return replace(field, frames=frames, directions=field.directions[:, :, :1], weights=weights)
+
+
+def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[int]:
+    """Number formulas by form: those that differ in their constants or their spelling alone get one
+    number.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
+    >>> field = cf.GradientField.from_arrays(points, points, names=["x", "y"])
+    >>> texts = ("x*y**2", "x**2 + y", "log(x) + 2*log(y)", "x**2 + 1.1*y", "x**2.02 + y")
+    >>> group_by_form([cf.parse(text, names=["x", "y"]) for text in texts], field)
+    [0, 1, 0, 1, 1]
+    """
+    few = field.subset(np.flatnonzero(field.weights > 0)[:N_COMPARED])
+    units = [_units(formula, few) for formula in formulas]
+    shapes = [formula_shape(formula.tree) for formula in formulas]
+    groups: list[int] = []
+    for place, formula in enumerate(formulas):
+        for earlier in range(place):
+            apart = 1 - np.einsum("nd,nd->n", units[place], units[earlier]) ** 2
+            if (
+                float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
+                or shapes[place] == shapes[earlier]
+                or have_near_exponents(formula, formulas[earlier])
+            ):
+                groups.append(groups[earlier])
+                break
+        else:
+            groups.append(max(groups, default=-1) + 1)
+    return groups
+
+
+def _units(formula: Expression, field: GradientField) -> FloatArray:
+    with np.errstate(all="ignore"):
+        gradients = field.project(formula.rename(field.names).gradient(field.points))
+        return gradients / np.linalg.norm(gradients, axis=1, keepdims=True)

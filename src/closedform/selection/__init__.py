@@ -1,1 +1,0 @@
-"""From a front of candidates to one concept."""

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.judge.rules import Material
+
+NAMES = ["x", "v"]
+
+
+def field_of(text, noise=0.0, *, phi=None, low=-1.5, high=1.5, seed=0, n_points=800):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(low, high, (n_points, 2))
+    truth = cf.parse(text, names=NAMES)
+    gradients = truth.gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    return cf.GradientField.from_arrays(
+        points, gradients + noise * rng.normal(size=gradients.shape),
+        latents=None if phi is None else phi(truth(points)), names=NAMES, tangent="none",
+    )  # fmt: skip
+
+
+def chosen(field, engine="terms", **options):
+    result = cf.search(field, engine=engine, budget=cf.Budget(evaluations=2000), rng=1)
+    found = cf.select(result, field, rng=2, **options)
+    assert found.chosen is not None
+    return found.chosen.expression, found
+
+
+def test_values_decide_what_directions_leave_open():
+    """At two degrees x**3/6 hardly shows; the latent's values know it."""
+    field = field_of("v**2/2 + sin(x)", noise=0.04, phi=np.tanh)
+    formula, found = chosen(field)
+    assert cf.same_concept(formula, "v**2/2 + sin(x)", NAMES).status != "different"
+    assert found.contenders[0].left is not None
+    assert found.contenders[0].left < 1e-4
+
+
+def test_plain_numbers_are_preferred_where_they_fit():
+    formula, _ = chosen(field_of("x**2 + v**2 + x**4/2", noise=0.02))
+    assert cf.same_concept(formula, "x**2 + v**2 + x**4/2", NAMES).status == "proved"
+
+
+def test_numbers_that_the_data_refute_are_not():
+    formula, _ = chosen(field_of("x**2 + 0.87*v**2", noise=0.005))
+    from closedform.expressions.fitted_constants import constant_values, fitted_positions
+
+    values = constant_values(formula.tree, fitted_positions(formula.tree))
+    assert min(abs(value - 0.87) for value in values) < 0.01 or min(
+        abs(value - 1 / 0.87) for value in values
+    ) < 0.01  # fmt: skip
+
+
+def test_an_even_latent_is_read_as_a_square():
+    """Directions without signs cannot tell x*v from its square."""
+    field = field_of("(x*v)**2", phi=np.tanh)
+    formula, _ = chosen(field)
+    assert cf.same_concept(formula, "x**2*v**2", NAMES).status != "different"
+
+
+def test_exact_numbers_are_written_as_what_they_are():
+    formula, _ = chosen(field_of("x**2 + v**2/7"))
+    assert cf.same_concept(formula, "x**2 + v**2/7", NAMES).status == "proved"
+
+
+def test_a_floor_prefers_what_is_simpler():
+    field = field_of("x**2 + v**2 + 0.002*x*v", noise=1e-4)
+    plain, _ = chosen(field)
+    rough, _ = chosen(field, rule=Material(degrees=2.0))
+    assert rough.complexity() < plain.complexity()
+
+
+@pytest.mark.parametrize("rule", ["accuracy", "steepest_drop", 12])
+def test_other_rules_choose_from_the_same_pool(rule):
+    field = field_of("v**2/2 + sin(x)", noise=0.02)
+    _, found = chosen(field, rule=rule)
+    assert found.choice is not None
+    best = min(one.misalignment for one in found.contenders)
+    if rule == "accuracy":
+        assert found.chosen is not None
+        assert found.chosen.misalignment == best
+    if rule == 12:
+        assert found.chosen is not None
+        assert found.chosen.complexity <= 12
+
+
+def test_the_same_seed_chooses_the_same():
+    field = field_of("v**2/2 + sin(x)", noise=0.02)
+    assert chosen(field)[1].contenders == chosen(field)[1].contenders

@@ -1,0 +1,201 @@
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.errors import ChoiceError, ExpressionError
+
+NAMES = ["x", "v"]
+EVALUATIONS = cf.Budget(evaluations=1000)
+
+
+def field_of(text, noise=0.0, n_points=600, seed=0):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-1.5, 1.5, (n_points, 2))
+    gradients = cf.parse(text, names=NAMES).gradient(points)
+    gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
+    return cf.GradientField.from_arrays(
+        points, gradients + noise * rng.normal(size=gradients.shape), names=NAMES
+    )
+
+
+ENERGY = field_of("v**2/2 + sin(x)", noise=0.01)
+DIGEST = ENERGY.digest()
+
+
+@pytest.fixture(scope="module")
+def result():
+    """What a search finds in the energy; several tests go on from here."""
+    return cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1)
+
+
+def test_a_hypothesis_is_judged_without_any_search():
+    right = cf.verify("v**2/2 + sin(x)", ENERGY, rivals=None, rng=0)
+    assert right.verdict.status == "verified"
+    assert right.provenance.evaluations == 0
+    assert right.alignment is not None
+    assert right.alignment.n_points < 0.4 * ENERGY.n_points
+    wrong = cf.verify("v**2 + sin(x)", ENERGY, rivals=None, rng=0)
+    assert wrong.verdict.status != "verified"
+    assert str(wrong.concept) == "v**2 + sin(x)"
+
+
+def test_a_hypothesis_is_compared_with_what_a_search_finds():
+    right = cf.verify("v**2/2 + sin(x)", ENERGY, engine="terms", budget=EVALUATIONS, rng=0)
+    assert right.verdict.status == "verified"
+    assert len(right.front) > 1
+    cubic = cf.verify("v**2/2 + x - x**3/7", ENERGY, engine="terms", budget=EVALUATIONS, rng=0)
+    assert cubic.verdict.status != "verified"
+
+
+def test_given_rivals_are_compared_as_they_are():
+    """The truth, which fits better, was once outweighed by the price of its description."""
+    rough = cf.verify("v**2/2 + x - x**3/7", ENERGY, rivals=["v**2/2 + sin(x)"], rng=0)
+    assert rough.verdict.status != "verified"
+    assert rough.confidence is not None
+    assert rough.confidence < 0.5
+    assert str(rough.rivals[0].expression) == "v**2/2 + sin(x)"
+    assert rough.rivals[0].weight > 0.5
+
+
+def test_the_steps_make_the_whole_and_each_is_saved(result, tmp_path):
+    result.save(tmp_path / "result.json")
+    assert cf.SearchResult.load(tmp_path / "result.json") == result
+    selection = cf.select(result, ENERGY, rng=2)
+    selection.save(tmp_path / "selection.json")
+    assert cf.Selection.load(tmp_path / "selection.json") == selection
+    answer = cf.verify(
+        cf.Selection.load(tmp_path / "selection.json"), ENERGY, budget=EVALUATIONS, rng=3
+    )
+    assert answer.verdict.status == "verified"
+    assert answer.concept == selection.contenders[selection.choice.index].expression  # type: ignore[union-attr]
+    assert answer.alignment is not None
+    assert answer.alignment.n_points + len(result.seen) == ENERGY.n_points
+
+
+def test_search_select_and_verify_leave_their_arguments_alone(result):
+    before = pickle.dumps(result)
+    first, second = (cf.select(result, ENERGY, rng=2) for _ in range(2))
+    assert first == second
+    assert cf.verify(first, ENERGY, rivals=None, rng=3) is not cf.verify(
+        first, ENERGY, rivals=None, rng=3
+    )
+    assert ENERGY.digest() == DIGEST
+    assert pickle.dumps(result) == before
+
+
+def test_a_result_of_another_field_is_refused():
+    result = cf.search(ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1)
+    with pytest.raises(ChoiceError, match="another field"):
+        cf.select(result, field_of("x*v"))
+    selection = cf.select(result, ENERGY, rng=0)
+    with pytest.raises(ChoiceError, match="another field"):
+        cf.verify(selection, field_of("x*v"))
+
+
+def test_the_points_of_a_search_can_be_stated():
+    result = cf.search(
+        ENERGY, engine="terms", budget=cf.Budget(evaluations=100), rng=1, points=range(0, 600, 2)
+    )
+    assert result.seen == tuple(range(0, 600, 2))
+    with pytest.raises(cf.ClosedformError, match="integers from 0 to 599"):
+        cf.search(ENERGY, points=[600])
+
+
+@pytest.mark.parametrize("formula", ["x/0", "3", "y", "log(-x**2)", "x +"])
+def test_formulas_without_a_gradient_are_refused_before_any_search(formula):
+    with pytest.raises(ExpressionError):
+        cf.verify(formula, ENERGY)
+    with pytest.raises(ExpressionError):
+        cf.interpret_field(ENERGY, hypothesis=formula)
+
+
+def test_few_points_verify_nothing():
+    """Three points with random directions were once verified from one of them."""
+    rng = np.random.default_rng(0)
+    for count in (3, 30, 99):
+        points = rng.uniform(-1, 1, (count, 2))
+        field = cf.GradientField.from_arrays(points, points, names=NAMES, tangent="none")
+        answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
+        assert answer.verdict.status in ("approximate", "none")
+        assert f"{count} different usable points" in " ".join(answer.verdict.reasons)
+
+
+def test_an_interrupted_search_is_not_verified(result):
+    interrupted = replace(result, status="interrupted")
+    answer = cf.verify(cf.select(interrupted, ENERGY, rng=2), ENERGY, rng=3)
+    assert answer.verdict.status == "approximate"
+    assert "these checks could not be made: confidence" in answer.verdict.sentence
+
+
+def test_random_directions_at_three_points_are_not_verified():
+    """`verified` was said from one held-out point."""
+    for seed in (1, 2, 3):
+        rng = np.random.default_rng(seed)
+        field = cf.GradientField.from_arrays(
+            rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), tangent="none"
+        )
+        found = cf.interpret_field(
+            field, engine="terms", budget=cf.Budget(evaluations=300), rng=seed
+        )
+        assert found.verdict.status != "verified"
+
+
+def test_copies_of_points_and_points_without_weight_do_not_count(tmp_path):
+    points = np.random.default_rng(0).uniform(1, 2, (30, 2))
+    many = np.tile(points, (10, 1))
+    repeated = cf.GradientField.from_arrays(many, many, names=NAMES)
+    weightless = cf.GradientField.from_arrays(many, many, names=NAMES, weights=np.arange(300) < 20)
+    for field, count in ((repeated, 30), (weightless, 20)):
+        answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
+        assert (answer.verdict.status, answer.verdict.n_points) == ("approximate", count)
+        answer.save(tmp_path / "answer.json")
+        assert cf.load_interpretation(tmp_path / "answer.json").verdict == answer.verdict
+
+
+def test_the_structure_is_kept_with_the_answer(tmp_path):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 3, (300, 4))
+    truth = cf.parse("a*b**2*c/d", names=list("abcd"))
+    field = cf.GradientField.from_arrays(
+        points, truth.gradient(points), names=list("abcd"), tangent="none"
+    )
+    result = cf.search(field, budget=cf.Budget(evaluations=3000), rng=0)
+    result.save(tmp_path / "result.json")
+    assert cf.SearchResult.load(tmp_path / "result.json") == result
+    answer = cf.verify(cf.select(result, field, rng=0), field, rivals=None, rng=0)
+    assert answer.structure is not None
+    assert "The concept is a function of" in answer.structure.text
+    answer.save(tmp_path / "answer.json")
+    assert cf.load_interpretation(tmp_path / "answer.json") == answer
+
+
+def test_a_hypothesis_is_weighed_and_never_made_the_concept():
+    answer = cf.verify(
+        "v**2/2 + x - x**3/7", ENERGY, rivals=["v**2/2 + x"], hypothesis="v**2/2 + sin(x)", rng=0
+    )
+    assert answer.verdict.status != "verified"
+    assert answer.rivals[0].source == "hypothesis"
+    assert str(answer.concept) == "v**2/2 + x - x**3/7"
+
+
+def test_a_users_rule_is_obeyed_by_the_verdict():
+    for rule in ("steepest_drop", "accuracy", 5):
+        answer = cf.interpret_field(ENERGY, engine="terms", budget=EVALUATIONS, rng=1, rule=rule)
+        result = cf.search(ENERGY, engine="terms", budget=EVALUATIONS, rng=1)
+        assert answer.concept is not None
+        if rule == 5:
+            assert answer.concept.complexity() <= 5
+        del result
+    assert answer.verdict.status != "verified"
+
+
+def test_judging_never_changes_the_formula(result):
+    selection = cf.select(result, ENERGY, rng=2)
+    for place in range(min(4, len(selection.contenders))):
+        assert selection.choice is not None
+        other = replace(selection, choice=replace(selection.choice, index=place))
+        answer = cf.verify(other, ENERGY, rng=3)
+        assert answer.concept == selection.contenders[place].expression

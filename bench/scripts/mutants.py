@@ -29,7 +29,7 @@ ROOMS = ("expressions", "alignment", "neighbours", "judge")
 PARTS = ("src", "tests", "docs", "conftest.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
 """What the copy needs."""
 
-WHOLE = "tests/verification/test_kept_evidence.py"
+WHOLE = "tests/judge/test_verify_stage.py"
 """What all rooms say together about small fields."""
 
 LOADED = ("numba", "pandas", "scipy.optimize", "sklearn.base", "sympy")

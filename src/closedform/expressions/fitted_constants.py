@@ -39,23 +39,6 @@ def fitted_positions(tree: Tree) -> tuple[int, ...]:
     )
 
 
-def fitted_powers(tree: Tree) -> tuple[int, ...]:
-    """Those of `fitted_positions` that are exponents.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> fitted_powers(parse("0.971*x**2 + v**0.13 + sqrt(x)").tree)
-    (6,)
-    """
-    powers = {
-        operands[1]
-        for token, operands in zip(tree.tokens, operand_positions(tree), strict=True)
-        if token == "pow"
-    }
-    return tuple(place for place in fitted_positions(tree) if place in powers)
-
-
 def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:
     """Values of the constants at these positions."""
     tokens = [tree.tokens[position] for position in positions]

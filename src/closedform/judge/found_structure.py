@@ -1,4 +1,4 @@
-"""Whether inputs enter a formula through the combinations through which they enter the field."""
+"""Which inputs enter through which combination, told of the answer."""
 
 from dataclasses import replace
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import gcd
 
 import numpy as np
 
@@ -56,27 +55,6 @@ def collected_powers(tree: Tree) -> dict[Tree, Fraction]:
     return powers
 
 
-def without_common_power(tree: Tree) -> Tree:
-    """A product whose exponents are all multiples of an odd number without that power, which is
-    invertible.
-
-    Examples
-    --------
-    >>> from closedform.expressions.expression import Expression
-    >>> from closedform.expressions.parse import parse
-    >>> print(Expression(without_common_power(parse("x**3/(y + 1)**3").tree), ("x", "y")))
-    x/(y + 1)
-    """
-    powers = collected_powers(tree)
-    exponents = list(powers.values())
-    if not exponents or not all(power.denominator == 1 for power in exponents):
-        return tree
-    common = gcd(*(power.numerator for power in exponents))
-    if common < 2 or common % 2 == 0 or constant_factor(tree) != 1:
-        return tree
-    return product_of_powers([(base, power / common) for base, power in powers.items()])
-
-
 def constant_factor(tree: Tree) -> float:
     """The constant factor of a product."""
     if tree.root == "mul":
@@ -86,23 +64,6 @@ def constant_factor(tree: Tree) -> float:
     if tree.root == "neg":
         return -constant_factor(tree.children[0])
     return float(evaluate(tree, np.zeros((1, 1)))[0]) if tree.is_constant else 1.0
-
-
-def powers_spelled(tree: Tree) -> Tree:
-    """The tree with its roots, squares and reciprocals written as powers.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> powers_spelled(parse("sqrt(x)").tree) == parse("x**0.5").tree
-    True
-    """
-
-    def node(name: str, *parts: Tree) -> Tree:
-        fixed = OPERATORS[name].power
-        return apply(name, *parts) if fixed is None else apply("pow", *parts, constant(fixed))
-
-    return tree.fold(lambda token: Tree((token,)), node)
 
 
 def powers_distributed(tree: Tree) -> Tree:

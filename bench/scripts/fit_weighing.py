@@ -1,18 +1,20 @@
 """Fit the numbers that weigh formulas (src/closedform/judge/weighing.json) on generated problems:
 
-    python bench/scripts/fit_weighing.py collect --store runs --seed 5101 --count 160
-    python bench/scripts/fit_weighing.py fit --store runs --seed 5101
+    python bench/scripts/fit_weighing.py collect --store runs --seed 6203 --count 200
+    python bench/scripts/fit_weighing.py fit --store runs
 
-`collect` draws networks and controls of the suite `verdict`, half as many networks of the suite
-`random` and fields, searches each for 6 processor seconds, and keeps what every contender leaves
-over on unseen points. An interrupted run goes on where it was; several may share a store with
---part 0/2 and --part 1/2. `fit` maximises the weight of the truth where it is in the pool, then
-fits by logistic regression, controls included, how likely the heaviest formula is the truth.
+`collect` draws as many networks and fields of the suite `verdict`, and half as many of its controls
+and networks of the suite `random`, searches each for 6 processor seconds, and keeps what every
+contender leaves over on unseen points. An interrupted run goes on where it was; several may share a
+store with --part 0/2 and --part 1/2. `fit` takes all that the store has: it maximises the weight of
+the truth where it is in the pool, then fits by logistic regression, controls included, how likely
+the heaviest formula is the truth.
 """
 
 import argparse
 import json
 import pickle
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,7 +27,7 @@ import closedform as cf
 from closedform.alignment.scores import field_misalignment
 from closedform.expressions.description import description_length
 from closedform.expressions.fitted_constants import fitted_positions
-from closedform.judge.confidence import economy_and_left, shared_error
+from closedform.judge.confidence import shared_error
 from closedform.judge.evidence import Weighing, clues_of, weights_of
 from closedform.judge.pool import weigh
 from closedform.judge.select_stage import select
@@ -44,6 +46,11 @@ WEIGHING = Path(__file__).parents[2] / "src" / "closedform" / "judge" / "weighin
 SEARCH, CHOICE = 6.0, 3.0
 CLOSE = 1e-3
 STRENGTH = 10.0
+WITNESSES = {"both": (1, 1), "directions alone": (1, 0), "values alone": (0, 1)}
+PRIOR, STIFFNESS = {True: (0.0, 2.5, -0.5), False: (5.5, 0.0, 0.0)}, 2e-3
+"""Logarithms of the counts and the price that the fit starts from and stays near where the cases
+say little. Trained networks say that directions add nothing to values; where a network is exact
+beyond the values' floor they do, so they keep about one piece of evidence."""
 UNBOUNDED = Weighing((np.inf, np.inf), 0.0, (0.0,))
 
 
@@ -57,9 +64,10 @@ class PoolRow:
     lengths : ndarray, shape (n,)
     groups : list of int
     right : ndarray of bool, shape (n,)
+        Whether some spelling of its form is the truth.
     pieces : (float, float)
-    own_clues : ndarray, shape (n, 4)
-        Economy, what is left, how far neighbours share it, and fitted numbers.
+    own_clues : ndarray, shape (n, 3)
+        What is left, how far neighbours share it, and fitted numbers.
     has_values : bool
     """
 
@@ -102,39 +110,48 @@ def measure(case: VerdictCase, seed: int) -> PoolRow | None:
     ]
     means = np.array([after.means(heard, found.scales) for heard in later])
     lengths = np.array([description_length(formula.tree) for formula in formulas])
+    groups = group_by_form(formulas, after.field)
+    true = _true_groups(case, formulas, groups)
     return PoolRow(
         name=case.name,
         means=means,
         lengths=lengths,
-        groups=group_by_form(formulas, after.field),
-        right=np.array([_is_true(case, formula) for formula in formulas]),
+        groups=groups,
+        right=np.array([group in true for group in groups]),
         pieces=weigh(first[0], before, UNBOUNDED)[1],
         own_clues=np.array(
             [
                 (
-                    *economy_and_left(after, mean, length),
+                    mean[int(after.has_values)],
                     shared_error(before, heard, found.scales),
                     len(fitted_positions(formula.tree)),
                 )
-                for formula, heard, mean, length in zip(
-                    formulas, first, means, lengths, strict=True
-                )
+                for formula, heard, mean in zip(formulas, first, means, strict=True)
             ]
         ),
         has_values=after.has_values,
     )
 
 
-def _is_true(case: VerdictCase, formula: cf.Expression) -> bool:
+def _true_groups(case: VerdictCase, formulas: list[cf.Expression], groups: list[int]) -> set[int]:
+    """Forms whose best or nearest spelling is the truth; the square of one is near, and is not."""
     problem = case.problem
     if problem is None:
-        return False
-    try:
-        own = formula.rename(problem.names)
-        near = field_misalignment(own, exact_field(problem, np.random.default_rng(98))).mean()
-        return bool(near < CLOSE) and is_right(problem, own, approximately=True)
-    except cf.ClosedformError:  # not defined on all of the problem's ranges
-        return False
+        return set()
+    exact = exact_field(problem, np.random.default_rng(98))
+    own = [formula.rename(problem.names) for formula in formulas]
+    with np.errstate(all="ignore"):
+        apart = np.array([field_misalignment(formula, exact).mean() for formula in own])
+    found: set[int] = set()
+    for group in set(groups):
+        places = np.flatnonzero(np.equal(groups, group))
+        for place in {places[0], min(places, key=lambda each: apart[each])}:
+            try:
+                if apart[place] < CLOSE and is_right(problem, own[place], approximately=True):
+                    found.add(group)
+            except cf.ClosedformError:  # not defined on all of the problem's ranges
+                continue
+    return found
 
 
 def weighed(row: PoolRow, most: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray]:
@@ -143,18 +160,11 @@ def weighed(row: PoolRow, most: np.ndarray, price: float) -> tuple[np.ndarray, n
     return fits, weights_of(fits + price * row.lengths, row.groups)
 
 
-def is_true_form(row: PoolRow) -> np.ndarray:
-    """Which formulas have a form of which some spelling is the truth."""
-    forms = {row.groups[place] for place in np.flatnonzero(row.right)}
-    return np.array([group in forms for group in row.groups])
-
-
-def loss(theta: np.ndarray, rows: list[PoolRow]) -> float:
-    """Mean log weight of the truth where it was found, with a weak prior."""
-    most, price = np.exp(theta[:2]), float(np.exp(theta[2]))
-    weights = [weighed(row, most, price)[1][is_true_form(row)].sum() for row in rows]
-    prior = 2e-3 * ((theta - [3, 3, -0.5]) ** 2).sum()
-    return float(-np.mean(np.log(np.maximum(weights, 1e-6))) + prior)
+def loss(theta: np.ndarray, rows: list[PoolRow], heard: tuple[int, int]) -> float:
+    """Mean log weight of the truth where it was found, if only some witnesses are heard."""
+    most, price = np.multiply(heard, np.exp(theta[:2])), float(np.exp(theta[2]))
+    weights = [weighed(row, most, price)[1][row.right].sum() for row in rows]
+    return float(-np.mean(np.log(np.maximum(weights, 1e-6))))
 
 
 def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object], dict[str, object]]:
@@ -162,17 +172,27 @@ def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object],
     calibrated on folds that were not fitted.
     """
     found = [row for row in rows if row.right.any()]
-    start = np.array([0.5, 2.5, -0.4] if has_values else [4.5, 0.0, 0.0])
-    theta = minimize(loss, start, args=(found,), method="Nelder-Mead", options={"maxfev": 600}).x
+    start = np.array(PRIOR[has_values])
+    found_by = {
+        name: minimize(
+            lambda theta, heard=heard: (
+                loss(theta, found, heard) + STIFFNESS * float(((theta - start) ** 2).sum())
+            ),
+            start, method="Nelder-Mead", options={"maxfev": 400},
+        ).x
+        for name, heard in WITNESSES.items()
+        if has_values or name == "directions alone"
+    }  # fmt: skip
+    theta = found_by["both" if has_values else "directions alone"]
     most, price = np.exp(theta[:2]), float(np.exp(theta[2]))
     table, right = [], []
     for row in rows:
         fits, weights = weighed(row, most, price)
         best = int(weights.argmax())
-        economy, left, shared, n_fitted = row.own_clues[best]
-        clues = clues_of(fits, weights, economy, left, shared, int(n_fitted))
+        left, shared, n_fitted = row.own_clues[best]
+        clues = clues_of(fits, weights, row.lengths, left, shared, int(n_fitted))
         table.append(list(asdict(clues).values()))
-        right.append(bool(is_true_form(row)[best]))
+        right.append(bool(row.right[best]))
     x, y = np.array(table), np.array(right)
     centre, spread = x.mean(axis=0), x.std(axis=0)
     model = LogisticRegression(C=STRENGTH, max_iter=5000)
@@ -185,6 +205,10 @@ def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object],
     bins = np.array_split(np.argsort(folds), 10)
     error = sum(len(one) * abs(folds[one].mean() - y[one].mean()) for one in bins) / len(y)
     told = {
+        "loss of the choice": {
+            name: round(loss(each, found, WITNESSES[name]), 4)
+            for name, each in found_by.items()
+        },
         "cases": len(rows), "truth in the pool": len(found), "right": int(y.sum()),
         "log loss": round(float(-np.log(np.where(y, folds, 1 - folds)).mean()), 4),
         "calibration error": round(float(error), 4),
@@ -203,24 +227,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the numbers that weigh formulas.")
     parser.add_argument("step", choices=["collect", "fit"])
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--count", type=int, default=160)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--part", default="0/1")
     given = parser.parse_args()
     given.store.mkdir(parents=True, exist_ok=True)
     if given.step == "collect":
         turn, of = map(int, given.part.split("/"))
         half = given.count // 2
-        sizes = {"networks": given.count, "random": half, "controls": half, "fields": half}
-        cases = [(part, number) for part, size in sizes.items() for number in range(size)]
-        for part, number in cases[turn::of]:
+        sizes = {"networks": given.count, "fields": given.count, "random": half, "controls": half}
+        cases = [(n, part) for part, size in sizes.items() for n in range(size)]
+        for number, part in sorted(cases)[turn::of]:
             file = given.store / f"{part}-{given.seed}-{number}.pickle"
             if not file.exists():
                 row = measure(draw(part, given.seed, number), given.seed)
                 file.write_bytes(pickle.dumps(None if row is None else asdict(row)))
                 print(file.name, flush=True)
         return
-    stored = [pickle.loads(p.read_bytes()) for p in sorted(given.store.glob(f"*-{given.seed}-*"))]
+    stored = [pickle.loads(file.read_bytes()) for file in sorted(given.store.glob("*.pickle"))]
     rows = [PoolRow(**row) for row in stored if row is not None]
     numbers: dict[str, object] = {}
     cases = {}
@@ -228,8 +252,11 @@ def main() -> None:
         own = [row for row in rows if row.has_values == has_values]
         numbers[name], cases[name] = fitted(own, has_values=has_values)
         print(name, numbers[name], cases[name], flush=True)
-    command = f"python bench/scripts/fit_weighing.py fit --store runs --seed {given.seed}"
-    numbers["run"] = {"command": command, "seeds": [given.seed], "cases": cases}
+    numbers["run"] = {
+        "command": "python bench/scripts/fit_weighing.py fit --store runs",
+        "collected": dict(Counter(row.name.rsplit("-", 1)[0] for row in rows)),
+        "cases": cases,
+    }
     WEIGHING.write_text(json.dumps(numbers, indent=1) + "\n")
 
 

@@ -40,15 +40,15 @@ def test_spellings_of_one_form_count_once():
 def test_each_clue_points_the_way_that_it_should():
     for has_values, left, rough, smooth in ((True, -10.0, 6.0, 2.5), (False, -20.0, 0.0, -3.0)):
         numbers = weighing(has_values=has_values)
-        good = Clues(economy=0.8, left=left, shared=rough, gap=8.0, excess=0.0, n_fitted=0.0)
-        poor = Clues(economy=0.1, left=-2.0, shared=smooth, gap=0.1, excess=5.0, n_fitted=3.0)
+        good = Clues(step=3.0, left=left, shared=rough, gap=8.0, excess=0.0, n_fitted=0.0)
+        poor = Clues(step=-0.5, left=-2.0, shared=smooth, gap=0.1, excess=5.0, n_fitted=3.0)
         assert numbers.chance_of_truth(good) > 0.9
         assert numbers.chance_of_truth(poor) < 0.1
-        for clue, worse in (("economy", 0.1), ("shared", smooth), ("n_fitted", 3.0), ("gap", 0.1)):
+        for clue, worse in (("step", -0.5), ("shared", smooth), ("n_fitted", 3.0), ("gap", 0.1)):
             doubtful = replace(good, **{clue: worse})
             assert numbers.chance_of_truth(doubtful) < numbers.chance_of_truth(good)
 
 
 def test_the_fitted_numbers_name_their_run():
     stored = json.loads(files("closedform.judge").joinpath("weighing.json").read_text())
-    assert {"command", "seeds", "cases"} <= set(stored["run"])
+    assert {"command", "collected", "cases"} <= set(stored["run"])

@@ -6,8 +6,7 @@ import pytest
 import closedform as cf
 from closedform.interpretation.evidence import Alignment, Misfit
 from closedform.interpretation.verdict import CheckResult
-from closedform.judge.check_evidence import Evidence
-from closedform.judge.checks import CHECKS, all_checks
+from closedform.judge.checks import CHECKS, Evidence, all_checks
 from closedform.judge.confidence import Judged
 from closedform.judge.judgement import judge, nothing_found, undecided
 from closedform.judge.thresholds import Thresholds

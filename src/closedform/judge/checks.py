@@ -9,14 +9,52 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import Alignment
 from closedform.interpretation.verdict import CheckResult
 from closedform.judge.alignment import measure_alignment
-from closedform.judge.check_evidence import Evidence
-from closedform.judge.confidence import FURTHEST
+from closedform.judge.confidence import FURTHEST, Judged
 from closedform.judge.regions import divide
+from closedform.judge.thresholds import Thresholds
 from closedform.keywords import KeywordError
+from closedform.units.legality import carried_constants
+from closedform.units.sentences import units_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a check looks at.
+
+    Attributes
+    ----------
+    concept : Expression
+    field : GradientField
+        The points that the concept is judged on; search, choice and fitting have not seen them.
+    rows : ndarray of int, shape (n_points,)
+        Which points of the whole field these are.
+    n_points : int
+        Different usable points in all, those of search and choice included.
+    rng : Generator
+    thresholds : Thresholds
+    alignment : Alignment
+    judged : Judged
+        The weights of the concept and of all that competed.
+    is_complete : bool
+        Whether other formulas were looked for to the end: not if the search was interrupted.
+    """
+
+    concept: Expression
+    field: GradientField
+    rows: NDArray[np.int64]
+    n_points: int
+    rng: np.random.Generator
+    thresholds: Thresholds
+    alignment: Alignment
+    judged: Judged
+    is_complete: bool = True
 
 
 @runtime_checkable
@@ -95,7 +133,7 @@ class Holds:
         said = [
             f"{what} it leaves {100 * np.expm1(more):+.0f}% ({more / error:+.1f} standard errors)"
             for what, (more, error) in zip(
-                ("by directions", "by values"), evidence.judged.predicted.tolist(), strict=True
+                ("by directions", "by values"), evidence.judged.predicted.tolist(), strict=False
             )
             if error > 0
         ]
@@ -129,6 +167,22 @@ class Sure:
         return CheckResult.made(judged.confidence >= line, text)
 
 
+class UnitsPossible:
+    """Sums of equal units, functions of pure numbers."""
+
+    name = "units"
+    asks = "Is the formula possible in the units of its inputs?"
+    failure = "it adds different units"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Look at the formula, and tell the units of its constants."""
+        units, formula = evidence.field.units, evidence.concept
+        if units is None:
+            return CheckResult.not_made("No units were stated.", is_required=False)
+        fine = carried_constants(formula.tree, units, formula.names) is not None
+        return CheckResult.made(fine, " ".join(units_sentences(formula, units)) or "Units fit.")
+
+
 @dataclass(frozen=True)
 class FollowsLatents:
     """For one of several concepts: modulo other formulas that are not exact either, one can fit
@@ -148,9 +202,7 @@ class FollowsLatents:
     def measure(self, evidence: Evidence) -> CheckResult:
         """Measure the alignment with the span of all latents."""
         field = self.whole.subset(evidence.rows)
-        whole = measure_alignment(
-            evidence.concept, field, divide(field, evidence.rng), evidence.rng
-        )
+        whole = measure_alignment(evidence.concept, field, divide(field, evidence.rng))
         allowed = evidence.thresholds.span
         text = (
             f"Without the worst 5% of the points, a share of {whole.trimmed:.2g} of its directions "
@@ -164,8 +216,10 @@ CHECKS: tuple[Check, ...] = (EnoughPoints(), Aligned(), Holds(), Sure())
 """What every verdict rests on, as questions in their order."""
 
 
-def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:
-    """The built-in checks and a user's: a verdict never rests on fewer.
+def all_checks(
+    further: Sequence[Check] | None, field: GradientField | None = None
+) -> tuple[Check, ...]:
+    """The built-in checks and a user's: a verdict never rests on fewer. Units where there are any.
 
     Raises
     ------
@@ -178,4 +232,5 @@ def all_checks(further: Sequence[Check] | None) -> tuple[Check, ...]:
                 f"{check!r:.80} is not a check; pass objects with name, asks, failure and "
                 f"measure(evidence)."
             )
-    return (*CHECKS, *(further or ()))
+    has_units = field is not None and field.units is not None
+    return (*CHECKS, *(further or ()), *((UnitsPossible(),) if has_units else ()))

@@ -7,22 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.misalignment import chance_level
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, clues_of, independent_pieces, weighing, weights_of
-from closedform.judge.regions import divide
+from closedform.judge.regions import divide, mean_by_regions
 from closedform.judge.witnesses import Heard, Witnesses
 from closedform.neighbours.same_form import group_by_form
 
 LISTED = 0.95
 """Forms are listed until they hold this share of what is known; an answer that holds as much of
 everything is verified."""
-
-LEAST_CHANCE = 1e-3
-"""Where directions fill nearly all of the tangent space, chance leaves hardly anything."""
 
 EXACT = 1e-3
 """Mean square of errors, in units of what counts at all, below which nothing is shared."""
@@ -47,7 +43,7 @@ class Judged:
         The share of what was not thought of.
     means : ndarray, shape (n_formulas, 2)
         Mean logarithms of what each leaves over, by directions and by values.
-    predicted : ndarray, shape (2, 2)
+    predicted : ndarray, shape (n_witnesses, 2)
         For the answer, by directions and by values: by how many nats it leaves more over than the
         choice's regions predict, and the standard error of that.
     """
@@ -126,7 +122,8 @@ def judge_formulas(
         clues_of(
             fits,
             weights,
-            *economy_and_left(after, means[best], lengths[best]),
+            np.asarray(lengths),
+            float(means[best, int(after.has_values)]),
             shared_error(before, earlier[best], scales),
             len(fitted_positions(formulas[best].tree)),
         )
@@ -139,17 +136,6 @@ def judge_formulas(
         means=means,
         predicted=_predicted((before, earlier[0]), (after, later[0]), scales, rng),
     )
-
-
-def economy_and_left(witnesses: Witnesses, means: FloatArray, length: float) -> tuple[float, float]:
-    """Nats that each unit of a formula's length gains over knowing nothing, and what it leaves
-    over: by values, or by directions where no values are known.
-    """
-    if witnesses.has_values:
-        return -float(means[1]) / length, float(means[1])
-    field = witnesses.field
-    chance = float(np.log(max(chance_level(field.rank, field.tangent.rank), LEAST_CHANCE)))
-    return (chance - float(means[0])) / length, float(means[0])
 
 
 def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:
@@ -187,19 +173,8 @@ def _by_region(
 ) -> tuple[FloatArray, FloatArray]:
     labels = divide(witnesses.field, rng)
     directions, values = heard.squares()
-    found = []
-    for squares, weights, scale in (
-        (directions, witnesses.weights, scales[0]),
-        (values, witnesses.steepness, scales[1]),
-    ):
-        if squares is None:
-            found.append((0.0, 0.0))
-            continue
-        counted = labels >= 0
-        shares = np.bincount(labels[counted], weights[counted])
-        sums = np.bincount(labels[counted], (weights * np.log(squares + scale))[counted])
-        mean = float(sums.sum() / shares.sum())
-        apart = sums - mean * shares
-        found.append((mean, float(np.sqrt((apart**2).sum()) / shares.sum())))
-    means, errors = zip(*found, strict=True)
-    return np.array(means), np.array(errors)
+    found = [mean_by_regions(np.log(directions + scales[0]), witnesses.weights, labels)]
+    if values is not None:
+        found.append(mean_by_regions(np.log(values + scales[1]), witnesses.steepness, labels))
+    means, errors = np.array(found).T
+    return means, errors

@@ -36,8 +36,9 @@ class Clues:
 
     Attributes
     ----------
-    economy : float
-        Nats that each unit of its length gains over knowing nothing. Stand-ins gain less.
+    step : float
+        Logarithm of the nats by which each unit of its length pays, compared with every shorter
+        formula. Stand-ins pay less.
     left : float
         Mean logarithm of what it leaves over.
     shared : float
@@ -52,7 +53,7 @@ class Clues:
         Numbers that nobody would write. Stand-ins need more of them.
     """
 
-    economy: float
+    step: float
     left: float
     shared: float
     gap: float
@@ -96,16 +97,24 @@ def weighing(*, has_values: bool) -> Weighing:
 
 
 def clues_of(
-    fits: FloatArray, weights: FloatArray, economy: float, left: float, shared: float, n_fitted: int
-) -> Clues:
+    fits: FloatArray, weights: FloatArray, lengths: FloatArray, left: float, shared: float,
+    n_fitted: int,
+) -> Clues:  # fmt: skip
     """The clues on the heaviest formula, from what all formulas leave over (in nats, lengths not
-    counted) and their weights.
+    counted), their weights and their lengths.
     """
+    best = int(weights.argmax())
     order = np.sort(weights)[::-1]
     second = order[1] if len(order) > 1 else 0.0
     gap = MOST_NATS if second <= 0 else min(float(np.log(order[0] / second)), MOST_NATS)
-    excess = min(float(fits[int(weights.argmax())] - fits.min()), MOST_NATS)
-    return Clues(economy, left, shared, gap, excess, float(n_fitted))
+    excess = min(float(fits[best] - fits.min()), MOST_NATS)
+    shorter = lengths < lengths[best]
+    pays = (fits[shorter] - fits[best]) / (lengths[best] - lengths[shorter])
+    least = float(pays.min()) if shorter.any() else -float(fits[best] / lengths[best])
+    # A user's own prior may prefer what does not pay.
+    return Clues(
+        float(np.log(max(least, 1 / MOST_NATS))), left, shared, gap, excess, float(n_fitted)
+    )
 
 
 def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:

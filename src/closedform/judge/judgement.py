@@ -7,8 +7,7 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Misfit
 from closedform.interpretation.verdict import CheckResult, Verdict
-from closedform.judge.check_evidence import Evidence
-from closedform.judge.checks import Check, Sure
+from closedform.judge.checks import Check, Evidence, Sure
 
 
 def judge(
@@ -27,7 +26,8 @@ def judge(
         if result.passed is False
     }
     missing = [result.name for result in results if result.passed is None and result.is_required]
-    count, sure = evidence.n_points, evidence.judged.confidence
+    # Rounded down: 1.00 would say more than can be known.
+    count, sure = evidence.n_points, int(100 * evidence.judged.confidence) / 100
     if not failed and not missing:
         said = (
             f"What the network computes here is an invertible function of this formula, "

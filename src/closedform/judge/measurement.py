@@ -15,8 +15,7 @@ from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
 from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit, Rival
 from closedform.judge.alignment import angles_in_degrees, measure_alignment
-from closedform.judge.check_evidence import Evidence
-from closedform.judge.checks import Check
+from closedform.judge.checks import Check, Evidence
 from closedform.judge.confidence import Judged
 from closedform.judge.constant_estimates import estimate_constants
 from closedform.judge.deciding_points import angles_between, most_different
@@ -92,7 +91,7 @@ def measure(
     field, concept = case.field, case.concept
     unseen = field.subset(case.unseen)
     labels = divide(unseen, rng)
-    alignment = measure_alignment(concept, unseen, labels, rng)
+    alignment = measure_alignment(concept, unseen, labels)
     fit = misfit(concept, unseen, lines.rounding)
     phi = fit_phi(concept, unseen)
     evidence = Evidence(
@@ -223,7 +222,7 @@ def _entry(
 ) -> FrontEntry:
     """A contender as the answer shows it, measured on the points that judge."""
     expression = contender.expression
-    alignment = measure_alignment(expression, judged, labels, rng)
+    alignment = measure_alignment(expression, judged, labels)
     angles = angles_in_degrees(field_misalignment(expression, judged)[judged.weights > 0])
     kept = (
         angles

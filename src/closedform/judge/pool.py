@@ -25,7 +25,7 @@ from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
-from closedform.judge.fitting import Fitted, Fitter
+from closedform.judge.fitting import SMALL_STEP, Fitted, Fitter
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.neighbours.made_forms import made_forms, stock_of
@@ -46,8 +46,9 @@ ROUNDS, BOLD = 6, 0.2
 """Formulas that get neighbours, one after the other, and the share of its price that length costs
 for every second of them."""
 
-LOOK_POINTS, LOOK_STEPS = 400, 10
-"""Points and steps of the first look at hundreds of neighbours."""
+LOOK_POINTS, LOOK_STEPS, LOOK_AT_ONCE = 400, 10, 100
+"""Points and steps of the first look at hundreds of neighbours, and how many are looked at before
+the clock is."""
 
 Priced = Callable[[Expression, float], float]
 """From a formula, and what a unit of length costs, to the nats that its description costs."""
@@ -95,18 +96,38 @@ class Pool:
 
     def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
         """Fit formulas, given with the constants that may move, and weigh all anew."""
-        fitter = Fitter(self.witnesses, self.labels, self.scales, self.counts)
         for formula, positions, engine in forms:
             if formula.tree.is_constant or formula.tree in self.entries:
                 continue
             if self.entries and not self.allowed(formula):
                 continue
-            fitted = _exactly(fitter.fit(formula, positions), self.witnesses.field)
-            entry = Entry(fitted, self.priced(fitted.expression, self.numbers.price), engine)
+            entry = self._fitted(formula, positions, engine)
             # What its units make impossible has no finite price.
             if np.isfinite(entry.cost):
-                self.entries.setdefault(fitted.expression.tree, entry)
+                self.entries.setdefault(entry.expression.tree, entry)
         self._weigh()
+
+    def tidy(self, most: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        """Put canonical forms in the place of the best formulas, if they fit as well; the longest
+        take seconds to find, and stay as they are.
+        """
+        for entry in self.ordered()[:most]:
+            tree = entry.expression.tree
+            if tree.size > LONGEST_TIDY or not may_go_on():
+                continue
+            plain = canonical_form(entry.expression, self.witnesses.field.points)
+            if plain.tree == tree:
+                continue
+            tidy = self._fitted(plain, None, entry.engine)
+            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SMALL_STEP:
+                del self.entries[tree]
+                self.entries[tidy.expression.tree] = tidy
+        self._weigh()
+
+    def _fitted(self, formula: Expression, positions: Sequence[int] | None, engine: str) -> Entry:
+        fitter = Fitter(self.witnesses, self.labels, self.scales, self.counts)
+        fitted = _exactly(fitter.fit(formula, positions), self.witnesses.field)
+        return Entry(fitted, self.priced(fitted.expression, self.numbers.price), engine)
 
     def _weigh(self) -> None:
         """Take scales and counts from the best fit, whatever its length: what is far off leaves
@@ -123,8 +144,11 @@ class Pool:
 
     def score(self, entry: Entry) -> float:
         """Nats: what both witnesses leave over, and the length."""
-        means = self.witnesses.means(entry.fitted.heard, self.scales)
-        return float(np.dot(self.counts, means)) + entry.cost
+        return self.fit(entry) + entry.cost
+
+    def fit(self, entry: Entry) -> float:
+        """Nats: what both witnesses leave over."""
+        return float(np.dot(self.counts, self.witnesses.means(entry.fitted.heard, self.scales)))
 
     def ordered(self) -> list[Entry]:
         """Best first."""
@@ -201,7 +225,7 @@ def gather(
     pool.counts = pool.numbers.most
     found = [(oriented(c.expression, field), None, c.engine) for c in front]
     pool.add(_nearest(found, pool, MOST_FOUND))
-    pool.add(_tidied(pool, MOST_TIDIED, may_go_on))
+    pool.tidy(MOST_TIDIED, may_go_on)
     parents: set[Tree] = set()
     stock = stock_of(field, space, rng)
     for round_number in range(ROUNDS):
@@ -212,11 +236,11 @@ def gather(
             break
         parents.add(parent.expression.tree)
         pool.add(_neighbours(parent.expression, pool, stock, may_go_on))
-        pool.add(_tidied(pool, 1, may_go_on))
+        pool.tidy(1, may_go_on)
     # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
     for count in MOST_PLAIN:
         pool.add(_plainer(pool, count, field.points))
-    pool.add(_tidied(pool, 2, lambda: True))
+        pool.tidy(2)
     return pool
 
 
@@ -240,23 +264,14 @@ def _neighbours(
     if logarithm is not None:
         made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
     drafts = [(Expression(tree, field.names), free, "neighbour") for tree, free in made.items()]
-    return _nearest(drafts, pool, MOST_NEAR)
-
-
-def _tidied(
-    pool: Pool, most: int, may_go_on: Callable[[], bool]
-) -> list[tuple[Expression, None, str]]:
-    """The best formulas in canonical form; the longest take seconds, and stay as they are."""
-    short = [entry for entry in pool.ordered()[:most] if entry.expression.tree.size <= LONGEST_TIDY]
-    return [
-        (canonical_form(entry.expression, pool.witnesses.field.points), None, entry.engine)
-        for entry in short
-        if may_go_on()
-    ]
+    return _nearest(drafts, pool, MOST_NEAR, may_go_on)
 
 
 def _nearest(
-    drafts: Sequence[tuple[Expression, Sequence[int] | None, str]], pool: Pool, most: int
+    drafts: Sequence[tuple[Expression, Sequence[int] | None, str]],
+    pool: Pool,
+    most: int,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> list[tuple[Expression, Sequence[int] | None, str]]:
     """Of many drafts the best, as a few steps on few points show, constants fitted by directions.
 
@@ -265,22 +280,29 @@ def _nearest(
     if len(drafts) <= 1:
         return list(drafts)
     few = pool.witnesses.field.subset(np.arange(min(LOOK_POINTS, pool.witnesses.field.n_points)))
-    forms = [form for form, _, _ in drafts]
-    free = [fitted_positions(form.tree) if places is None else places for form, places, _ in drafts]
-    fitted, _ = Tapes.of(forms, free).fit(comparison_of(few), LOOK_STEPS)
-    look = Witnesses.of(few)
-    with np.errstate(all="ignore"):
-        values, gradients, _ = values_and_gradients(fitted.batch, few.points)
-    heard = [look.heard(*pair) for pair in zip(values, gradients, strict=True)]
+    look, comparison = Witnesses.of(few), comparison_of(few)
+    heard: list[Heard] = []
+    looked: list[tuple[Expression, Sequence[int] | None, str]] = []
+    for start in range(0, len(drafts), LOOK_AT_ONCE):
+        if looked and not may_go_on():
+            break
+        some = drafts[start : start + LOOK_AT_ONCE]
+        free = [fitted_positions(f.tree) if places is None else places for f, places, _ in some]
+        fitted, _ = Tapes.of([form for form, _, _ in some], free).fit(comparison, LOOK_STEPS)
+        with np.errstate(all="ignore"):
+            values, gradients, _ = values_and_gradients(fitted.batch, few.points)
+        heard += [look.heard(*pair) for pair in zip(values, gradients, strict=True)]
+        looked += [
+            (form, places, engine)
+            for form, (_, places, engine) in zip(fitted.read(), some, strict=True)
+        ]
     scales = tuple(np.min([typical(each) for each in heard], axis=0).tolist())
     scores = [
         float(np.dot(pool.counts, look.means(each, scales)))
         + BOLD * pool.numbers.price * hoped_length(form.tree)
-        for each, form in zip(heard, forms, strict=True)
+        for each, (form, _, _) in zip(heard, looked, strict=True)
     ]
-    order = np.argsort(scores, kind="stable")[:most]
-    read = fitted.read()
-    return [(read[place], drafts[place][1], drafts[place][2]) for place in order]
+    return [looked[place] for place in np.argsort(scores, kind="stable")[:most]]
 
 
 def _plainer(pool: Pool, most: int, points: FloatArray) -> list[tuple[Expression, None, str]]:

@@ -8,16 +8,14 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.vq import kmeans2, vq
+from scipy.cluster.vq import kmeans2
 
+from closedform.arrays import FloatArray
 from closedform.field.gradient_field import GradientField
 
 N_REGIONS, SMALLEST_REGION = 24, 5
 """With 24 regions the errors of the jackknife are known to about a seventh. A region has at least
 so many points on average; with fewer points there are fewer regions."""
-
-MOST_CLUSTERED = 3000
-"""Points whose cells are found by k-means; the others join the nearest centre."""
 
 
 def divide(
@@ -45,15 +43,31 @@ def divide(
         return labels
     scaled = field.points[usable] / field.scale
     starts = scaled[rng.choice(len(usable), count, replace=False)]
-    some = scaled
-    if len(scaled) > MOST_CLUSTERED:
-        some = scaled[rng.choice(len(scaled), MOST_CLUSTERED, replace=False)]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # an empty cell is no harm: there is one region less
-        centres, found = kmeans2(some, starts, iter=15, minit="matrix")
-    if len(some) < len(scaled):
-        found = vq(scaled, centres)[0]
+        # An empty cell is no harm: there is one region less.
+        warnings.simplefilter("ignore", UserWarning)
+        _, found = kmeans2(scaled, starts, minit="matrix")
     labels[usable] = np.unique(found, return_inverse=True)[1]
     return labels
+
+
+def mean_by_regions(
+    values: FloatArray, weights: FloatArray, labels: NDArray[np.int64]
+) -> tuple[float, float]:
+    """A weighted mean, and its standard error from how far regions differ.
+
+    Examples
+    --------
+    >>> values, labels = np.repeat([0.0, 1.0], 50), np.repeat(np.arange(10), 10)
+    >>> mean, error = mean_by_regions(values, np.ones(100), labels)
+    >>> mean, round(error, 3)
+    (0.5, 0.158)
+    """
+    counted = labels >= 0
+    shares = np.bincount(labels[counted], weights[counted])
+    total = float(shares.sum())
+    if total == 0:
+        return 1.0, 0.0
+    sums = np.bincount(labels[counted], (weights * values)[counted])
+    mean = float(sums.sum()) / total
+    return mean, float(np.linalg.norm(sums - mean * shares)) / total

@@ -25,7 +25,6 @@ from closedform.judge.select_stage import Selection, check_field, select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.judge.tolerances_in_force import tolerances_in_force
-from closedform.judge.units_check import units_checks
 from closedform.judge.witnesses import Witnesses
 from closedform.keywords import KeywordError, checked_keywords, required_kind, suggestion
 from closedform.live_progress import ProgressLike, choose_progress
@@ -44,9 +43,6 @@ RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
 
 SEARCH_SHARE = 0.6
 """Of the budget, for the search that finds rivals of a stated formula."""
-
-MOST_WEIGHED = 30
-"""Contenders that are weighed: those of the best scores; the others weigh nothing."""
 
 
 @single_threaded
@@ -129,7 +125,7 @@ def verify(
         choose_progress(progress),
     )
     given = _given_rivals(rivals, field)
-    lines, tests = as_thresholds(thresholds), (*all_checks(checks), *units_checks(field))
+    lines, tests = as_thresholds(thresholds), all_checks(checks, field)
     stated = None if isinstance(formula, Selection) else as_formula(formula, field)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     compile_engines()
@@ -207,10 +203,7 @@ def _case(
     found = selection.contenders
     first = own or [found[selection.choice.index]]
     if given is None:
-        ranked = sorted(found, key=lambda one: one.score)[:MOST_WEIGHED]
-        front = [found[place] for place in front_of(found)]
-        drop = found[selection.choice.steepest_drop]
-        others = [one for one in dict.fromkeys([*ranked, *front, drop]) if one is not first[0]]
+        others = [one for one in found if one is not first[0]]
     every = (*first, *others)
     shown = tuple(
         place for place, one in enumerate(every)

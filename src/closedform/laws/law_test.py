@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.interpretation.verdict import CheckResult
-from closedform.judge.check_evidence import Evidence
+from closedform.judge.checks import Evidence
 from closedform.laws.tolerances import HARDLY, LAW
 
 N_DRAWS = 400

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.alignment.misalignment import point_misalignment, weighted_mean
 from closedform.alignment.refit import refit
 from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
@@ -81,31 +80,6 @@ def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
     nodes = node_positions(tree)
     free = [each.position for each in free_constants(Expression(tree, names))]
     return tuple(place for place in number_positions(tree, free) if place in nodes)
-
-
-def mutual_misalignment(first: Expression, second: Expression, field: GradientField) -> float:
-    """Misalignment of two formulas' gradients to each other on the points of a field, inside the
-    tangent space.
-
-    Examples
-    --------
-    >>> import numpy as np, closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
-    >>> field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
-    >>> mutual_misalignment(
-    ...     cf.parse("x*v", names=["x", "v"]), cf.parse("log(x) + log(v)", names=["x", "v"]), field
-    ... ) < 1e-12
-    True
-    """
-    return weighted_mean(points_apart(first, second, field), field.weights)
-
-
-def points_apart(first: Expression, second: Expression, field: GradientField) -> FloatArray:
-    """Misalignment of two formulas at each point; 1 where either has no gradient."""
-    target = field_of(first, field)
-    gradients = second.rename(field.names).gradient(field.points) * field.scale
-    values = point_misalignment(gradients, target.frames, field.tangent.basis)
-    return np.where((field.weights > 0) & (target.weights == 0), 1.0, values)
 
 
 def field_of(expression: Expression, field: GradientField) -> GradientField:

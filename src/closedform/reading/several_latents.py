@@ -108,9 +108,7 @@ class LatentsReader:
             held = inner.subset(_usable(inner, self.held))
             if selection.chosen is None or not held.n_points:
                 break
-            alignment = measure_alignment(
-                selection.chosen.expression, held, divide(held, self.rng), self.rng
-            )
+            alignment = measure_alignment(selection.chosen.expression, held, divide(held, self.rng))
             if alignment.bound > self.settings.thresholds.approximate:
                 break
             fitting.append(selection.chosen)

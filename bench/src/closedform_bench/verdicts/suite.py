@@ -10,9 +10,12 @@ import numpy as np
 from scipy.stats import beta
 
 import closedform as cf
+from closedform.alignment.refit import refit
 from closedform.alignment.scores import field_misalignment
-from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.tree import Constant
 from closedform.judge.witnesses import Witnesses
+from closedform.neighbours.same_form import free_positions
 from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
@@ -23,8 +26,9 @@ from closedform_bench.verdicts.drawing import draw_case
 BUDGET = 10.0
 """Seconds for each reading."""
 
-ROUNDING = 1e-12
-"""Misalignment to the truth that the last digits of a constant make."""
+ROUNDING, STEPS = 1e-12, 60
+"""Misalignment to the truth that the last digits of a constant make, and steps of the fit that
+finds what constants are in truth."""
 
 CARRIED, LEFT = 5e-3, 1e-3
 """A network that is misaligned to the truth by at most the first, or of whose variance the truth's
@@ -126,6 +130,49 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
         "carried": float(field_misalignment(problem.formula(), case.field).mean()),
         "left": left_by_truth(problem, case.field),
         "in_vocabulary": cf.SearchSpace().allows(problem.formula().tree, problem.names),
+        "constants": constants_of(answer, problem, case.field) if right else [],
+    }
+
+
+def constants_of(
+    answer: cf.Interpretation, problem: Problem, field: cf.GradientField
+) -> list[list[float]]:
+    """For every constant of a right answer: what was estimated, its standard error, the truth (the
+    form fitted to exact gradients), and what directions alone say.
+    """
+    assert answer.concept is not None
+    own = answer.concept.rename(problem.names)
+    exact = exact_field(problem, np.random.default_rng(97))
+    places = [
+        place for place in free_positions(own.tree, own.names)
+        if isinstance(own.tree.tokens[place], Constant)
+    ]  # fmt: skip
+    if not places or len(places) != len(answer.constants):
+        return []
+    (true,), (left,) = refit([own], exact, iterations=STEPS, positions=[places])
+    (turned,), _ = refit([own], field, iterations=STEPS, positions=[places])
+    if left > ROUNDING:
+        return []
+    values = (constant_values(form.tree, places) for form in (true, turned))
+    return [
+        [estimate.fitted, estimate.error, *pair]
+        for estimate, *pair in zip(answer.constants, *values, strict=True)
+    ]
+
+
+def constants_summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """How many intervals of 95% hold the truth, and how far off constants are in the median, by
+    both witnesses and by directions alone.
+    """
+    table = np.array([one for row in rows for one in row.get("constants") or []]).reshape(-1, 4)
+    fitted, error, true, turned = table.T
+    held = np.abs(fitted - true) <= 1.96 * error + ROUNDING * np.abs(true)
+    size = np.maximum(np.abs(true), np.finfo(float).tiny)
+    both, alone = (np.abs(found - true) / size for found in (fitted, turned))
+    return {
+        "held": share_of(held.tolist()),
+        "median_error": float(np.median(both)) if len(both) else None,
+        "median_error_by_directions": float(np.median(alone)) if len(alone) else None,
     }
 
 
@@ -200,6 +247,7 @@ def verdict_summary(plan: VerdictPlan, rows: Sequence[dict[str, Any]]) -> dict[s
         "sure_right": share_of(
             [row["right"] for row in rows if (row.get("confidence") or 0) > 0.9]
         ),
+        "constants": constants_summary(networks),
         "calibration_with_values": calibration(values),
         "calibration_without_values": calibration(others),
         "statuses": {

@@ -128,11 +128,16 @@ def judge_formulas(
             len(fitted_positions(formulas[best].tree)),
         )
     )
+    heaviest = float(weights[best])
+    if chance > heaviest:
+        # The clues know more than the weights: what the others have shrinks.
+        weights *= (1 - chance) / (1 - heaviest)
+        weights[best] = chance
     return Judged(
         weights=weights,
         groups=groups,
         # The heaviest is the truth by this chance, and has this weight among what is known.
-        unknown=1 - min(chance / float(weights[best]), 1.0),
+        unknown=1 - min(chance / heaviest, 1.0),
         means=means,
         predicted=_predicted((before, earlier[0]), (after, later[0]), scales, rng),
     )

@@ -15,6 +15,7 @@ import argparse
 import json
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,7 +48,7 @@ SEARCH, CHOICE = 6.0, 3.0
 CLOSE = 1e-3
 STRENGTH = 10.0
 WITNESSES = {"both": (1, 1), "directions alone": (1, 0), "values alone": (0, 1)}
-PRIOR, STIFFNESS = {True: (0.0, 2.5, -0.5), False: (5.5, 0.0, 0.0)}, 2e-3
+PRIOR, STIFFNESS = {True: (0.0, 2.5, -0.5), False: (3.0, 0.0, 0.0)}, 2e-3
 """Logarithms of the counts and the price that the fit starts from and stays near where the cases
 say little. Trained networks say that directions add nothing to values; where a network is exact
 beyond the values' floor they do, so they keep about one piece of evidence."""
@@ -167,6 +168,17 @@ def loss(theta: np.ndarray, rows: list[PoolRow], heard: tuple[int, int]) -> floa
     return float(-np.mean(np.log(np.maximum(weights, 1e-6))))
 
 
+def _lowest(cost: Callable[[np.ndarray], float], centre: np.ndarray) -> np.ndarray:
+    """Where a cost with a weak pull to a centre is lowest: it is rough, so from several starts."""
+
+    def pulled(theta: np.ndarray) -> float:
+        return cost(theta) + STIFFNESS * float(((theta - centre) ** 2).sum())
+
+    starts = [centre + np.array([a, 0.0, b]) for a in (-1.5, 0.0, 1.5) for b in (-0.7, 0.0, 0.7)]
+    ends = [minimize(pulled, s, method="Nelder-Mead", options={"maxfev": 120}) for s in starts]
+    return np.asarray(min(ends, key=lambda end: end.fun).x)
+
+
 def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object], dict[str, object]]:
     """Counts and price of the greatest likelihood, then what the clues say; and how well that is
     calibrated on folds that were not fitted.
@@ -174,15 +186,10 @@ def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object],
     found = [row for row in rows if row.right.any()]
     start = np.array(PRIOR[has_values])
     found_by = {
-        name: minimize(
-            lambda theta, heard=heard: (
-                loss(theta, found, heard) + STIFFNESS * float(((theta - start) ** 2).sum())
-            ),
-            start, method="Nelder-Mead", options={"maxfev": 400},
-        ).x
+        name: _lowest(lambda theta, heard=heard: loss(theta, found, heard), start)
         for name, heard in WITNESSES.items()
         if has_values or name == "directions alone"
-    }  # fmt: skip
+    }
     theta = found_by["both" if has_values else "directions alone"]
     most, price = np.exp(theta[:2]), float(np.exp(theta[2]))
     table, right = [], []

@@ -119,3 +119,12 @@ def test_a_folder_that_may_not_be_written_to_is_told(tmp_path):
             check_output(tmp_path / "a")
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("path", [3, None, True, 1.5, b"x", "a\0b", "\ud800.json", ""])
+def test_what_is_not_a_path_is_told_and_nothing_is_written(path):
+    """A number was taken for a descriptor."""
+    with pytest.raises(SaveError, match="cannot be written"):
+        write_text(path, "text")
+    with pytest.raises(SaveError, match="cannot be written"):
+        check_output(path)

@@ -187,6 +187,24 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     check_output(folder / _partial_name())
 
 
+def path_fault(path: object) -> str | None:
+    """Why something is not a path; None if it may be one. Numbers would be taken for descriptors.
+
+    Examples
+    --------
+    >>> path_fault(3), path_fault("a.json")
+    ('int is not a path', None)
+    """
+    if not isinstance(path, str | os.PathLike):
+        return f"{type(path).__name__} is not a path"
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text:
+        return "it is empty" if not text else "it is made of bytes"
+    # Half a character has no bytes.
+    is_broken = any("\ud800" <= one <= "\udc7f" or "\udd00" <= one <= "\udfff" for one in text)
+    return "it holds characters that no path has" if is_broken or "\0" in text else None
+
+
 def _is_special(path: str | os.PathLike[str]) -> bool:
     """Whether it is neither a file nor a folder but a terminal, a pipe or a device."""
     try:
@@ -210,6 +228,9 @@ def _checked_place(path: str | os.PathLike[str]) -> Path:
 @contextmanager
 def _told(path: str | os.PathLike[str]) -> Iterator[None]:
     """Say which file it was: the system would name the unfinished one, or none."""
+    fault = path_fault(path)
+    if fault is not None:
+        raise SaveError(f"{path!r:.200} cannot be written: {fault}. Name a file.")
     try:
         yield
     except SaveError:

@@ -12,10 +12,13 @@ import time
 from collections import Counter
 
 import numpy as np
+import pandas
 import pytest
 from typer.testing import CliRunner
 
+import closedform as cf
 from closedform.cli.app import app
+from closedform.cli.sweep_command import write_table
 from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 
@@ -163,6 +166,16 @@ def test_local_processes_go_on_where_one_process_stopped(files, alone):
     assert result.exit_code == 0, result.stderr
     assert "40 neurons, 38 before" in result.stderr
     assert digests(copy) == digests(alone[0])
+
+
+def test_text_in_csv_files_is_no_formula_of_a_spreadsheet(tmp_path):
+    texts = ["=1+2", "+x", "-x + 1", "@x", "\x1b[2J", "\tx", "x - 1", ""]
+    table = pandas.DataFrame({"concept": texts, "number": [-1.5] * len(texts)})
+    write_table(table, tmp_path / "t.csv")
+    read = pandas.read_csv(tmp_path / "t.csv", keep_default_na=False)
+    assert read["concept"].tolist() == [f" {text}" for text in texts[:6]] + texts[6:]
+    assert read["number"].tolist() == [-1.5] * len(texts)
+    assert cf.parse(str(read["concept"].tolist()[2])) == cf.parse(texts[2])
 
 
 def test_results_are_shown_and_filtered(files, alone):

@@ -1,4 +1,5 @@
 import json
+import os
 import pickle
 import random
 import subprocess
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 from closedform.errors import StorageError
+from closedform.execution import record_file
 from closedform.execution import store as module
 from closedform.execution.store import ResultStore
+from closedform.execution.table import read_table
 
 RECORD = {
     "verdict": "verified",
@@ -253,3 +256,64 @@ def test_a_record_keeps_every_bit_of_a_number(tmp_path):
     assert record is not None
     assert record["numbers"] == numbers.tolist()
     assert json.dumps(record) == json.dumps({"numbers": numbers.tolist()})
+
+
+def test_strays_are_skipped_counted_and_named(tmp_path):
+    store = filled(tmp_path, 3)
+    path = files_of(tmp_path)[0]
+    results = tmp_path / "results"
+    for place in (results / ".DS_Store", path.parent / ".DS_Store", path.parent / "odd name.json"):
+        place.write_bytes(b"x")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / ".DS_Store").write_bytes(b"x")
+    (results / "folder").mkdir()
+    found = store.check()
+    assert len(found.strays) == 4
+    assert ".DS_Store" in found.strays
+    assert "4 stray (.DS_Store" in str(found)
+    assert len(found.sound) == len(list(store.records())) == len(store.keys()) == 3
+    assert len(read_table(store)) == 3
+
+
+@pytest.mark.parametrize("content", [b"[1, 2]", b'"text"', b"\xff\xfe", b"{", b"[" * 100_000])
+def test_what_is_not_a_record_counts_as_damaged(tmp_path, content):
+    store = filled(tmp_path, 2)
+    path = files_of(tmp_path)[0]
+    header = {"format": "closedform result", "schema": 1, "key": path.stem}
+    header["checksum"] = record_file._checksum(path.stem, 1, content)
+    path.write_bytes(json.dumps(header).encode() + b"\n" + content + b"\n")
+    assert store.check().damaged == (path.stem,)
+    assert "1 damaged" in str(store.check())
+    assert store.get(path.stem) is None
+    assert len(list(store.records())) == len(read_table(store)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_a_pipe_or_folder_in_the_place_of_a_record(tmp_path, kind):
+    store = filled(tmp_path, 2)
+    path = files_of(tmp_path)[0]
+    path.unlink()
+    os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    assert store.check().damaged == (path.stem,)
+    assert len(read_table(store)) == 1
+
+
+def test_later_parts_win_whatever_the_clock_says(tmp_path, monkeypatch):
+    store = ResultStore(tmp_path)
+    for number, now in enumerate((2e9, 1e9)):
+        monkeypatch.setattr("time.time_ns", lambda now=now: int(now))
+        store.put("key", {"number": number})
+        store.compact()
+    assert ResultStore(tmp_path).get("key") == {"number": 1}
+    assert read_table(ResultStore(tmp_path))["number"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "path", ["", 3, None, b"x", "a\0b", "a\ud800", "foo://x", "zip://x", "ftp://127.0.0.1:1/x"]
+)
+def test_what_cannot_be_a_store(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StorageError, match="cannot be"):
+        ResultStore(path)
+    assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ import closedform as cf
 from closedform.errors import BudgetError, EngineError, SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.keywords import KeywordError
-from closedform.searching.budget import Budget
+from closedform.searching.budget import Budget, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.front import Candidate, Front
 from closedform.searching.registry import _OWN, ENTRY_POINT, engine_names, get_engine
@@ -49,6 +49,17 @@ def test_a_budget_needs_a_limit():
         Budget()
     with pytest.raises(BudgetError, match="must be positive"):
         Budget(seconds=-1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [10**400, pytest.param(10**5000, id="huge"), float("nan"), "3", 0]
+)
+def test_a_budget_that_cannot_be_counted_is_refused(wrong):
+    for given in ({"seconds": wrong}, {"evaluations": wrong}):
+        with pytest.raises(BudgetError, match="must be positive"):
+            Budget(**given)
+    with pytest.raises(BudgetError):
+        as_budget(wrong)
 
 
 def test_a_clock_says_why_to_stop():

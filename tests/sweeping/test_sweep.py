@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -15,6 +16,7 @@ from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 from closedform.execution.task import Limits
 from closedform.sweeping import planning
+from closedform.sweeping.inputs_file import load_inputs
 from closedform.sweeping.neuron_task import finished
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
@@ -249,3 +251,59 @@ def test_a_store_in_memory_needs_no_disk(stub):
     found = run("memory://sweep-test")
     assert len(found.table()) == 8
     assert not Path("memory:").exists()
+
+
+def other_layer(points):
+    return layer(points) + points[:, :1] ** 3
+
+
+def test_a_second_network_in_a_store_is_its_own(tmp_path):
+    first, second = run(tmp_path, neurons=[0]), run(tmp_path, other_layer, neurons=[0])
+    assert first.network != second.network
+    assert first.data == second.data
+    assert [len(each.table()) for each in (first, second)] == [1, 1]
+    assert first.table()["concept"].tolist() == ["v + x**2"]
+    assert [reading.label for reading in first.readings()] == ["output:0"]
+    assert len(first.families()) <= 1
+    assert ResultStore(tmp_path).check().sound == {key for key, _ in first.store.records()}
+    with pytest.raises(StorageError, match="several networks"):
+        cf.compare(str(tmp_path), str(tmp_path))
+    assert {record["network"] for _, record in first.store.records()} == {
+        first.network,
+        second.network,
+    }
+
+
+def test_the_same_network_on_more_neurons_is_one(tmp_path):
+    first, second = run(tmp_path, neurons=[0]), run(tmp_path, neurons=[3])
+    assert first.network == second.network
+    assert second.table()["neuron"].tolist() == ["output:0", "output:3"]
+
+
+def test_a_deleted_store_is_no_failure_of_a_neuron(tmp_path):
+    """Its files are gone before the second neuron is read; the next run reads it."""
+    store = tmp_path / "store"
+
+    class Deleting:
+        def update(self, tally):
+            if tally.done == 1:
+                shutil.rmtree(store / "inputs")
+                load_inputs.cache_clear()
+
+        def close(self):
+            pass
+
+    found = run(store, neurons=[0, 3], watcher=Deleting())
+    assert found.counts["failed"] == 1
+    assert [record["status"] for _, record in ResultStore(store).records()] == ["done"]
+    assert run(store, neurons=[0, 3]).counts["verified"] == 1
+
+
+def test_a_store_that_is_gone_ends_the_run(tmp_path, monkeypatch):
+    def delete(*_):
+        shutil.rmtree(tmp_path / "store", ignore_errors=True)
+        return {"fault": "StorageError: gone", "is_of_store": True}
+
+    monkeypatch.setattr("closedform.execution.workers.answer", delete)
+    with pytest.raises(StorageError, match="is gone"):
+        run(tmp_path / "store", neurons=[0])

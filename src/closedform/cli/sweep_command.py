@@ -7,7 +7,7 @@ import logging
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -80,6 +80,9 @@ def sweep(
         int, typer.Option(metavar="MB", help="Memory per neuron, in other processes.")
     ] = 4096,
     attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
+    patience: Annotated[
+        float, typer.Option(metavar="S", help="Seconds to wait for a cluster without workers.")
+    ] = 600.0,
     drop_fields: Annotated[
         bool, typer.Option("--drop-fields", help="Delete gradients when done.")
     ] = False,
@@ -128,7 +131,9 @@ def sweep(
         max_points=max_points,
         smoothing=smoothing,
         effort=Effort(terms=terms, evaluations=evaluations, engine=engine),
-        limits=Limits(seconds=time_limit, memory=memory_limit * 2**20, attempts=attempts),
+        limits=Limits(
+            seconds=time_limit, memory=memory_limit * 2**20, attempts=attempts, patience=patience
+        ),
         retry_failed=retry_failed,
         keep_fields=not drop_fields,
         rng=seed,
@@ -195,7 +200,20 @@ def write_table(table: "pandas.DataFrame", path: Path) -> None:
         if path.suffix.lower() == ".parquet":
             table.to_parquet(file)
         else:
-            file.write(table.to_csv(index=False).encode())
+            file.write(table.map(_cell).rename(columns=_cell).to_csv(index=False).encode())
+
+
+def _cell(value: Any) -> Any:
+    """Text that a spreadsheet would take for a formula or a command gets a space in front, which
+    `closedform.parse` ignores; numbers stay.
+
+    Examples
+    --------
+    >>> _cell("-x + 1"), _cell("x - 1"), _cell(-1.5)
+    (' -x + 1', 'x - 1', -1.5)
+    """
+    starts = isinstance(value, str) and (value[:1] in "=+-@" or not value[:1].isprintable())
+    return f" {value}" if value and starts else value
 
 
 def _text(table: "pandas.DataFrame") -> str:

@@ -16,6 +16,7 @@ import traceback
 from pathlib import Path
 from typing import IO, Any
 
+from closedform.errors import StorageError
 from closedform.execution.task import resolve
 
 STARTED = {"started": True}
@@ -50,7 +51,8 @@ def answer(request: dict[str, Any], on_start: Any) -> dict[str, Any]:
         said = str(error).strip() or "no message"
         return {
             "fault": f"{type(error).__name__}: {said} ({Path(where.filename).name}, line "
-            f"{where.lineno})"
+            f"{where.lineno})",
+            "is_of_store": isinstance(error, StorageError),
         }
 
 

@@ -4,14 +4,16 @@ something went wrong.
 
 import logging
 import queue
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 
+from closedform.errors import StorageError
 from closedform.execution.store import ROWS_PER_PART, ResultStore
 from closedform.execution.tally import Tally, Unwatched, Watcher
 from closedform.execution.task import Limits, Task, TaskOutcome
-from closedform.execution.workers import Workers
+from closedform.execution.workers import ASK_SECONDS, Workers, WorkersLostError
 from closedform.shown import shown
 
 FAILED = "failed"
@@ -83,10 +85,39 @@ class Coordinator:
         waiting = iter(tasks)
         try:
             while self._fill(waiting) or self._in_flight:
-                self._land(*self._back.get())
+                self._land(*self._next())
         finally:
             for future in self._in_flight.values():
                 future.cancel()
+
+    def _next(self) -> "tuple[_Flight, Future[TaskOutcome]]":
+        """The next task that comes back.
+
+        Raises
+        ------
+        WorkersLostError
+            If there have been no workers for longer than the limits' patience.
+        """
+        since, patience = None, self._limits.patience
+        while True:
+            try:
+                return self._back.get(timeout=min(ASK_SECONDS, patience))
+            except queue.Empty:
+                if not self._workers.are_gone():
+                    since = None
+                    continue
+            if since is None:
+                since = time.monotonic()
+                logger.warning(
+                    "The cluster has no workers; waiting %g s for others before giving up.",
+                    patience,
+                )
+            if time.monotonic() - since >= patience:
+                raise WorkersLostError(
+                    f"The cluster has had no workers for {patience:g} s, and "
+                    f"{len(self._in_flight)} tasks wait. Start workers again, then resume; "
+                    f"Limits(patience=...) sets how long to wait."
+                )
 
     def _fill(self, waiting: Iterator[Task]) -> bool:
         """Send tasks until enough are under way; whether there may be more."""
@@ -135,7 +166,14 @@ class Coordinator:
         self._finish(flight, outcome)
 
     def _finish(self, flight: _Flight, outcome: TaskOutcome) -> None:
-        if outcome.fault is not None:
+        if outcome.fault is not None and outcome.is_of_store:
+            # It says nothing about the task, which is tried again by the next run.
+            if not self._store.folder.names():
+                raise StorageError(
+                    f"The store {self._store.path!r} is gone ({outcome.fault}). Run again to start "
+                    f"it anew."
+                )
+        elif outcome.fault is not None:
             reason, attempts = outcome.fault, len(flight.faults) + flight.losses
             self._store.put(
                 flight.task.key,

@@ -3,7 +3,7 @@ written.
 """
 
 import json
-import time
+import re
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,15 @@ KEY, RECORD = "key", "record"
 ROWS_PER_GROUP = 2000
 """Records that a reader of a few columns holds in memory at a time."""
 
+_NAME = re.compile(r"\d{20}-[0-9a-f]{32}\.parquet")
+
 Entry = tuple[str, str]
 """A key and its record as JSON."""
 
 
 class Parts:
-    """The Parquet files of a store. The name of each holds the time, so that later ones win, and a
-    checksum.
+    """The Parquet files of a store. The name of each holds a number that counts up, so that later
+    ones win whatever the clock says, and a checksum.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Parts:
 
     def names(self) -> list[str]:
         """The files, oldest first."""
-        return sorted(name for name in self._folder.names(FOLDER) if name.endswith(".parquet"))
+        return sorted(name for name in self._folder.names(FOLDER) if _NAME.fullmatch(name))
 
     def add(self, entries: Sequence[Entry]) -> str:
         """Write a file of entries."""
@@ -52,7 +54,8 @@ class Parts:
             table_of(sorted(entries)), buffer, compression="zstd", row_group_size=ROWS_PER_GROUP
         )
         content = buffer.getvalue().to_pybytes()
-        name = f"{time.time_ns():020d}-{_checksum(content)}.parquet"
+        last = max((int(name[:20]) for name in self.names()), default=0)
+        name = f"{last + 1:020d}-{_checksum(content)}.parquet"
         self._folder.write(f"{FOLDER}/{name}", content)
         return name
 
@@ -86,11 +89,14 @@ class Parts:
         if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
             return None
         source = arrow.BufferReader(content)
-        known = parquet.read_schema(source).names
-        kept = None if columns is None else [column for column in columns if column in known]
-        return parquet.read_table(
-            source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
-        )
+        try:
+            known = parquet.read_schema(source).names
+            kept = None if columns is None else [column for column in columns if column in known]
+            return parquet.read_table(
+                source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
+            )
+        except arrow.ArrowException:  # it was never a part
+            return None
 
     def records(self, name: str) -> Iterator[Entry]:
         """Keys and records of a file."""

@@ -41,7 +41,8 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
 
 
 def decode(key: str, data: bytes) -> str | None:
-    """The record's JSON, or None where the file is damaged: torn, overwritten, or another's.
+    """The record's JSON, or None where the file is damaged: torn, overwritten, another's, or not a
+    record.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def decode(key: str, data: bytes) -> str | None:
     first, _, rest = data.partition(b"\n")
     try:
         header = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(header, dict) or header.get("format") != _FORMAT or not rest.endswith(b"\n"):
         return None
@@ -63,7 +64,23 @@ def decode(key: str, data: bytes) -> str | None:
             f"The result {key!r} has schema {schema}, and this version reads up to {SCHEMA}; "
             f"upgrade closedform."
         )
-    return content.decode()
+    text = content.decode(errors="replace")
+    return None if as_record(text) is None else text
+
+
+def as_record(text: str) -> dict[str, Any] | None:
+    """What a text holds, or None where that is not a record.
+
+    Examples
+    --------
+    >>> as_record('{"value": 0.1}'), as_record("[1]"), as_record("{")
+    ({'value': 0.1}, None, None)
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _checksum(key: str, schema: Any, content: bytes) -> str:

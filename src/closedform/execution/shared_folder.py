@@ -1,12 +1,13 @@
 """A folder on a disk or in a bucket, whose files appear at once or not at all."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from closedform.errors import SaveError, StorageError
-from closedform.files import check_folder, write_bytes
+from closedform.files import check_folder, path_fault, write_bytes
 
 READ_AT_ONCE = 512
 """Files that are asked for together: buckets answer them side by side."""
@@ -36,9 +37,12 @@ class SharedFolder:
     def __init__(self, path: str | Path, **storage_options: Any) -> None:
         from fsspec.core import url_to_fs
 
+        fault = path_fault(path)
+        if fault is not None:
+            raise StorageError(f"The path {path!r:.200} cannot be a store: {fault}.")
         try:
             files, root = url_to_fs(str(path), **storage_options)
-        except (ImportError, ValueError) as error:
+        except Exception as error:  # file systems of other packages raise what they like
             raise StorageError(f"The path {str(path)!r} cannot be opened: {error}") from error
         self._files: Any = files
         self._root = root.rstrip("/")
@@ -63,8 +67,11 @@ class SharedFolder:
                 str(found).rstrip("/").rsplit("/", 1)[-1]
                 for found in self._files.ls(place, detail=False)
             ]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        except Exception as error:  # file systems of other packages raise what they like
+            said = str(error) or type(error).__name__
+            raise StorageError(f"The path {self.path!r} cannot be listed: {said}") from error
 
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""
@@ -75,14 +82,17 @@ class SharedFolder:
         """The content of a file, or None where there is none."""
         place = self.locate(name)
         try:
-            return (
-                Path(place).read_bytes() if self._is_local else bytes(self._files.cat_file(place))
-            )
+            if not self._is_local:
+                return bytes(self._files.cat_file(place))
+            # Of a pipe nobody writes to, reading would never end; it holds nothing of ours.
+            return Path(place).read_bytes() if stat.S_ISREG(os.stat(place).st_mode) else b""
         except FileNotFoundError:
             return None
 
     def read_range(self, name: str, start: int, stop: int) -> bytes | None:
         """A part of a file, or None where there is none."""
+        if self._is_local and not os.path.isfile(self.locate(name)):
+            return None
         try:
             return bytes(self._files.cat_file(self.locate(name), start=start, end=stop))
         except FileNotFoundError:
@@ -110,7 +120,11 @@ class SharedFolder:
         is flushed to the platter: what a power cut tears is found by its checksum.
         """
         if not self._is_local:
-            self._files.pipe_file(self.locate(name), content)
+            try:
+                self._files.pipe_file(self.locate(name), content)
+            except Exception as error:
+                said = str(error) or type(error).__name__
+                raise SaveError(f"{self.path!r} cannot be written: {said}") from error
             return
         try:
             self._place(name, content)

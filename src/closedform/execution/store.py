@@ -2,7 +2,6 @@
 gathered.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from zlib import crc32
 
 from closedform.errors import StorageError
 from closedform.execution.parts import Parts
-from closedform.execution.record_file import decode, encode
+from closedform.execution.record_file import as_record, decode, encode
 from closedform.execution.shared_folder import SharedFolder
 
 RESULTS = "results"
@@ -23,6 +22,10 @@ SHARDS = 256
 ROWS_PER_PART, BYTES_PER_PART = 20_000, 2**27
 """A part is closed at whichever comes first; it is made in memory."""
 
+MOST_NAMED = 5
+"""Files that a sentence names; `Inventory` has all."""
+
+_SHARD = re.compile(r"[0-9a-f]{2}")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
@@ -38,11 +41,24 @@ class Inventory:
         Keys whose files are torn or overwritten, and have no other copy.
     damaged_parts : tuple of str
         Parquet files whose checksum is wrong; their keys are not known, so they count as missing.
+    strays : tuple of str
+        Names of what no store writes, such as ``.DS_Store``; it is skipped.
     """
 
     sound: frozenset[str]
     damaged: tuple[str, ...]
     damaged_parts: tuple[str, ...]
+    strays: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """What is not sound, in a sentence; empty if all is."""
+        kinds = (
+            ("damaged", self.damaged),
+            ("damaged part", self.damaged_parts),
+            ("stray", self.strays),
+        )
+        told = [f"{len(names)} {kind} ({_few(names)})" for kind, names in kinds if names]
+        return f"Skipped in the store: {'; '.join(told)}." if told else ""
 
 
 class ResultStore:
@@ -119,7 +135,7 @@ class ResultStore:
         if text is None:
             # It may have been gathered a moment ago.
             text = self._parts.find(key)
-        return None if text is None else json.loads(text)
+        return None if text is None else as_record(text)
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
@@ -129,15 +145,16 @@ class ResultStore:
         )
 
     def loose(self) -> list[str]:
-        """Keys that have a file of their own; no file is read."""
-        found: list[str] = []
+        """Keys that have a file of their own, in order; no file is read."""
+        return sorted(name[3:-5] for name in self._listed() if _is_result(name))
+
+    def _listed(self) -> Iterator[str]:
+        """Files of results, and what else is there, by folder and name."""
         for shard in self.folder.names(RESULTS):
-            found += [
-                name[:-5]
-                for name in self.folder.names(f"{RESULTS}/{shard}")
-                if name.endswith(".json")
-            ]
-        return found
+            if not _SHARD.fullmatch(shard):
+                yield shard
+                continue
+            yield from (f"{shard}/{name}" for name in self.folder.names(f"{RESULTS}/{shard}"))
 
     def keys(self) -> set[str]:
         """All keys, from names of files and columns of keys; no result is read, so damaged files
@@ -153,14 +170,16 @@ class ResultStore:
         """Keys and records, each key once, what is damaged left out."""
         seen: set[str] = set()
         for key, text in self._loose_entries(self.loose()):
-            if text is not None:
+            record = None if text is None else as_record(text)
+            if record is not None:
                 seen.add(key)
-                yield key, json.loads(text)
+                yield key, record
         for name in reversed(self._parts.names()):
             for key, text in self._parts.records(name):
-                if key not in seen:
+                record = None if key in seen else as_record(text)
+                if record is not None:
                     seen.add(key)
-                    yield key, json.loads(text)
+                    yield key, record
 
     def check(self) -> Inventory:
         """Read every loose file and the checksum of every Parquet file, and say what is sound."""
@@ -177,6 +196,7 @@ class ResultStore:
             frozenset(sound),
             tuple(key for key in damaged if key not in sound),
             tuple(self._parts.damaged()),
+            tuple(sorted(name for name in self._listed() if not _is_result(name))),
         )
 
     def compact(self, *, minimum: int = 1) -> int:
@@ -238,6 +258,16 @@ class ResultStore:
 
 def _open(path: str, options: dict[str, Any]) -> ResultStore:
     return ResultStore(path, **options)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+
+
+def _is_result(name: str) -> bool:
+    """Whether a folder and a name are those of a key."""
+    key = name[3:-5]
+    return _SAFE.fullmatch(key) is not None and _file(key) == f"{RESULTS}/{name}"
 
 
 def _file(key: str) -> str:

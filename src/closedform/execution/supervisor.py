@@ -32,7 +32,11 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 
 class TaskFault(ClosedformError, RuntimeError):
-    """A task ended without a record."""
+    """A task ended without a record; perhaps because of the store."""
+
+    def __init__(self, message: str, *, is_of_store: bool = False) -> None:
+        super().__init__(message)
+        self.is_of_store = is_of_store
 
 
 def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
@@ -45,7 +49,10 @@ def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
     try:
         record = child.run(task, limits)
     except TaskFault as fault:
-        return TaskOutcome(task.key, fault=str(fault), seconds=time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        return TaskOutcome(
+            task.key, fault=str(fault), seconds=seconds, is_of_store=fault.is_of_store
+        )
     finally:
         _give_back(child)
     return keep(task, record, store, began)
@@ -59,9 +66,8 @@ def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -
     try:
         store.put(task.key, record)
     except (OSError, StorageError) as error:
-        return TaskOutcome(
-            task.key, fault=f"Its record could not be stored: {error}", seconds=seconds
-        )
+        said = f"Its record could not be stored: {error}"
+        return TaskOutcome(task.key, fault=said, seconds=seconds, is_of_store=True)
     return TaskOutcome(task.key, label=str(record.get(task.label, "")), seconds=seconds)
 
 
@@ -109,7 +115,7 @@ class Child:
         if said.get("started"):
             said = self._wait(limits.seconds, limits.memory)
         if "fault" in said:
-            raise TaskFault(said["fault"])
+            raise TaskFault(said["fault"], is_of_store=said.get("is_of_store", False))
         return said["record"]
 
     def end(self) -> None:

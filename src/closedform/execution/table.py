@@ -68,7 +68,8 @@ def read_table(
         for name in (KEY, *(table.columns if columns is None else columns))
         if name in table.columns
     ]
-    return table.loc[:, list(dict.fromkeys(shown))].reset_index(drop=True)
+    # By key: the order of files and parts is that of a disk or of the clock.
+    return table.loc[:, list(dict.fromkeys(shown))].sort_values(KEY).reset_index(drop=True)
 
 
 def _met(

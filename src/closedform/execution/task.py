@@ -60,6 +60,9 @@ class Limits:
         How often a task that fails, dies or exceeds a limit is tried.
     losses : int
         How often a task is sent again if its worker is lost, which is seldom the task's fault.
+    patience : float
+        Seconds that a run waits while a cluster has no workers at all, as an adaptive one may for
+        a while.
 
     Examples
     --------
@@ -71,9 +74,10 @@ class Limits:
     memory: int | None = 4 * 2**30
     attempts: int = 2
     losses: int = 10
+    patience: float = 600.0
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "memory", "attempts", "losses"):
+        for name in ("seconds", "memory", "attempts", "losses", "patience"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise TaskError(f"The limit on {name} must be positive; got {value}.")
@@ -92,12 +96,15 @@ class TaskOutcome:
         Why there is no record.
     seconds : float
         Spent on it.
+    is_of_store : bool
+        Whether the store is at fault and not the task.
     """
 
     key: str
     label: str = ""
     fault: str | None = None
     seconds: float = 0.0
+    is_of_store: bool = False
 
 
 def resolve(function: str) -> Function:

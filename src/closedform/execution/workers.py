@@ -1,6 +1,5 @@
 """Where tasks run: here, in local processes, under any executor, or on a cluster of Dask or Ray."""
 
-import contextlib
 import os
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -38,6 +37,10 @@ class Workers(Protocol):
 
     def width(self) -> int:
         """How many tasks to keep under way."""
+        ...
+
+    def are_gone(self) -> bool:
+        """Whether a cluster has no workers now."""
         ...
 
     def recover(self, error: BaseException) -> None:
@@ -111,8 +114,11 @@ class Here:
         said = answer({"function": task.function, "payload": dict(task.payload)}, lambda: None)
         done: Future[TaskOutcome] = Future()
         if "fault" in said:
+            seconds = time.perf_counter() - began
             done.set_result(
-                TaskOutcome(task.key, fault=said["fault"], seconds=time.perf_counter() - began)
+                TaskOutcome(
+                    task.key, fault=said["fault"], seconds=seconds, is_of_store=said["is_of_store"]
+                )
             )
         else:
             done.set_result(keep(task, said["record"], store, began))
@@ -121,6 +127,10 @@ class Here:
     def width(self) -> int:
         """One after another."""
         return 1
+
+    def are_gone(self) -> bool:
+        """This process is here."""
+        return False
 
     def recover(self, error: BaseException) -> None:
         """Nothing can be lost here but by the error itself."""
@@ -144,6 +154,10 @@ class ExecutorWorkers:
         """A few for each of its workers, as far as it says how many those are."""
         known = getattr(self._executor, "_max_workers", None)
         return AHEAD * (known if isinstance(known, int) else os.cpu_count() or 1)
+
+    def are_gone(self) -> bool:
+        """A pool without workers breaks, and its tasks tell."""
+        return False
 
     def recover(self, error: BaseException) -> None:
         """A broken pool stays broken."""
@@ -201,12 +215,25 @@ class DaskWorkers:
 
     def width(self) -> int:
         """A few for each thread of the workers that there are now: they come and go."""
-        if time.monotonic() - self._asked > ASK_SECONDS and self._client.status == "running":
+        if time.monotonic() - self._asked > ASK_SECONDS:
             self._asked = time.monotonic()
-            # A scheduler that is just dying is told by its tasks.
-            with contextlib.suppress(OSError):
-                self._threads = sum(self._client.nthreads().values()) or self._threads
+            self._threads = self._present() or self._threads
         return AHEAD * self._threads
+
+    def are_gone(self) -> bool:
+        """Whether the scheduler knows no worker now."""
+        return self._present() == 0
+
+    def _present(self) -> int | None:
+        """Threads of all workers; None from a scheduler that is just dying, which its tasks
+        tell.
+        """
+        if self._client.status != "running":
+            return None
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:
+            return None
 
     def recover(self, error: BaseException) -> None:
         """Tasks of lost workers can be sent again; those of a lost scheduler cannot."""
@@ -260,8 +287,15 @@ class RayWorkers:
         """A few for each processor that the cluster has now."""
         if time.monotonic() - self._asked > ASK_SECONDS:
             self._asked = time.monotonic()
-            self._processors = int(self._ray.cluster_resources().get("CPU", 0)) or self._processors
+            self._processors = self._present() or self._processors
         return AHEAD * self._processors
+
+    def are_gone(self) -> bool:
+        """Whether the cluster has no processor now."""
+        return self._present() == 0
+
+    def _present(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
 
     def recover(self, error: BaseException) -> None:
         """Tasks of lost workers and machines can be sent again."""

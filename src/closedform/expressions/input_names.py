@@ -42,7 +42,9 @@ def check_names(names: Sequence[str]) -> None:
     them.
     """
     labels = tuple(names)
-    if not all(isinstance(name, str) for name in labels):
+    # By types first: a search makes many expressions, and each may have hundreds of names.
+    kinds = set(map(type, labels))
+    if not all(issubclass(kind, str) for kind in kinds):
         other = next(name for name in labels if not isinstance(name, str))
         raise ExpressionError(
             f"An input cannot be named {_quoted(other)}: a name is text, not "

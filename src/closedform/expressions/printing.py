@@ -15,11 +15,10 @@ _QUOTIENT = OPERATORS["div"].precedence
 
 def to_text(tree: Tree, names: Sequence[str]) -> str:
     """Print a tree with the fewest parentheses that keep its structure."""
-    labels = [quote(name) for name in names]
 
     def leaf(token: Token) -> tuple[str, int]:
         if isinstance(token, Variable):
-            return labels[token.index], _ATOM
+            return quote(names[token.index]), _ATOM
         if isinstance(token, Constant):
             return _number(token.value)
         return token, _ATOM

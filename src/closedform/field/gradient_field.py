@@ -26,6 +26,7 @@ from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
+from closedform.field.signs import look_at_signs
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
 from closedform.keywords import checked_keywords
 from closedform.units.units import Units, UnitsLike, as_units
@@ -190,9 +191,15 @@ class GradientField:
         rows = row_spaces(coordinates, ambient_norms, counted)
         kept = np.where(counted & rows.is_usable, given, 0.0)
         quality = assess(array, labels, scale, space, rows, kept)
+        directions = _directions(rows.frames, space, scale)
+        is_signed = signed and jacobians.shape[2] == 1
+        if is_signed:
+            used = kept > 0
+            is_signed, found = look_at_signs(array[used] / scale, directions[used, :, 0])
+            quality = replace(quality, findings=(*quality.findings, *found)) if found else quality
         return cls(
             points=frozen(array),
-            directions=frozen(_directions(rows.frames, space, scale)),
+            directions=frozen(directions),
             frames=frozen(rows.frames),
             latents=values,
             weights=frozen(kept),
@@ -202,7 +209,7 @@ class GradientField:
             quality=quality,
             notes=tuple(notes),
             units=known_units,
-            is_signed=signed and jacobians.shape[2] == 1,
+            is_signed=is_signed,
             slopes=None if values is None else frozen(_slopes(coordinates)),
         )
 

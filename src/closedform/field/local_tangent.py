@@ -10,9 +10,10 @@ from closedform.field.errors import FieldError
 from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
-from closedform.field.tolerances import BENDING, UNBENT
+from closedform.field.tolerances import BENDING, TOO_MANY_INPUTS, UNBENT
 
 _SAMPLE = 500  # points whose neighbourhoods suffice to see whether the data is curved, and how much
+_FEWEST = 5  # of them with many inputs, where each holds thousands of points
 
 
 def local_tangent(
@@ -97,7 +98,9 @@ def curved_rank(scaled: FloatArray) -> int | None:
     if n_inputs < 3 or n_points < 8 * small:
         return None
     tree = KDTree(unique)
-    sample = unique[evenly_spaced(n_points, _SAMPLE)]
+    # What a neighbourhood costs grows with the cube of the inputs, and so does what it tells.
+    most = min(_SAMPLE, max(_FEWEST, int(_SAMPLE * (TOO_MANY_INPUTS / n_inputs) ** 3)))
+    sample = unique[evenly_spaced(n_points, most)]
     near, far = (
         np.median(_local_axes(sample, tree, count)[1], axis=0) for count in (small, 4 * small)
     )

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
+from closedform.field.tolerances import FEWEST_POINTS, TOO_MANY_INPUTS
 
 _BLOCK = 4_000_000  # numbers in one block of neighbourhoods (32 MB), so that memory stays bounded
 
@@ -15,6 +16,17 @@ _MOST_IN_TREE = 10  # inputs; with more a tree of points visits most of them, on
 MOST_LOOKED_AT = 10_000
 """Points on which a field's quality is estimated: what none of them shows holds, with 95%
 confidence, at fewer than 3 in 10,000 of all."""
+
+
+def affordable(most: int, n_inputs: int) -> int:
+    """So many points, or fewer of many inputs: what is computed at a point grows with their number.
+
+    Examples
+    --------
+    >>> affordable(700, 3), affordable(700, 500)
+    (700, 100)
+    """
+    return min(most, max(FEWEST_POINTS, most * TOO_MANY_INPUTS // n_inputs))
 
 
 def looked_at(n_points: int) -> NDArray[np.intp]:
@@ -61,25 +73,27 @@ def _fingerprints(points: FloatArray) -> NDArray[np.uint64]:
     return mixed
 
 
-def nearest_others(scaled: FloatArray) -> NDArray[np.intp]:
-    """For each of at least two points, the nearest of the others.
+def nearest_others(scaled: FloatArray, count: int = 1) -> NDArray[np.intp]:
+    """For each of more than `count` points, so many of the others, nearest first.
 
     Examples
     --------
-    >>> nearest_others(np.array([[0.0], [1.0], [1.1]]))
-    array([1, 2, 1])
+    >>> nearest_others(np.array([[0.0], [1.0], [1.1]])).tolist()
+    [[1], [2], [1]]
     """
     n_points, n_inputs = scaled.shape
     if n_inputs <= _MOST_IN_TREE:
-        return np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+        return np.asarray(KDTree(scaled).query(scaled, count + 1)[1])[:, 1:]
     centred = scaled - scaled.mean(axis=0)
     squares = np.einsum("nd,nd->n", centred, centred)
-    nearest = np.empty(n_points, dtype=np.intp)
+    nearest = np.empty((n_points, count), dtype=np.intp)
     for block in blocks(n_points, n_points):
         distances = squares - 2 * centred[block] @ centred.T
         rows = np.arange(n_points)[block]
         distances[np.arange(len(rows)), rows] = np.inf
-        nearest[block] = distances.argmin(axis=1)
+        near = np.argpartition(distances, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
+        nearest[block] = np.take_along_axis(near, order, axis=1)
     return nearest
 
 

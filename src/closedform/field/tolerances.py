@@ -96,5 +96,9 @@ TOO_MANY_INPUTS = 64
 """With more, neighbours are too far apart to tell noise from trend, and searches, which go through
 pairs of inputs, take minutes."""
 
+ARBITRARY_SIGNS = 0.25
+"""Share of neighbours that point against each other from which signs mean nothing: a half of
+arbitrary ones do, and of a field's own signs few."""
+
 FEWEST_POINTS, POINTS_PER_INPUT = 100, 10
 """With fewer usable points a concept cannot be told from chance."""

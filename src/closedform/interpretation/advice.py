@@ -20,11 +20,15 @@ _OF_FINDINGS = (
 
 
 def next_steps(answer: "Interpretation") -> tuple[str, ...]:
-    """What to try where nothing is verified, the likeliest first; empty after `verified`."""
+    """What to try where nothing is verified, the likeliest first; after `verified` only what casts
+    doubt on it.
+    """
+    signs = answer.field_quality.finding("arbitrary-signs")
+    doubts = () if signs is None else (signs.message,)
     if answer.verdict.status == "verified":
-        return ()
+        return doubts
     if answer.verdict.status != "none":
-        return tuple(_surer(answer))
+        return (*doubts, *_surer(answer))
     return tuple(_steps(answer)) or (
         "Most neurons have no closed form. Read others with closedform.sweep, or tell the search "
         "more: space=closedform.SearchSpace(operators=[...]).",

@@ -431,6 +431,12 @@ class Interpretation:
         ]
         if self.structure is not None and self.structure.text:
             told += ["Structure:", *(f"  {line}" for line in self.structure.text.splitlines())]
+        told += [f"Note: {shown(note)}" for note in self.provenance.notes]
+        told += [
+            f"Note: {shown(finding.message)}"
+            for finding in self.field_quality.findings
+            if finding.severity != "info"
+        ]
         told += [f"Next: {shown(step)}" for step in self.next_steps]
         return "\n".join(told)
 

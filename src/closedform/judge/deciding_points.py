@@ -5,6 +5,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import affordable
 
 WIDER, N_PROBES = 0.5, 4000
 """How far beyond the data's range, as a share of it, formulas are compared, and at how many
@@ -24,7 +25,8 @@ def most_different(
     margin = WIDER * (high - low)
     probes = data
     if field.tangent.basis is None:
-        probes = np.vstack([data, rng.uniform(low - margin, high + margin, (N_PROBES, len(low)))])
+        shape = (affordable(N_PROBES, len(low)), len(low))
+        probes = np.vstack([data, rng.uniform(low - margin, high + margin, shape)])
     angles = angles_between(first, second, probes, field.scale)
     if not len(angles):
         return (), 0.0

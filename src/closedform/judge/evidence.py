@@ -12,10 +12,10 @@ from importlib.resources import files
 from json import loads
 
 import numpy as np
-from scipy.spatial import KDTree
 from scipy.special import expit, logsumexp
 
 from closedform.arrays import FloatArray
+from closedform.field.neighborhoods import nearest_others
 
 NEIGHBOURS = 64
 """How far it is followed that neighbours share an error, as a rank of nearness."""
@@ -140,10 +140,10 @@ def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:
     total = float((lengths**2).mean())
     if count < 2 or total == 0:
         return float(count)
-    order = np.asarray(KDTree(scaled).query(scaled, most)[1])
+    order = nearest_others(scaled, most - 1)
     shared, start = 1.0, 1
     while start < most:
-        rows = order[:, start : 2 * start]
+        rows = order[:, start - 1 : 2 * start - 1]
         products = np.einsum("nd,nkd->n", errors, errors[rows]) / rows.shape[1] / total
         share = float(products.mean())
         # Beyond what chance makes of independent errors; further neighbours share still less.

@@ -8,6 +8,7 @@ import numpy as np
 from closedform.errors import ChoiceError
 from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import affordable
 from closedform.judge.evidence import Pair
 from closedform.judge.pool import Entry, Pool, gather
 from closedform.judge.rules import Choice, Contender, RuleLike, as_rule, choose, front_of
@@ -129,11 +130,9 @@ def select(
     clock = (UNHURRIED if budget is None else as_budget(budget)).start()
     if not len(result.front):
         return Selection(result, (), None, chosen_rule.name)
-    seen = np.asarray(result.seen)
+    seen, most = np.asarray(result.seen), affordable(MOST_IN_CHOICE, len(field.names))
     few = field.subset(
-        seen
-        if len(seen) <= MOST_IN_CHOICE
-        else np.sort(generator.choice(seen, MOST_IN_CHOICE, replace=False))
+        seen if len(seen) <= most else np.sort(generator.choice(seen, most, replace=False))
     )
     pool = gather(
         result.front, few, allowed,

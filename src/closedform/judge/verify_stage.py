@@ -13,6 +13,7 @@ import closedform.report  # noqa: F401  gives answers their reports and plots
 from closedform.expressions.description import description_length
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import affordable
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.judge.checks import Check, all_checks
 from closedform.judge.confidence import judge_formulas
@@ -231,7 +232,8 @@ def _points(
     seen = choose_points(field, rng) if selection is None else np.asarray(selection.result.seen)
     is_new = field.weights > 0
     is_new[seen] = False
-    rows = rng.permutation(np.flatnonzero(is_new))[:MOST_HELD_OUT]
+    most = affordable(MOST_HELD_OUT, len(field.names))
+    rows = rng.permutation(np.flatnonzero(is_new))[:most]
     # A field of a handful of points has none to spare; nothing is verified there anyway.
     return seen, np.sort(rows) if len(rows) > 1 else seen
 

@@ -16,17 +16,11 @@ from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
-from closedform.field.neighborhoods import nearest_others
 from closedform.judge.phi_spline import PhiFit, PhiSpline, fit_phi_spline
 
 VALUE_FLOOR = 1e-6
 """Share of a latent's variance below which differences do not count: the spline itself leaves about
 as much of an exact latent when the formula is written as exp(g)."""
-
-
-ARBITRARY = 0.25
-"""Share of neighbours that point against each other from which signs mean nothing: a half of
-arbitrary ones do, and of a field's own signs few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +103,7 @@ class Witnesses:
         is_known = is_known and latents.shape[1] == len(centre)
         latents = (latents - centre) / spread if is_known else latents[:, :0]
         weights = field.weights / field.weights.sum()
-        is_signed = field.is_signed and _signs_hold(field)
-        return cls(field, latents, steepness, weights, is_signed, centre, spread)
+        return cls(field, latents, steepness, weights, field.is_signed, centre, spread)
 
     @property
     def has_values(self) -> bool:
@@ -170,18 +163,6 @@ class Witnesses:
         first = float(self.weights @ np.log(directions + scales[0]))
         second = 0.0 if values is None else float(self.steepness @ np.log(values + scales[1]))
         return first, second
-
-
-def _signs_hold(field: GradientField) -> bool:
-    """Whether neighbours mostly point the same way: signs that change from point to point are
-    arbitrary, whatever the field was said to be.
-    """
-    usable = np.flatnonzero(field.weights > 0)
-    if len(usable) < 2:
-        return True
-    nearest = usable[nearest_others(field.points[usable] / field.scale)]
-    along = (field.directions[usable, :, 0] * field.directions[nearest, :, 0]).sum(axis=1)
-    return bool((along < 0).mean() < ARBITRARY)
 
 
 def typical(heard: Heard) -> tuple[float, float]:

@@ -35,6 +35,9 @@ Drafts = dict[Tree, tuple[int, ...]]
 FEWEST_MADE, MOST_MADE, MOST_ADDED = 100, 600, 6
 """Forms that are made though the time is over, forms in all, and terms that are added."""
 
+MOST_LENGTHENED = 12
+"""Inputs of which further terms are made: 300 terms, which take a tenth of a second."""
+
 SUMMED_POWERS, MOST_SUMS = (1, 2, 3, 4, -1, -2), 4
 """Powers of which two are added in the place of a function, and such sums of each part."""
 
@@ -114,7 +117,8 @@ def _lengthened(
     """
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
     allows = stock.space.allows_inside
-    terms = [tree for tree in _terms(len(field.names)) if allows(tree, field.names)]
+    columns = _least_explained(concept, few)
+    terms = [tree for tree in _terms(columns) if allows(tree, field.names)]
     with np.errstate(all="ignore"):
         slopes = [few.project(Expression(tree, few.names).gradient(few.points)) for tree in terms]
     known = list(zip(terms, slopes, strict=True))
@@ -176,15 +180,24 @@ def _factor(coefficient: Tree, term: Tree) -> Tree:
     return apply("exp", apply("mul", coefficient, term))
 
 
-def _terms(n_inputs: int) -> list[Tree]:
+def _least_explained(concept: Expression, field: GradientField) -> list[int]:
+    """The inputs in which a concept leaves most of the field over: products of two take the square
+    of their number.
+    """
+    left, _ = _left_over(concept, field)
+    energies = np.square(field.tangent.ambient(np.nan_to_num(left)[:, :, None])).sum(axis=(0, 2))
+    return np.sort(np.argsort(-energies, kind="stable")[:MOST_LENGTHENED]).tolist()
+
+
+def _terms(columns: Sequence[int]) -> list[Tree]:
     """Low powers, products of two, and functions of one input."""
-    inputs = [variable(column) for column in range(n_inputs)]
+    inputs = [variable(column) for column in columns]
     found: list[Tree] = []
-    for column, each in enumerate(inputs):
+    for place, each in enumerate(inputs):
         found += [each, apply("square", each), apply("pow", each, constant(3))]
         found += [apply(name, each) for name in ("sin", "cos", "exp", "log", "sqrt")]
         found.append(apply("div", constant(1), each))
-        found += [apply("mul", each, other) for other in inputs[column + 1 :]]
+        found += [apply("mul", each, other) for other in inputs[place + 1 :]]
         found += [apply("mul", apply("square", each), other) for other in inputs if other != each]
     return found
 

@@ -39,8 +39,20 @@ def subsampled(kept: int, total: int) -> str:
 
 
 def in_memory(value: Any) -> Any:
-    """A tensor as it is, anything else as a NumPy array."""
-    return value if hasattr(value, "detach") else np.asarray(value)
+    """A tensor as it is, anything else as a NumPy array in the machine's order of bytes.
+
+    Raises
+    ------
+    ExtractionError
+        If entries are masked.
+    """
+    if hasattr(value, "detach"):
+        return value
+    if np.ma.is_masked(value):
+        hidden = int(np.ma.count_masked(value))
+        raise ExtractionError(f"{hidden} entries of the inputs are masked; remove their rows.")
+    array = np.asarray(value)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def read_dataset(
@@ -85,7 +97,7 @@ def stack(items: Sequence[Any]) -> Any:
         return tuple(stack([item[place] for item in items]) for place in range(len(first)))
     if hasattr(first, "detach"):
         return sys.modules["torch"].stack(list(items))
-    return np.stack([np.asarray(item) for item in items])
+    return np.stack([in_memory(item) for item in items])
 
 
 def _random_state_kept(data: Any, rng: np.random.Generator) -> AbstractContextManager[None]:

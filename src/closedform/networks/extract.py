@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from closedform.errors import ClosedformError
+from closedform.field.attention import warn
 from closedform.field.gradient_field import GradientField
 from closedform.field.notes import HELD_VARY
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
@@ -16,7 +17,7 @@ from closedform.keywords import checked_keywords
 from closedform.networks.columns import chosen_columns
 from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.networks.samples import Samples
+from closedform.networks.samples import VARIES, Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
@@ -110,6 +111,8 @@ def extract_field(
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
+    if VARIES in samples.notes:
+        warn(VARIES)
     labels = samples.names if names is None else names
     known_units = _without_held(known_units, every, labels)
     field = _field(samples, labels, tangent, constraints).with_units(known_units)

@@ -19,9 +19,9 @@ from closedform.networks.estimators import (
 )
 from closedform.networks.neuron import Neuron, unknown_layer
 from closedform.networks.options import Options
-from closedform.networks.picking import entry_of, pick
+from closedform.networks.picking import check_real, entry_of, pick
 from closedform.networks.rows import Rows
-from closedform.networks.samples import Samples
+from closedform.networks.samples import PROBED, VARIES, Samples
 from closedform.networks.tolerances import ROUGH
 from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
 
@@ -66,6 +66,10 @@ class FunctionSource:
         # The step that balances truncation of fourth order against rounding.
         self._precision = float(np.finfo(self._values(self._points[:1], np.arange(1)).dtype).eps)
         self._step = options.step if options.step is not None else self._precision**0.2
+        places = np.arange(min(PROBED, len(self._points)))
+        first, second = (self._values(self._points[places], places) for _ in range(2))
+        if not np.allclose(first, second, rtol=16 * self._precision, atol=0, equal_nan=True):
+            self._notes[VARIES] = None
 
     @property
     def points(self) -> FloatArray:
@@ -268,12 +272,14 @@ def _transformed(transform: Any, parts: dict[Key, Any], count: int | None) -> di
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:
-    array = np.asarray(value)
+    # A masked value is one that is not known, as in `GradientField.from_arrays`.
+    array = np.ma.filled(value, np.nan) if np.ma.is_masked(value) else np.asarray(value)
     array = array.reshape(1) if array.ndim == 0 and count == 1 else array
     if array.shape[:1] != (count,) or array.ndim > 2:
         raise NeuronError(
             f"{neuron} gave values of shape {array.shape}; one value for each of {count} "
             f"points is needed."
         )
+    check_real(neuron, array)
     array = array if array.dtype.kind == "f" else array.astype(np.float64)
     return array if array.ndim == 2 else array[:, None]

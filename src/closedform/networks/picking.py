@@ -71,6 +71,22 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
     return _at(neuron, activation)
 
 
+def check_real(neuron: Neuron, values: Any) -> None:
+    """Refuse complex values: of two functions, the real part would be taken for the neuron.
+
+    Raises
+    ------
+    NeuronError
+        If they are complex.
+    """
+    if "complex" in str(values.dtype):
+        raise NeuronError(
+            f"{neuron} has complex values. Choose their real part, imaginary part or absolute "
+            "value by a function of the layer's output.",
+            neuron=str(neuron),
+        )
+
+
 def _place(neuron: Neuron) -> str:
     return neuron.layer or "output"
 

@@ -123,7 +123,8 @@ def _from_arrays(
             f"axis; got {lengths}."
         )
     chosen = choose(total, max_points, rng)
-    if chosen is None:
+    # Whether entries are masked must not depend on which points are chosen.
+    if chosen is None or any(map(np.ma.is_masked, arrays.values())):
         return {key: in_memory(value[:]) for key, value in arrays.items()}, ()
     return {key: in_memory(value[chosen]) for key, value in arrays.items()}, (
         subsampled(len(chosen), total),

@@ -8,6 +8,16 @@ from typing import Protocol
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
 
+PROBED = 8
+"""Points of the trial pass that finds out how a network behaves."""
+
+VARIES = (
+    "The network answers differently each time it is called (random numbers, dropout, or a state "
+    "that changes): each value is that of one draw, and a formula may fit the chance in it. Switch "
+    "it off, or choose a neuron before it."
+)
+"""The note about networks that are not functions."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:

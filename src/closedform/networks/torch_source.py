@@ -17,7 +17,7 @@ from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
-from closedform.networks.samples import Samples
+from closedform.networks.samples import PROBED, VARIES, Samples
 from closedform.networks.torch_inputs import as_tensor, fixed_arguments, transform_for
 from closedform.networks.torch_jacobian import jacobians_of
 from closedform.networks.torch_layers import find_layer, plain
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     import torch
 else:
     torch = require("torch", extra="torch")
-
-PROBED = 8
-"""Points of the trial pass that finds out how the network behaves."""
 
 
 class TorchSource:
@@ -180,19 +177,23 @@ class TorchSource:
             return run
         count = min(PROBED, len(self._points), self._fixed_batch or PROBED)
         draws = Draws()
-        _, together = self._differentiate(run, self._points, slice(0, count))
+        values, together = self._differentiate(run, self._points, slice(0, count))
+        again = self._differentiate(run, self._points, slice(0, count))
+        tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
         if draws.any():
             self._note(
                 "The network draws random numbers even in evaluation mode; each gradient is that "
                 "of one seeded draw. Choose a neuron before the random step if you can."
             )
             return run
+        # Generators of the network's own are not seen by the watch, nor are counters.
+        if _differ(values, again[0], tolerance) or _differ(together, again[1], tolerance):
+            self._note(VARIES)
+            return run
         if count < 3:
             return run
         _, alone = self._differentiate(run, self._points, slice(0, 2))
-        size = np.linalg.norm(together[:2]) + np.linalg.norm(alone)
-        tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
-        if np.isfinite(size) and np.linalg.norm(together[:2] - alone) > tolerance * size:
+        if _differ(together[:2], alone, tolerance):
             self._note(
                 "The network mixes the points of a batch, so each point was evaluated alone."
             )
@@ -224,6 +225,11 @@ class TorchSource:
         )
         latents = torch.cat([value.detach().double().cpu() for value in values], dim=1)
         return latents.numpy()[:count], jacobians_of(values, leaf, self._neurons)[:count]
+
+
+def _differ(first: FloatArray, second: FloatArray, tolerance: float) -> bool:
+    size = np.linalg.norm(first) + np.linalg.norm(second)
+    return bool(np.isfinite(size) and np.linalg.norm(first - second) > tolerance * size)
 
 
 def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:

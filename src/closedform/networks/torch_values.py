@@ -8,7 +8,7 @@ from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.picking import entry_of, pick
+from closedform.networks.picking import check_real, entry_of, pick
 from closedform.networks.torch_activation import SquashingWatch
 from closedform.networks.torch_inputs import as_tensor, transformed
 from closedform.networks.torch_layers import Capture
@@ -158,6 +158,7 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
             f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
             f"needed."
         )
+    check_real(neuron, value)
     if not value.requires_grad:
         raise ExtractionError(
             f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or "

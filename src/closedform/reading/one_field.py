@@ -158,7 +158,9 @@ def _read_once(
         found = read_latents(field, settings, limits, clock, guess, generator)
     else:
         found = read_in_rounds(field, limits, read)
-    told = replace(found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits))
+    told = replace(
+        found.provenance, seed=seed, seconds=clock.seconds, budget=str(limits), notes=field.notes
+    )
     return replace(found, provenance=told)
 
 

@@ -8,13 +8,16 @@ from closedform.judge.rules import Rule, RuleLike, as_rule
 from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.live_progress import ProgressLike, choose_progress
 from closedform.progress import Progress
-from closedform.searching.budget import Budget, Clock
+from closedform.searching.budget import LEAST, Budget, Clock
 from closedform.searching.engine import Engine
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
 
 SEARCH_SHARE, JUDGING_SHARE = 0.6, 0.1
 """Of the budget, for the search at most, and kept for the verdict; the choice has the rest."""
+
+VERDICT_SECONDS = 1.0
+"""What a verdict takes: kept of a short budget too, up to a third of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,9 @@ def choice_budget(limits: Budget, clock: Clock) -> Budget:
     left = clock.remaining().seconds
     if left is None or limits.seconds is None:
         return limits.share(1 - SEARCH_SHARE - JUDGING_SHARE)
-    seconds = max(left - JUDGING_SHARE * limits.seconds, 0.0)
+    kept = max(JUDGING_SHARE * limits.seconds, min(VERDICT_SECONDS, limits.seconds / 3))
+    # A search that took longer than its share leaves a sliver: the choice then chooses at once.
+    seconds = max(left - kept, LEAST)
     return replace(limits.share(1 - SEARCH_SHARE), seconds=seconds)
 
 

@@ -38,9 +38,8 @@ def write_report(interpretation: Interpretation, path: str | Path) -> Path:
     SaveError
         If it cannot be written; an old file is still there.
     """
-    target = Path(path)
-    write_text(target, render_report(interpretation))
-    return target
+    write_text(path, render_report(interpretation))
+    return Path(path)
 
 
 def render_report(interpretation: Interpretation) -> str:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 from closedform.errors import BudgetError
 from closedform.keywords import checked_constructor
@@ -36,6 +36,18 @@ def processor_seconds() -> Iterator[None]:
         _now.reset(token)
 
 
+def _told(value: object) -> str:
+    # Python refuses to write integers of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return f"an integer of {value.bit_length()} bits"
+    return f"{value!r:.60}"
+
+
+def _is_amount(value: Any) -> bool:
+    """Whether a limit can be computed with: text, 0, nan and 10**400 cannot."""
+    return isinstance(value, Real) and (0 < value < 1e300 or value == float("inf"))
+
+
 @checked_constructor
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -63,8 +75,10 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("seconds", "evaluations", "target"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise BudgetError(f"The budget's {name} must be positive; got {value}.")
+            if value is not None and not _is_amount(value):
+                raise BudgetError(
+                    f"The budget's {name} must be positive and below 1e300; got {_told(value)}."
+                )
         if self.seconds is None and self.evaluations is None:
             raise BudgetError("A budget needs a limit: pass seconds or evaluations.")
 
@@ -100,6 +114,9 @@ class Budget:
         return Budget(min(seconds, default=None), min(evaluations, default=None), self.target)
 
 
+LEAST = 1e-3
+"""Seconds that are left of a budget which is used up: every step looks at the clock and ends."""
+
 UNHURRIED = Budget(evaluations=1)
 """No limit of time, for what counts no evaluations."""
 
@@ -116,9 +133,9 @@ def as_budget(budget: float | Budget) -> Budget:
         return budget
     if isinstance(budget, bool) or not isinstance(budget, Real):
         raise BudgetError(
-            f"The budget is {budget!r:.60}; pass seconds, or closedform.Budget(evaluations=...)."
+            f"The budget is {_told(budget)}; pass seconds, or closedform.Budget(evaluations=...)."
         )
-    return Budget(seconds=float(budget))
+    return Budget(seconds=float(budget) if _is_amount(budget) else budget)
 
 
 @dataclass(slots=True)
@@ -158,7 +175,7 @@ class Clock:
         """What is left, at least a sliver."""
         seconds, evaluations = self.budget.seconds, self.budget.evaluations
         return Budget(
-            None if seconds is None else max(seconds - self.seconds, 1e-3),
+            None if seconds is None else max(seconds - self.seconds, LEAST),
             None if evaluations is None else max(evaluations - self.evaluations, 1),
             self.budget.target,
         )

@@ -116,9 +116,7 @@ def find_structure(field: GradientField) -> InputStructure:
     >>> structure.groups
     (((0, 1.0), (1, 2.0)),)
     """
-    whole = InputStructure(
-        field.names, tuple(((column, 1.0),) for column in range(len(field.names)))
-    )
+    whole = strongest_inputs(field, len(field.names))
     counted = field.weights > 0
     if field.tangent.kind != "none" or counted.sum() < 10:
         return whole
@@ -131,6 +129,23 @@ def find_structure(field: GradientField) -> InputStructure:
     return InputStructure(
         field.names, tuple(groups), tuple(_sentences(field.names, relevant, groups))
     )
+
+
+def strongest_inputs(field: GradientField, most: int) -> InputStructure:
+    """The inputs that hold most of the field, at most so many.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 3))
+    >>> field = GradientField.from_arrays(points, points * [1.0, 0.01, 5.0], names=["x", "y", "z"])
+    >>> strongest_inputs(field, 2).groups
+    (((0, 1.0),), ((2, 1.0),))
+    """
+    columns = range(len(field.names))
+    if len(columns) > most and field.tangent.kind == "none":
+        shares = np.einsum("n,ndk->d", field.weights, field.frames**2)
+        columns = np.sort(np.argsort(-shares, kind="stable")[:most]).tolist()
+    return InputStructure(field.names, tuple(((column, 1.0),) for column in columns))
 
 
 def _groups(

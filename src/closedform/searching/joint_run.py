@@ -87,7 +87,9 @@ class JointRun:
         result = self._run(engine, view.field, space or view.space, budget, view.expand)
         view.front = view.front.merge(result.front)
         if view is not self.whole:
-            self.whole.front = self.whole.front.merge(self._expanded(result.front, view))
+            expand = view.expand or (lambda expression: expression)
+            found = rewritten(result.front, expand, self.whole.field, self.whole.space)
+            self.whole.front = self.whole.front.merge(found)
         self.steps[-1]["lowest"] = self.whole.lowest
         return result
 
@@ -147,29 +149,6 @@ class JointRun:
             else self.clock.stop_reason(self.whole.lowest) or "finished"
         )
         return SearchResult(front, status, statistics, self.structure)
-
-    def _expanded(self, front: Front, view: View) -> Front:
-        """Candidates in the user's inputs, judged on the user's field: what a view left out counts
-        again.
-        """
-        space, names = self.whole.space, self.whole.field.names
-        expand = view.expand or (lambda expression: expression)
-        written = [(expand(candidate.expression), candidate) for candidate in front]
-        # Inputs that were taken together may not all stand where one of them may.
-        if space.inside or space.legality is not None:
-            written = [pair for pair in written if space.allows(pair[0].tree, names)]
-        if not written:
-            return Front()
-        values, _ = comparison_of(self.whole.field).misalignments(
-            compile_tapes([e.tree for e, _ in written])
-        )
-        sizes = [complexity(expression.tree, space.costs) for expression, _ in written]
-        judged = zip(written, values.tolist(), sizes, strict=True)
-        return Front.of(
-            Candidate(expression, value, size, candidate.engine)
-            for (expression, candidate), value, size in judged
-            if value < 1 and size <= space.max_complexity
-        )
 
 
 class Bar:
@@ -234,3 +213,29 @@ def _best_lines(lines: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]
             kept.append((size, text))
             lowest = value
     return tuple(kept)
+
+
+def rewritten(
+    front: Front,
+    expand: Callable[[Expression], Expression],
+    field: GradientField,
+    space: SearchSpace,
+) -> Front:
+    """Candidates in the user's inputs, judged on the user's field: what a view left out counts
+    again.
+    """
+    written = [(expand(candidate.expression), candidate) for candidate in front]
+    # Inputs that were taken together may not all stand where one of them may.
+    if space.inside or space.legality is not None:
+        written = [pair for pair in written if space.allows(pair[0].tree, field.names)]
+    if not written:
+        return Front()
+    tapes = compile_tapes([expression.tree for expression, _ in written])
+    values, _ = comparison_of(field).misalignments(tapes)
+    sizes = [complexity(expression.tree, space.costs) for expression, _ in written]
+    judged = zip(written, values.tolist(), sizes, strict=True)
+    return Front.of(
+        Candidate(expression, value, size, candidate.engine)
+        for (expression, candidate), value, size in judged
+        if value < 1 and size <= space.max_complexity
+    )

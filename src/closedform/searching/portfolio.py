@@ -21,7 +21,7 @@ from closedform.expressions.sums_and_products import signed_terms
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
-from closedform.searching.budget import Budget
+from closedform.searching.budget import LEAST, Budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
@@ -370,7 +370,7 @@ def _without(remaining: Budget, whole: Budget, share: float) -> Budget:
         return remaining
     kept = whole.share(share)
     seconds = (
-        None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), 1e-3)
+        None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), LEAST)
     )
     evaluations = (
         None

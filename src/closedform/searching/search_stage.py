@@ -2,15 +2,17 @@
 verdict.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from closedform.errors import ShapeError
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import affordable
 from closedform.keywords import checked_keywords
 from closedform.live_progress import ProgressLike, choose_progress
 from closedform.randomness import Randomness, as_generator
@@ -18,6 +20,8 @@ from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
+from closedform.searching.input_structure import strongest_inputs
+from closedform.searching.joint_run import rewritten
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
 from closedform.searching.unit_passes import check_given, search_with_units
@@ -27,6 +31,9 @@ HELD_OUT, MOST_HELD_OUT = 0.3, 1500
 """Share of the points that the verdict is made on, and their number beyond which more change no
 verdict.
 """
+
+FEWEST_LEFT = 8
+"""Inputs that an engine sees in any case: a space may have costs of its own."""
 
 MOST_SEEN = 4000
 """Points that a search sees at most: a few thousand directions decide a concept."""
@@ -90,18 +97,33 @@ def search(
         found = SearchResult(Front(), "finished")
     else:
         compile_engines()
-        part = field.subset(seen)
         run = asked.search if field.units is None else partial(search_with_units, asked)
-        found = run(part, allowed, limits, generator, told)
+        found = _searched(run, field.subset(seen), allowed, limits, generator, told)
     rows = tuple(seen.tolist())
     return replace(found, engine=asked.name, digest=field.digest(), seen=rows, costs=allowed.costs)
+
+
+def _searched(
+    run: Callable[..., SearchResult], field: GradientField, space: SearchSpace, *others: Any
+) -> SearchResult:
+    """What an engine finds. Of more inputs than any formula of the space can hold it sees those
+    that hold most of the field: what engines do takes the square of the inputs' number, or more.
+    """
+    few = strongest_inputs(field, max(space.max_complexity // 2, FEWEST_LEFT))
+    # Templates and units speak of all inputs.
+    if few.is_trivial or space.templates or field.units is not None:
+        return run(field, space, *others)
+    found = run(few.reduce(field), few.restrict(space), *others)
+    # What the search says about structure holds of the inputs that it saw.
+    return replace(found, front=rewritten(found.front, few.expand, field, space), structure=None)
 
 
 def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
     """The points that a search sees: most of the usable ones, at random, in their order."""
     order = rng.permutation(np.flatnonzero(field.weights > 0))
-    count = min(max(int(HELD_OUT * len(order)), 1), MOST_HELD_OUT)
-    return np.sort(order[count : count + MOST_SEEN])
+    unseen, seen = (affordable(most, len(field.names)) for most in (MOST_HELD_OUT, MOST_SEEN))
+    count = min(max(int(HELD_OUT * len(order)), 1), unseen)
+    return np.sort(order[count : count + seen])
 
 
 def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:

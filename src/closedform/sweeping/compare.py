@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from closedform.execution.store import ResultStore
+from closedform.families.family import NeuronReading
 from closedform.families.network_comparison import NetworkComparison, compare_readings
 from closedform.families.tolerances import MOVED
 from closedform.judge.rules import MATERIAL_DEGREES
@@ -51,7 +52,7 @@ def compare(
     [('output:0', 'moved')]
     """
     if inputs is None:
-        pair = [stored_readings(_store(given)) for given in (first, second)]
+        pair = [_readings(given) for given in (first, second)]
         return compare_readings(*pair, moved=moved, degrees=degrees)
     if layer is None:
         raise KeywordError("Two networks need the layer whose neurons are compared; pass layer=.")
@@ -62,13 +63,13 @@ def compare(
         return compare_readings(*pair, moved=moved, degrees=degrees)
 
 
-def _store(given: Any) -> ResultStore:
+def _readings(given: Any) -> list[NeuronReading]:
     if isinstance(given, Sweep):
-        return given.store
-    if isinstance(given, ResultStore):
-        return given
+        return given.readings()
     if isinstance(given, str | Path):
-        return ResultStore(given)
+        given = ResultStore(given)
+    if isinstance(given, ResultStore):
+        return stored_readings(given)
     raise KeywordError(
         f"A {type(given).__name__} is not a sweep or the path of a store; for networks pass inputs "
         f"and layer too."

@@ -16,7 +16,7 @@ from closedform.execution.shared_folder import SharedFolder
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
 from closedform.field.tangent_space import TangentSpace
-from closedform.networks.fingerprint import fingerprint
+from closedform.networks.fingerprint import behaviour, fingerprint
 from closedform.networks.options import OptionKeywords
 from closedform.networks.rows import gather_rows
 from closedform.networks.samples import Samples
@@ -24,6 +24,7 @@ from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.sweeping.inputs_file import SweepInputs
 from closedform.sweeping.likeness import Likeness, describe
+from closedform.sweeping.neuron_choice import few_points
 
 FIELDS, PLANS = "fields", "plans"
 BLOCK = 256
@@ -107,6 +108,7 @@ class LayerExtraction:
         self._given_names = names if names is not None else rows.names
         self._tangent, self._constraints = tangent, constraints
         self._fingerprint = fingerprint(model)
+        self.network = self._fingerprint or behaviour(model, few_points(self.points_of_network))
         self._inputs: SweepInputs | None = None
         self._scale: FloatArray = np.ones(0)
         self.inputs_file = ""

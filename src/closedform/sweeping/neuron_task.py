@@ -31,6 +31,7 @@ def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
     found, engine = read_with(Effort(**payload["effort"]), field, payload["seed"])
     record = {"neuron": payload["neuron"], "status": "done", **summary(found), "engine": engine}
     record["field"] = {name: payload[name] for name in FIELD_PARTS}
+    record |= {"network": payload["network"], "data": payload["inputs"]}
     return finished(record, time.perf_counter() - began)
 
 

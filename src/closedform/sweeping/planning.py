@@ -133,7 +133,7 @@ class Planner:
         if key in self._done:
             self._tally.before += 1
         elif likeness.is_dead:
-            self._write(key, _dead(neuron, likeness.zero_share, self._request.seed))
+            self._write(key, _dead(neuron, likeness.zero_share, self._request.seed) | self._origin)
         elif first is not None and first in self._done:
             record = self._store.get(first)
             if record is None or record["status"] == FAILED:
@@ -156,9 +156,15 @@ class Planner:
             "checksum": reference.checksum,
             "effort": asdict(self._request.effort),
             "seed": self._request.seed,
+            "network": self._extraction.network,
         }
-        about = {"neuron": reference.neuron, "verdict": None, "concept": None}
+        about = {"neuron": reference.neuron, "verdict": None, "concept": None, **self._origin}
         return Task(key, FUNCTION, payload, about, label="verdict")
+
+    @property
+    def _origin(self) -> dict[str, str]:
+        """Which network and data a record is about."""
+        return {"network": self._extraction.network, "data": self._extraction.inputs_file}
 
     def _write(self, key: str, record: dict[str, Any]) -> None:
         self._store.put(key, record)

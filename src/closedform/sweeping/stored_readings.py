@@ -13,7 +13,9 @@ from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
 Index = Mapping[str, float] | Sequence[float] | FloatArray | None
 
 
-def stored_readings(store: ResultStore, index: Index = None) -> list[NeuronReading]:
+def stored_readings(
+    store: ResultStore, index: Index = None, origin: tuple[str, str] | None = None
+) -> list[NeuronReading]:
     """The readings of a store, in the order of their neurons.
 
     Parameters
@@ -22,18 +24,31 @@ def stored_readings(store: ResultStore, index: Index = None) -> list[NeuronReadi
     index : mapping, sequence or None
         Each neuron's place on the axis of a family: by name, or for the unit of that number; None
         takes the number itself.
+    origin : tuple of str, optional
+        Digests of the network and of the data that are meant; by default there may be only one.
 
     Raises
     ------
     StorageError
-        If there is no such store, or a field is no longer in it.
+        If there is no such store, a field is no longer in it, or it holds several networks or
+        sets of data and nothing says which is meant.
     """
     store.check_exists()
-    found, count = [], 0
+    found, count, origins = [], 0, set()
     for _, row in store.records():
         count += 1
-        if row["status"] not in ("done", "same") or "field" not in row:
+        if row.get("status") not in ("done", "same") or "field" not in row:
             continue
+        own = (row.get("network", ""), row.get("data", row["field"]["inputs"]))
+        if origin is not None and own != origin and row.get("network"):
+            continue
+        origins.add(own)
+        if origin is None and len(origins) > 1:
+            raise StorageError(
+                f"The store {store.path!r} holds readings of several networks, or of one on "
+                f"several sets of data; pass what closedform.sweep returned, or keep each in a "
+                f"store of its own."
+            )
         field = load_neuron(
             {"neuron": row["neuron"], "store": [store.path, store.options]}
             | {name: row["field"][name] for name in FIELD_PARTS}

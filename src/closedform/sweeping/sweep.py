@@ -1,5 +1,6 @@
 """``closedform.sweep``: the concepts of all neurons of a layer, on one core or on a thousand."""
 
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,11 +18,14 @@ from closedform.keywords import checked_keywords
 from closedform.networks.extract import check_amounts
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.randomness import Randomness, as_seed
+from closedform.shown import shown
 from closedform.sweeping.effort import Effort
 from closedform.sweeping.layer_extraction import LayerExtraction
 from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
 from closedform.sweeping.planning import Planner, Request
 from closedform.sweeping.sweep_result import Sweep
+
+logger = logging.getLogger(__name__)
 
 MAX_POINTS = 2000
 """Points that are taken by default: fewer than for one neuron, for there are many."""
@@ -163,13 +167,21 @@ def sweep(
         workers.close()
         if watcher is not None:
             watcher.close()
-    return Sweep(kept, _counts(tally), time.perf_counter() - began)
+    return Sweep(
+        kept,
+        _counts(tally),
+        time.perf_counter() - began,
+        extraction.network,
+        extraction.inputs_file,
+    )
 
 
 def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set[str]:
     """Keys of results that need not be computed."""
     store.compact_if_possible(minimum=ROWS_PER_PART)
     inventory = store.check()
+    if str(inventory):
+        logger.warning("%s", shown(str(inventory)))
     if not resume and (inventory.sound or inventory.damaged):
         raise StorageError(
             f"The store {store.path!r} already holds {len(inventory.sound)} results; pass "

@@ -1,5 +1,6 @@
 """What a sweep has found: a table of neurons, and what each of them needs to be looked at again."""
 
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     import pandas
 
     from closedform.arrays import FloatArray
-    from closedform.families.family import Families
+    from closedform.families.family import Families, NeuronReading
 
 COLUMNS = (
     "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor",
     "engine", "evaluations",
-    "seconds", "same_as", "reason",
+    "seconds", "same_as", "reason", "network",
 )  # fmt: skip
 """Columns of the table, in this order."""
 
@@ -39,21 +40,32 @@ class Sweep:
         failed.
     seconds : float
         Time of this run.
+    network, data : str
+        Digests of what was read: a store may hold more, and the table and the families are of
+        these.
     """
 
     store: ResultStore
     counts: dict[str, int]
     seconds: float
+    network: str = ""
+    data: str = ""
 
     def table(self, where: str = "") -> "pandas.DataFrame":
-        """One row for each neuron in the store.
+        """One row for each neuron of this network on this data in the store.
 
         Parameters
         ----------
         where : str
             Conditions that must all hold, such as ``"verdict = verified, complexity < 10"``.
         """
-        return sweep_table(self.store, where)
+        table = sweep_table(self.store, where)
+        if not self.network or "network" not in table.columns:
+            return table
+        own = table["network"].isna() | (
+            (table["network"] == self.network) & (table["data"] == self.data)
+        )
+        return table.loc[own].reset_index(drop=True)
 
     def families(
         self,
@@ -77,9 +89,17 @@ class Sweep:
         Families
         """
         from closedform.families.family import group
+
+        return group(self.readings(index), degrees=degrees)
+
+    def readings(
+        self, index: "Mapping[str, float] | Sequence[float] | FloatArray | None" = None
+    ) -> "list[NeuronReading]":
+        """What the neurons of this network were read as on this data; `index` as in `families`."""
         from closedform.sweeping.stored_readings import stored_readings
 
-        return group(stored_readings(self.store, index), degrees=degrees)
+        origin = (self.network, self.data) if self.network else None
+        return stored_readings(self.store, index, origin)
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {name}" for name, count in self.counts.items())
@@ -110,6 +130,16 @@ def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":
     """
     store.check_exists()
     table: Any = read_table(store, where)
-    return table.reindex(
+    table = table.reindex(
         columns=[*COLUMNS, *(name for name in table.columns if name not in COLUMNS)]
     )
+    order = sorted(range(len(table)), key=lambda row: _place(str(table["neuron"].iloc[row])))
+    return table.iloc[order].reset_index(drop=True)
+
+
+def _place(neuron: str) -> tuple[tuple[str, int], ...]:
+    """Neurons in the order of their numbers: fc:2 before fc:10."""
+    # Texts and numbers by turns, beginning and ending with a text.
+    pieces = re.split(r"(\d+)", neuron)
+    numbers = [*map(int, pieces[1::2]), 0]
+    return tuple(zip(pieces[::2], numbers, strict=True))

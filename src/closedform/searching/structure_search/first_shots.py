@@ -5,6 +5,7 @@ Merging pair by pair decides each exponent on two inputs; with much noise, all i
 decide better.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -20,16 +21,16 @@ SIMPLE = 4
 """Exponents and coefficients are also tried as fractions with this denominator."""
 
 
-def first_shots(data: Data) -> list[Tree]:
+def first_shots(data: Data, may_go_on: Callable[[], bool]) -> list[Tree]:
     """Products of powers, sums and sums of squares of the inputs that matter most, of two and more
-    inputs.
+    inputs, as long as there is time.
     """
     found: list[Tree] = []
     positive = (data.points > 0).all(axis=0)
     if positive.sum() > 1:
         columns = np.flatnonzero(positive)
         for chosen, numbers in _nested(
-            data, columns, data.scale[columns] / data.points[:, columns]
+            data, columns, data.scale[columns] / data.points[:, columns], may_go_on
         ):
             exact = [Fraction(repr(round(number, 6))) for number in numbers]
             plain = [Fraction(round(number * SIMPLE), SIMPLE) for number in numbers]
@@ -41,14 +42,14 @@ def first_shots(data: Data) -> list[Tree]:
             if is_square
             else np.tile(data.scale, (len(data.points), 1))
         )
-        for chosen, numbers in _nested(data, columns, slopes):
+        for chosen, numbers in _nested(data, columns, slopes, may_go_on):
             plain = [round(number * SIMPLE) / SIMPLE for number in numbers]
             found += [_sum(chosen, each, is_square=is_square) for each in (plain, numbers)]
     return [tree for tree in dict.fromkeys(found) if not tree.is_constant]
 
 
 def _nested(
-    data: Data, columns: np.ndarray, slopes: FloatArray
+    data: Data, columns: np.ndarray, slopes: FloatArray, may_go_on: Callable[[], bool]
 ) -> list[tuple[list[int], list[float]]]:
     """Coefficients of one function of each input, for the inputs of the largest shares; the first
     is 1.
@@ -58,7 +59,7 @@ def _nested(
     jacobian[:, columns, np.arange(len(columns))] = slopes
     found: list[tuple[list[int], list[float]]] = []
     left = np.arange(len(columns))
-    while len(left) > 1:
+    while len(left) > 1 and may_go_on():
         try:
             fit = fit_coefficients(jacobian[:, :, left], data.directions[:, :, None], data.weights)
         except np.linalg.LinAlgError:

@@ -88,7 +88,7 @@ class StructureRun:
     def go(self) -> None:
         """Merge, read, and merge what was read."""
         self._show()
-        self._keep(first_shots(self.data))
+        self._keep(first_shots(self.data, self._may_go_on))
         try:
             levels = find_levels(
                 self.beam,

@@ -25,7 +25,7 @@ from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
-from closedform.judge.fitting import SMALL_STEP, Fitted, Fitter
+from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.neighbours.made_forms import made_forms, stock_of
@@ -39,8 +39,9 @@ MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 16, 6, (4, 2)
 """Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
 canonical form, and those that get plainer numbers, twice: those of the best scores."""
 
-LONGEST_TIDY = 24
-"""Nodes of the longest formula that gets a canonical form."""
+LONGEST_TIDY, SPELLING = 24, 1.0
+"""Nodes of the longest formula that gets a canonical form, and nats that spellings of one concept
+may differ by: phi's spline follows some a little better than others."""
 
 ROUNDS, BOLD = 6, 0.2
 """Formulas that get neighbours, one after the other, and the share of its price that length costs
@@ -119,7 +120,7 @@ class Pool:
             if plain.tree == tree:
                 continue
             tidy = self._fitted(plain, None, entry.engine)
-            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SMALL_STEP:
+            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SPELLING:
                 del self.entries[tree]
                 self.entries[tidy.expression.tree] = tidy
         self._weigh()

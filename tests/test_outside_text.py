@@ -261,7 +261,9 @@ def test_layers_shows_names_of_modules_escaped(tmp_path, monkeypatch):
 
     model = torch.nn.Sequential()
     model.add_module("a\x1b[2J\r\nverified: FAKE", torch.nn.Linear(2, 2))
-    monkeypatch.setattr(model_files, "load_model", lambda *_, **__: model_files.LoadedModel(model))
+    monkeypatch.setattr(
+        model_files, "load_network", lambda *_, **__: model_files.LoadedModel(model)
+    )
     result = run("layers", tmp_path / f"net{EVIL}.pt2")
     assert result.exit_code == 0
     assert r"a\x1b[2J\r\nverified: FAKE" in result.stdout

@@ -37,6 +37,7 @@ def test_public_names_are_pinned():
         "interpret_fields",
         "load_field",
         "load_interpretation",
+        "load_network",
         "parse",
         "same_concept",
         "search",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from closedform.laws.finding import conserved
     from closedform.laws.found_laws import Law, Laws
     from closedform.networks.extract import extract_field
+    from closedform.networks.model_files import load_network
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
     from closedform.reading.several_networks import interpret_fields
@@ -64,6 +65,7 @@ _LAZY = {
     "interpret_fields": "closedform.reading.several_networks",
     "load_field": "closedform.field.field_file",
     "load_interpretation": "closedform.interpretation.storage",
+    "load_network": "closedform.networks.model_files",
     "parse": "closedform.expressions.parse",
     "same_concept": "closedform.equivalence.same_concept",
     "search": "closedform.searching.search_stage",
@@ -106,6 +108,7 @@ __all__ = [
     "interpret_fields",
     "load_field",
     "load_interpretation",
+    "load_network",
     "parse",
     "same_concept",
     "search",

@@ -12,7 +12,10 @@ from closedform.errors import DamagedFileError
 from closedform.files import reading
 
 MAX_MEMORY = 2**28
-"""Bytes that a file may take in memory, however small it is; text that is read whole, too."""
+"""Bytes that a file may take in memory, however small it is."""
+
+MAX_TEXT = 2**24
+"""Bytes of JSON that are read: far more than answers have, and Python takes 25 times as many."""
 
 MAX_EXPANSION = 200
 """How many times its own size a file may take beyond that; zlib reaches 1,000 with zeros."""

@@ -28,7 +28,7 @@ def originals(tmp_path_factory):
     (folder / "broken.npz").write_bytes((folder / "field.npz").read_bytes()[:-300])
     (folder / "broken.json").write_text('{"format": "closedform interpretation", "schema": 4}')
     (folder / "deep.json").write_text("[" * 100_000)
-    for name in ("broken.pt2", "broken.safetensors", "broken.pt"):
+    for name in ("broken.onnx", "broken.pt2", "broken.safetensors", "broken.pt"):
         (folder / name).write_bytes(b"PK\x03\x04 broken")
     torch = pytest.importorskip("torch")
     from safetensors.torch import save_file
@@ -55,9 +55,11 @@ def folder(originals, monkeypatch):
         (["report", "broken.json", "--out", "new.html"], "broken.json is damaged"),
         (["report", "deep.json", "--out", "new.html"], "deep.json is damaged"),
         (["conserved", "broken.npz"], "broken.npz is damaged"),
-        (["layers", "broken.pt2"], "broken.pt2"),
+        (["layers", "broken.onnx"], "broken.onnx is damaged"),
+        (["layers", "broken.pt2", "--trust"], "broken.pt2 cannot be opened"),
         (["layers", "broken.safetensors", "--builder", "nets:make"], "broken.safetensors"),
-        (["layers", "broken.pt", "--builder", "nets:make"], "broken.pt"),
+        (["layers", "broken.pt", "--builder", "nets:make"], "--trust"),
+        (["layers", "broken.pt", "--builder", "nets:make", "--trust"], "cannot be unpickled"),
         (["layers", "net.safetensors", "--builder", "nets:fail"], "ZeroDivisionError: my own"),
         ([*EXTRACT[:2], "broken.npz", *EXTRACT[3:]], "broken.npz is damaged"),
         ([*EXTRACT[:2], "field.npz", *EXTRACT[3:]], "must hold an array named 'inputs'"),

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def make():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A network of two inputs as .pt2 and as safetensors with a builder, and its data."""
+    """A network of two inputs as .onnx, as .pt2 and as safetensors with a builder, and its data."""
     folder = tmp_path_factory.mktemp("model")
     (folder / "extracted_nets.py").write_text(BUILDER)
     torch.manual_seed(0)
@@ -30,6 +32,12 @@ def files(tmp_path_factory):
         torch.export.export(model, (torch.tensor(inputs),), dynamic_shapes=({0: batch},)),
         folder / "net.pt2",
     )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the newer way of torch needs onnxscript
+        torch.onnx.export(
+            model, (torch.tensor(inputs),), str(folder / "net.onnx"), dynamo=False,
+            input_names=["x"], dynamic_axes={"x": {0: "rows"}},
+        )  # fmt: skip
     from safetensors.torch import save_file
 
     save_file(model.state_dict(), folder / "net.safetensors")
@@ -39,18 +47,24 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["net.pt2"], ["net.safetensors", "--builder", "extracted_nets:make"]]
+    "arguments",
+    [
+        ["net.onnx", "--neuron", "output:0"],
+        ["net.onnx", "--neuron", "1/Tanh:0"],
+        ["net.pt2", "--trust", "--neuron", "2:0"],
+        ["net.safetensors", "--builder", "extracted_nets:make", "--neuron", "2:0"],
+    ],
 )
 def test_a_field_is_written(command, monkeypatch, files, arguments):
     folder, expected = files
     monkeypatch.chdir(folder)
-    result = command(
-        "extract", arguments[0], "data.npz", *arguments[1:], "--neuron", "2:0", "--out", "field.npz"
-    )
+    result = command("extract", arguments[0], "data.npz", *arguments[1:], "--out", "field.npz")
     assert result.code == 0, result.err
     field = cf.load_field(folder / "field.npz")
     assert field.names == ("x", "v")
     assert field.rank == 1
+    if "1/Tanh:0" in arguments:
+        return
     unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(
         np.abs((field.directions[:, :, 0] * unit).sum(axis=1)), 1.0, atol=1e-6
@@ -60,10 +74,11 @@ def test_a_field_is_written(command, monkeypatch, files, arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["net.pt2", "data.npz", "--neuron", "9:0"], "9"),
+        (["net.onnx", "data.npz", "--neuron", "9:0"], "9"),
+        (["net.pt2", "data.npz", "--neuron", "2:0"], "--trust"),
         (["net.safetensors", "data.npz", "--neuron", "2:0"], "--builder"),
-        (["missing.pt2", "data.npz", "--neuron", "2:0"], "missing.pt2"),
-        (["net.pt2", "missing.npz", "--neuron", "2:0"], "missing.npz"),
+        (["missing.onnx", "data.npz", "--neuron", "2:0"], "missing.onnx"),
+        (["net.onnx", "missing.npz", "--neuron", "2:0"], "missing.npz"),
     ],
 )
 def test_mistakes_are_told_without_a_traceback(command, monkeypatch, files, arguments, message):

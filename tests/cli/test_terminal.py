@@ -82,7 +82,7 @@ def model(tmp_path_factory):
 
 
 def test_layers_are_listed(model):
-    result = run("layers", model / "net.pt2")
+    result = run("layers", model / "net.pt2", "--trust")
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
     assert rows[0] == ["layer", "kind", "units", "weights"]
@@ -91,7 +91,7 @@ def test_layers_are_listed(model):
 
 
 def test_data_give_the_shapes(model):
-    result = run("layers", model / "net.pt2", model / "data.npz")
+    result = run("layers", model / "net.pt2", model / "data.npz", "--trust")
     assert ["encoder.1", "Tanh", "8"] in [line.split() for line in result.stdout.splitlines()]
     assert "--neuron encoder.2:0" in result.stderr
 
@@ -101,6 +101,7 @@ def test_a_mistyped_layer_gets_a_suggestion(command, model):
         "extract",
         model / "net.pt2",
         model / "data.npz",
+        "--trust",
         "--neuron",
         "encodr.2:0",
         "--out",
@@ -111,9 +112,10 @@ def test_a_mistyped_layer_gets_a_suggestion(command, model):
 
 
 def test_colours_are_for_terminals_alone(command, model):
-    piped = command("layers", model / "net.pt2").out
+    piped = command("layers", model / "net.pt2", "--trust").out
     ours, theirs = pty.openpty()
-    arguments = [sys.executable, "-m", "closedform", "layers", str(model / "net.pt2")]
+    arguments = [sys.executable, "-m", "closedform", "layers", "--trust"]
+    arguments.append(str(model / "net.pt2"))
     subprocess.run(arguments, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
     os.close(theirs)
     shown = os.read(ours, 10_000)

@@ -10,7 +10,7 @@ from torch import nn
 
 from closedform.errors import DamagedFileError
 from closedform.networks.errors import ModelFileError
-from closedform.networks.model_files import load_inputs, load_model
+from closedform.networks.model_files import load_inputs, load_network
 from closedform.networks.sources import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(10, 3))
@@ -51,7 +51,7 @@ def test_safetensors_with_a_builder(tmp_path: Path, builder: str) -> None:
     save_file(network().state_dict(), str(tmp_path / "model.safetensors"))
     path = list(sys.path)
 
-    assert same(load_model(tmp_path / "model.safetensors", builder=builder))
+    assert same(load_network(tmp_path / "model.safetensors", builder=builder))
     assert sys.path == path
 
 
@@ -66,7 +66,7 @@ def test_safetensors_with_a_builder(tmp_path: Path, builder: str) -> None:
 def test_state_dicts_as_training_loops_write_them(tmp_path: Path, builder: str, wrap: Any) -> None:
     torch.save(wrap(dict(network().state_dict())), tmp_path / "model.pt")
 
-    assert same(load_model(tmp_path / "model.pt", builder=builder))
+    assert same(load_network(tmp_path / "model.pt", builder=builder, trust=True))
 
 
 def test_a_removed_prefix_is_noted(tmp_path: Path, builder: str) -> None:
@@ -75,20 +75,21 @@ def test_a_removed_prefix_is_noted(tmp_path: Path, builder: str) -> None:
         tmp_path / "model.pt",
     )
 
-    loaded = load_model(tmp_path / "model.pt", builder=builder)
+    loaded = load_network(tmp_path / "model.pt", builder=builder, trust=True)
 
     assert "prefix 'module.'" in loaded.notes[0]
     assert loaded.notes[0] in extract_samples(loaded, POINTS, "0:2").notes
 
 
-def test_pickled_models_only_with_an_explicit_word(tmp_path: Path, builder: str) -> None:
+def test_networks_that_torch_saved_are_opened_with_trust(tmp_path: Path, builder: str) -> None:
     torch.save(network(), tmp_path / "model.pt")
+    torch.save(dict(network().state_dict()), tmp_path / "weights.pt")
 
-    assert same(load_model(tmp_path / "model.pt", allow_pickle=True))
-    with pytest.raises(ModelFileError, match="not a plain state dict"):
-        load_model(tmp_path / "model.pt", builder=builder)
-    with pytest.raises(ModelFileError, match="builder"):
-        load_model(tmp_path / "model.pt")
+    assert same(load_network(tmp_path / "model.pt", trust=True))
+    with pytest.raises(ModelFileError, match="not a state dict"):
+        load_network(tmp_path / "model.pt", builder=builder, trust=True)
+    with pytest.raises(ModelFileError, match="give a builder"):
+        load_network(tmp_path / "weights.pt", trust=True)
 
 
 class Bomb:
@@ -96,12 +97,13 @@ class Bomb:
         return (exec, ("import pathlib; pathlib.Path('exploded').touch()",))
 
 
-@pytest.mark.parametrize("name", ["model.pt", "model.ckpt"])
-def test_code_in_a_file_is_not_run(tmp_path: Path, builder: str, name: str) -> None:
+@pytest.mark.parametrize("name", ["model.pt", "model.pth", "model.bin", "model.ckpt", "model.pt2"])
+def test_what_may_run_code_needs_trust(tmp_path: Path, builder: str, name: str) -> None:
     torch.save({"weights": Bomb()}, tmp_path / name)
 
-    with pytest.raises(ModelFileError):
-        load_model(tmp_path / name, builder=builder)
+    for given in (None, builder):
+        with pytest.raises(ModelFileError, match=r"--trust.*torch\.onnx\.export.*safetensors"):
+            load_network(tmp_path / name, builder=given)
 
     assert not (tmp_path / "exploded").exists()
 
@@ -110,7 +112,7 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path, builder: str) -> None
     save_file(nn.Linear(2, 2).state_dict(), str(tmp_path / "model.safetensors"))
 
     with pytest.raises(ModelFileError, match=r"do not fit[\s\S]*0\.weight"):
-        load_model(tmp_path / "model.safetensors", builder=builder)
+        load_network(tmp_path / "model.safetensors", builder=builder)
 
 
 @pytest.mark.parametrize(
@@ -128,21 +130,21 @@ def test_builders_that_do_not_work_are_named(
     save_file(network().state_dict(), str(tmp_path / "model.safetensors"))
 
     with pytest.raises(ModelFileError, match=reason):
-        load_model(tmp_path / "model.safetensors", builder=text)
+        load_network(tmp_path / "model.safetensors", builder=text)
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("model.onnx", r"ONNX.*\.pt2"), ("model.h5", "are read from"), ("model", "no ending")],
+    [("model.onnx", "operator set"), ("model.h5", "are read from"), ("model", "no ending")],
 )
 def test_other_files_are_refused_with_advice(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / name).touch()
 
-    with pytest.raises(ModelFileError, match=reason) as caught:
-        load_model(tmp_path / name)
+    with pytest.raises(DamagedFileError, match=reason) as caught:
+        load_network(tmp_path / name)
     assert caught.value.path == str(tmp_path / name)
     with pytest.raises(ModelFileError, match="There is no file"):
-        load_model(tmp_path / "absent.pt2")
+        load_network(tmp_path / "absent.pt2")
 
 
 def test_data_files(tmp_path: Path) -> None:

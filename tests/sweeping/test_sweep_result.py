@@ -29,7 +29,7 @@ def test_a_sweep_without_a_formula_shows_its_table_in_a_terminal(
 ) -> None:
     """It used to print 'No neuron.' and nothing about what it had looked at."""
     monkeypatch.setattr("closedform.sweeping.sweep.sweep", lambda *_, **__: nothing_verified)
-    monkeypatch.setattr("closedform.networks.model_files.load_model", lambda *_, **__: None)
+    monkeypatch.setattr("closedform.networks.model_files.load_network", lambda *_, **__: None)
     monkeypatch.setattr("closedform.networks.model_files.load_inputs", lambda _: (None, None))
     files = [tmp_path / name for name in ("net.pt2", "data.npz")]
     for file in files:

@@ -64,8 +64,8 @@ def options(
 
     \b
     From a network to a formula:
-      closedform layers net.pt2
-      closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+      closedform layers net.onnx
+      closedform extract net.onnx data.npz --neuron encoder.2:0 --out field.npz
       closedform interpret field.npz --report concept.html
 
     Results go to stdout, messages to stderr. Exit code 0: done, or yes; 1: the answer is no; 2:

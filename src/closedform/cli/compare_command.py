@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from closedform.cli.shared_options import Builder, Trust
 from closedform.shown import shown
 
 if TYPE_CHECKING:
@@ -25,9 +26,8 @@ def compare(
     moved: Annotated[
         float, typer.Option(metavar="N", help="Shift that counts, in standard errors.")
     ] = 3.0,
-    builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
-    ] = None,
+    builder: Builder = None,
+    trust: Trust = False,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -38,7 +38,7 @@ def compare(
     \b
     Examples:
       closedform compare before after
-      closedform compare old.pt2 new.pt2 data.npz --layer encoder.2
+      closedform compare old.onnx new.onnx data.npz --layer encoder.2
     """
     from closedform.sweeping.compare import compare as run
 
@@ -47,10 +47,12 @@ def compare(
     if data is None:
         found = run(first, second, moved=moved)
     else:
-        from closedform.networks.model_files import load_inputs, load_model
+        from closedform.networks.model_files import load_inputs, load_network
 
         inputs, names = load_inputs(data)
-        one, other = (load_model(Path(path), builder=builder) for path in (first, second))
+        one, other = (
+            load_network(Path(path), builder=builder, trust=trust) for path in (first, second)
+        )
         found = run(one, other, inputs, layer, moved=moved, names=names, rng=seed)
     if as_json:
         changes = [asdict(change) for change in found.changes]

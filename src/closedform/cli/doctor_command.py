@@ -13,15 +13,14 @@ from closedform._version import __version__
 from closedform.shown import shown
 
 PACKAGES = (
-    "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "jax",
-    "matplotlib", "jinja2",
-    "distributed",
+    "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "onnx",
+    "jax", "matplotlib", "jinja2", "distributed",
 )  # fmt: skip
 
 
 def doctor(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A file to look into.")
+        Path | None, typer.Argument(metavar="FILE", help="A file or a store to look into.")
     ] = None,
     warm: Annotated[
         bool, typer.Option("--warm", help="Only compile, ahead of the first search.")
@@ -35,9 +34,8 @@ def doctor(
     With --warm it compiles, says where the machine code is kept, and exits: for container images,
     and once before the jobs of a cluster start. Set NUMBA_CACHE_DIR to keep it elsewhere.
 
-    For a model file, a data file or a result it shows the entries, the tensors, what the file
-    would import, and whether closedform opens it (exit code 0) or refuses it (1). Nothing in the
-    file is run.
+    For a network, its weights, data, a field, an answer or a sweep's store it shows what is in it
+    and whether closedform opens it (exit code 0) or refuses it (1). Nothing in the file is run.
     """
     if file is not None:
         from closedform.cli.file_content import show_file

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from closedform.cli.outputs import FIELD, check_outputs, deliver
-from closedform.cli.shared_options import AllowPickle, Builder, DataFile, ModelFile
+from closedform.cli.shared_options import Builder, DataFile, ModelFile, Trust
 from closedform.cli.unit_options import UnitsOption, read_units
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.shown import shown
@@ -37,25 +37,25 @@ def extract(
     ] = MAX_POINTS,
     units: UnitsOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed for choosing the points.")] = 0,
-    allow_pickle: AllowPickle = False,
+    trust: Trust = False,
 ) -> None:
     """Write the gradient field of a neuron of a network.
 
     \b
     Examples:
-      closedform extract net.pt2 data.npz --neuron encoder.2:0 --out field.npz
+      closedform extract net.onnx data.npz --neuron encoder.2:0 --out field.npz
       closedform extract net.safetensors data.npz --builder nets:make \\
           --neuron latent:0 --neuron latent:1 --out both.npz
     `closedform layers MODEL` lists the layers.
     """
     from closedform.networks.extract import extract_field
-    from closedform.networks.model_files import load_inputs, load_model
+    from closedform.networks.model_files import load_inputs, load_network
 
     check_outputs((out, FIELD), inputs=[model, data])
     inputs, known = load_inputs(data)
     columns = [name.strip() for name in names.split(",")] if names else known
     field = extract_field(
-        load_model(model, builder=builder, allow_pickle=allow_pickle),
+        load_network(model, builder=builder, trust=trust),
         inputs,
         neuron if len(neuron) > 1 else neuron[0],
         names=columns,

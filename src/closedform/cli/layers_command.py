@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.cli.shared_options import AllowPickle, Builder, ModelFile
+from closedform.cli.shared_options import Builder, ModelFile, Trust
 from closedform.shown import shown
 
 
@@ -16,20 +16,20 @@ def layers(
         typer.Argument(metavar="DATA.npz", help="With `inputs` (n, d); shows exact shapes."),
     ] = None,
     builder: Builder = None,
-    allow_pickle: AllowPickle = False,
+    trust: Trust = False,
 ) -> None:
     """List the layers of a network, for `extract --neuron`.
 
     \b
     Examples:
-      closedform layers net.pt2
+      closedform layers net.onnx
       closedform layers net.safetensors data.npz --builder nets:make
     """
     from closedform.networks.layer_list import list_layers
-    from closedform.networks.model_files import load_inputs, load_model
+    from closedform.networks.model_files import load_inputs, load_network
 
     found = list_layers(
-        load_model(model, builder=builder, allow_pickle=allow_pickle),
+        load_network(model, builder=builder, trust=trust),
         None if data is None else load_inputs(data)[0],
     )
     rows = [("layer", "kind", "units", "weights")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A .pt2, or weights with --builder.")
+    Path, typer.Argument(metavar="MODEL", help="An .onnx, or weights with --builder.")
 ]
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA.npz", help="Has `inputs` (n, d), optionally `names`.")
@@ -20,9 +20,7 @@ FieldFile = Annotated[
 Builder = Annotated[
     str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
 ]
-AllowPickle = Annotated[
-    bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
-]
+Trust = Annotated[bool, typer.Option("--trust", help="Let torch open it: may run its code.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; same answer unless time runs out.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a report page.")]

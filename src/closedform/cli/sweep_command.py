@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedform.cli.outputs import TABLE, check_outputs, deliver
-from closedform.cli.shared_options import AsJson, DataFile, ModelFile
+from closedform.cli.shared_options import AsJson, Builder, DataFile, ModelFile, Trust
 from closedform.files import replacing
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.optional import require
@@ -86,12 +86,8 @@ def sweep(
     drop_fields: Annotated[
         bool, typer.Option("--drop-fields", help="Delete gradients when done.")
     ] = False,
-    builder: Annotated[
-        str | None, typer.Option(metavar="M:F", help="Function that makes the network.")
-    ] = None,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Open a pickled model: runs its code.")
-    ] = False,
+    builder: Builder = None,
+    trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Read all neurons of a layer.
@@ -100,11 +96,11 @@ def sweep(
 
     \b
     Example:
-      closedform sweep net.pt2 data.npz --layer encoder.2 --store results
+      closedform sweep net.onnx data.npz --layer encoder.2 --store results
     """
     from closedform.execution.task import Limits
     from closedform.execution.terminal import TerminalWatcher
-    from closedform.networks.model_files import load_inputs, load_model
+    from closedform.networks.model_files import load_inputs, load_network
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.neuron_choice import parse_range
     from closedform.sweeping.sweep import sweep as run
@@ -118,7 +114,7 @@ def sweep(
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     inputs, known = load_inputs(data)
     found = run(
-        load_model(model, builder=builder, allow_pickle=allow_pickle),
+        load_network(model, builder=builder, trust=trust),
         inputs,
         layer,
         neurons=None if neurons is None else parse_range(neurons),

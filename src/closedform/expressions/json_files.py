@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from closedform.array_files import MAX_MEMORY
+from closedform.array_files import MAX_TEXT
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -87,10 +87,7 @@ class JsonFormat:
 
     def _read(self, path: str | Path) -> dict[str, Any]:
         """Plain content of a file."""
-        size = Path(path).stat().st_size
-        if size > MAX_MEMORY:
-            raise ValueError(f"it has {size:,} bytes, and at most {MAX_MEMORY:,} are read")
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = _content(path)
         if not isinstance(content, dict) or content.pop("format", None) != self.name:
             raise ValueError(f"it does not hold a {self.name}")
         schema = content.pop("schema", None)
@@ -102,6 +99,26 @@ class JsonFormat:
                 f"upgrade closedform."
             )
         return content
+
+
+def stated_format(path: str | Path) -> object:
+    """What a file says that it holds; None if it does not.
+
+    Raises
+    ------
+    DamagedFileError
+        If it is not JSON.
+    """
+    with reading(path, "pass a file that closedform wrote"):
+        content = _content(path)
+    return content.get("format") if isinstance(content, dict) else None
+
+
+def _content(path: str | Path) -> Any:
+    size = Path(path).stat().st_size
+    if size > MAX_TEXT:
+        raise ValueError(f"it has {size:,} bytes, and at most {MAX_TEXT:,} are read")
+    return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 @cache

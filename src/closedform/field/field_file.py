@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.array_files import read_arrays
+from closedform.array_files import MAX_TEXT, read_arrays
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
 from closedform.expressions.input_names import check_names
@@ -127,7 +127,10 @@ def load_field(path: str | Path) -> GradientField:
 
 def _header(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The header, once the file is known to be a field that this version reads."""
-    header = typed(json.loads(arrays.pop("header").tobytes().decode()), dict, "header")
+    text = arrays.pop("header").tobytes()
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"its header has {len(text):,} bytes, and at most {MAX_TEXT:,} are read")
+    header = typed(json.loads(text.decode()), dict, "header")
     if header["format"] != FORMAT:
         raise ValueError(f"it holds {header['format']!r}, not a gradient field")
     schema = typed(header.get("schema"), int, "schema")

@@ -1,6 +1,5 @@
-"""Networks that torch.export saved: opened without running code, with their layers named."""
+"""Networks that torch.export saved: opened by torch, with their layers named."""
 
-import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
-from closedform.networks.untrusted.exported_archive import clean_archive
-from closedform.networks.untrusted.guard import no_unpickling
 from closedform.optional import require
 
 if TYPE_CHECKING:
@@ -19,15 +16,15 @@ else:
     torch = require("torch", extra="torch")
 
 
-def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
-    """Open a ``.pt2``, with its layers under their own names.
+def load_exported(file: Path) -> LoadedModel:
+    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names.
 
     Raises
     ------
     ModelFileError
-        If it cannot be read, holds anything that could run code, or was exported in training mode.
+        If it cannot be read, or was exported in training mode.
     """
-    program = _opened(file, file) if allow_pickle else _opened_safely(file)
+    program = _opened(file)
     try:
         found = training_operations(program)
         model = None if found else _unflattened(program)
@@ -48,17 +45,10 @@ def load_exported(file: Path, *, allow_pickle: bool = False) -> LoadedModel:
     )
 
 
-def _opened_safely(file: Path) -> Any:
-    """The network in a copy of the file that holds no code; torch never reads the file itself."""
-    clean = clean_archive(file)
-    with no_unpickling(), _torch_log_quiet():
-        return _opened(file, clean)
-
-
-def _opened(file: Path, source: Any) -> Any:
+def _opened(file: Path) -> Any:
     try:
         with _torch_warnings_ignored():
-            return torch.export.load(source)
+            return torch.export.load(file)
     except Exception as error:  # torch raises many kinds for a file that it cannot read
         reason = str(error).rstrip(" .") or type(error).__name__
         raise ModelFileError(
@@ -78,21 +68,6 @@ def _torch_warnings_ignored() -> Iterator[None]:
         # torch's own reader uses what torch deprecates.
         warnings.simplefilter("ignore", FutureWarning)
         yield
-
-
-@contextmanager
-def _torch_log_quiet() -> Iterator[None]:
-    """Without torch's advice on files of its older layouts: closedform reads them on purpose."""
-    names = ("torch.export", "torch.export.pt2_archive._package")
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 def training_operations(program: Any) -> list[str]:

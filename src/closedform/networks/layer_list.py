@@ -76,7 +76,8 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
             sum(part.numel() for part in module.parameters()),
         )
         for name, module in named_layers(network).items()
-        if name
+        # Nodes of an ONNX graph without units are arithmetic with shapes.
+        if name and getattr(module, "units", "") is not None
     ]
 
 
@@ -90,6 +91,8 @@ def _kind(module: Any) -> str:
 
 
 def _width(module: Any) -> str:
+    if isinstance(units := getattr(module, "units", None), str):
+        return units
     for name in _WIDTHS:
         if isinstance(getattr(module, name, None), int):
             return str(getattr(module, name))

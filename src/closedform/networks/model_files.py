@@ -1,5 +1,5 @@
-"""Model files and data files: what the command line opens. Nothing in a file is run without an
-explicit word.
+"""Files with networks and files with data: what the command line opens. Nothing in a file is run
+without an explicit word.
 """
 
 import importlib
@@ -13,17 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from closedform.array_files import read_arrays
+from closedform.array_files import MAX_TEXT, read_arrays
 from closedform.expressions.input_names import check_names
 from closedform.files import reading
+from closedform.keywords import checked_keywords
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require
 
-STATE_DICTS = (".pt", ".pth", ".bin", ".ckpt")
+TORCH_FILES = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""
-
-_WEIGHTS_ONLY_SINCE = (2, 10)
-"""Before, a file could corrupt memory in torch.load even with weights_only (CVE-2026-24747)."""
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 _PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
@@ -50,64 +48,71 @@ class LoadedModel:
     notes: tuple[str, ...] = ()
 
 
-def load_model(
-    path: str | os.PathLike[str], *, builder: str | None = None, allow_pickle: bool = False
+@checked_keywords
+def load_network(
+    path: str | os.PathLike[str], *, builder: str | None = None, trust: bool = False
 ) -> LoadedModel:
-    """Open a model file.
+    """Open a file with a network, or with its weights.
 
     Parameters
     ----------
     path : path
-        A ``.pt2`` of torch.export; or weights as ``.safetensors``, or as a state dict that
-        torch.save wrote, with a builder.
+        An ``.onnx`` file; or weights as ``.safetensors``, with a builder; or, with `trust`, a
+        ``.pt2`` of torch.export or what torch.save wrote: a network, or its weights with a builder.
     builder : str, optional
         ``"package.module:function"``; the function returns the network whose weights the file
-        holds. It takes nothing, or the path of the file, for files that say in their metadata how
-        large the network is.
-    allow_pickle : bool
-        Whether to unpickle. A pickled model runs any code that its maker put in it, so use this
-        only for your own files.
+        holds. The path of the file is passed if it takes an argument, for files that say in their
+        metadata how large the network is.
+    trust : bool
+        Whether to let torch open what may run code of the file's maker. Use this only for files
+        whose maker you trust as you trust the code that you install.
 
     Returns
     -------
     LoadedModel
+        Takes the place of a network in `closedform.interpret`, `closedform.extract_field` and
+        `closedform.sweep`.
 
     Raises
     ------
-    ModelFileError
+    DamagedFileError
         If the file cannot be read, must not be, or does not fit the builder.
     """
     try:
-        return _loaded(Path(path), builder, allow_pickle)
+        return _loaded(Path(path), builder, trust)
     except ModelFileError as error:
         error.path = str(path)
         raise
 
 
-def _loaded(file: Path, builder: str | None, allow_pickle: bool) -> LoadedModel:
+def _loaded(file: Path, builder: str | None, trust: bool) -> LoadedModel:
     if not file.is_file():
         raise ModelFileError(f"There is no file {str(file)!r}.")
     ending = file.suffix.lower()
+    if ending == ".onnx":
+        from closedform.networks.onnx_network import load_onnx
+
+        return load_onnx(file)
+    if ending == ".safetensors":
+        return _built(file, builder, read_safetensors)
+    if ending not in (".pt2", *TORCH_FILES):
+        known = ", ".join((".onnx", ".safetensors", ".pt2", *TORCH_FILES))
+        raise ModelFileError(
+            f"{file.name}: networks are read from {known}; got {ending or 'no ending'}."
+        )
+    if not trust:
+        raise ModelFileError(
+            f"{file.name} is opened by torch, which may run code that is in it. If you trust its "
+            "maker as you trust the code that you install, pass trust=True (--trust). Otherwise "
+            "ask for the network as ONNX (torch.onnx.export(model, inputs, 'net.onnx')) or for its "
+            "weights as safetensors (safetensors.torch.save_file(model.state_dict(), path)), which "
+            "are data."
+        )
     if ending == ".pt2":
         from closedform.networks.exported import load_exported
 
-        return load_exported(file, allow_pickle=allow_pickle)
-    if ending == ".safetensors":
-        return _built(file, builder, lambda: _safetensors(file))
-    if ending in STATE_DICTS and allow_pickle and not builder:
-        return _unpickled(file)
-    if ending in STATE_DICTS:
-        return _built(file, builder, lambda: _state_dict(file))
-    if ending == ".onnx":
-        raise ModelFileError(
-            f"{file.name}: ONNX files are not supported, because converters to torch cover only "
-            "part of ONNX. Export the network with torch.export to a .pt2, or in Python pass a "
-            "function that runs the file (gradients by finite differences)."
-        )
-    raise ModelFileError(
-        f"{file.name}: models are read from .pt2, .safetensors and {', '.join(STATE_DICTS)}; "
-        f"got {ending or 'no ending'}."
-    )
+        return load_exported(file)
+    return _built(file, builder, _state_dict) if builder else _unpickled_network(file)
 
 
 def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -161,8 +166,8 @@ def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
 
 
 def build(builder: str, file: Path) -> Any:
-    """Import and call ``"package.module:function"``, looking in the current directory too; it is
-    given the file if it asks.
+    """Import and call ``"package.module:function"``, looking in the current directory too; the
+    path of the file is passed if it takes an argument.
 
     Raises
     ------
@@ -215,14 +220,16 @@ def _wants_argument(function: Callable[..., Any]) -> bool:
     )
 
 
-def _built(file: Path, builder: str | None, read: Callable[[], Mapping[str, Any]]) -> LoadedModel:
+def _built(
+    file: Path, builder: str | None, read: Callable[[Path], Mapping[str, Any]]
+) -> LoadedModel:
     if builder is None:
         raise ModelFileError(
             f"{file.name} holds weights only. Say how to make the network: "
             f"builder='package.module:function' (--builder)."
         )
     model = build(builder, file)
-    weights, notes = _fitting(dict(read()), set(model.state_dict()))
+    weights, notes = _fitting(dict(read(file)), set(model.state_dict()))
     try:
         model.load_state_dict(weights, strict=True)
     except RuntimeError as error:
@@ -248,9 +255,20 @@ def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any
     return weights, ()
 
 
-def _safetensors(file: Path) -> Mapping[str, Any]:
+def read_safetensors(file: Path) -> Mapping[str, Any]:
+    """Tensors by name; the file is mapped, so that none takes memory before it is used.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, or its header claims more than networks need.
+    """
     safetensors = require("safetensors.torch", extra="torch")
     try:
+        with file.open("rb") as opened:
+            length = int.from_bytes(opened.read(8), "little")
+        if length > MAX_TEXT:
+            raise ValueError(f"its header claims {length:,} bytes")
         return safetensors.load_file(str(file))
     except Exception as error:  # its own kind is not a public name in every version
         message = f"{file.name} is damaged or not a .safetensors file ({error}). Write it again."
@@ -258,12 +276,7 @@ def _safetensors(file: Path) -> Mapping[str, Any]:
 
 
 def _state_dict(file: Path) -> Mapping[str, Any]:
-    from closedform.networks.untrusted.archive import is_archive
-    from closedform.networks.untrusted.tensors import read_tensors
-
-    with file.open("rb") as opened:
-        is_zip = is_archive(opened.read(4))
-    weights = read_tensors(file, name=file.name) if is_zip else _old_state_dict(file)
+    weights = _unpickled(file)
     if not isinstance(weights, Mapping):
         kind = type(weights).__name__
         message = f"{file.name} holds a {kind}, not a state dict. Save model.state_dict()."
@@ -271,40 +284,24 @@ def _state_dict(file: Path) -> Mapping[str, Any]:
     return weights
 
 
-def _old_state_dict(file: Path) -> Mapping[str, Any]:
-    """A state dict as torch before 1.6 wrote it: no archive; torch's restricted reader opens it."""
+def _unpickled_network(file: Path) -> LoadedModel:
     torch = require("torch", extra="torch")
-    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
-    if version < _WEIGHTS_ONLY_SINCE:
-        raise ModelFileError(
-            f"{file.name} is not a ZIP archive. torch wrote such files before 1.6, and torch "
-            f"{torch.__version__} cannot read them safely. Use torch 2.10 or later, or write the "
-            "file again as .safetensors."
-        )
-    try:
-        return torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds for a file that it refuses
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:300]
-        raise ModelFileError(
-            f"{file.name} is not a plain state dict ({reason}). Save model.state_dict(), or export "
-            "a .pt2; a pickled model is opened only with allow_pickle=True, which runs whatever "
-            "code is in it."
-        ) from error
-
-
-def _unpickled(file: Path) -> LoadedModel:
-    torch = require("torch", extra="torch")
-    try:
-        model = torch.load(file, map_location="cpu", weights_only=False)
-    except Exception as error:  # unpickling may raise anything
-        reason = str(error).rstrip(" .") or type(error).__name__
-        raise ModelFileError(
-            f"{file.name} cannot be unpickled: {reason}. The classes that it holds must be "
-            "importable here; or save model.state_dict() and pass builder=."
-        ) from error
+    model = _unpickled(file)
     if not isinstance(model, torch.nn.Module):
         raise ModelFileError(
             f"{file.name} holds a {type(model).__name__}, not a network; give a builder for "
             f"a state dict."
         )
     return LoadedModel(model)
+
+
+def _unpickled(file: Path) -> Any:
+    torch = require("torch", extra="torch")
+    try:
+        return torch.load(file, map_location="cpu", weights_only=False)
+    except Exception as error:  # unpickling may raise anything
+        reason = str(error).rstrip(" .") or type(error).__name__
+        raise ModelFileError(
+            f"{file.name} cannot be unpickled: {reason}. The classes that it holds must be "
+            "importable here; or save model.state_dict() and pass builder=."
+        ) from error

@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -68,21 +69,20 @@ def _save_network(path: Path) -> None:
     network = build_network()
     if path.suffix == ".safetensors":
         save_file(network.state_dict(), str(path))
-    elif path.suffix == ".pt":
-        torch.save(network.state_dict(), path)
     else:
-        rows = torch.export.Dim("rows")
-        program = torch.export.export(
-            network, (torch.zeros(5, 2),), dynamic_shapes=({0: rows},), strict=False
-        )
-        torch.export.save(program, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the newer way of torch needs onnxscript
+            torch.onnx.export(
+                network, (torch.zeros(5, 2),), str(path), dynamo=False, input_names=["x"],
+                dynamic_axes={"x": {0: "rows"}},
+            )  # fmt: skip
 
 
 def _open_model(path: Path) -> None:
-    from closedform.networks.model_files import load_model
+    from closedform.networks.model_files import load_network
 
-    builder = None if path.suffix == ".pt2" else f"{__name__}:build_network"
-    load_model(path, builder=builder)
+    builder = None if path.suffix == ".onnx" else f"{__name__}:build_network"
+    load_network(path, builder=builder)
 
 
 def _open_answer(path: Path) -> None:
@@ -128,12 +128,7 @@ def _kind(
 
 
 _IN_ARCHIVES = (damaged_bytes, damaged_archive)
-_MODELS = ("model.pt2", "model.safetensors", "model.pt")
-
-
-def _damaged_model(content: bytes, rng: random.Random) -> bytes:
-    return damaged_archive(content, rng) if content[:2] == b"PK" else damaged_bytes(content, rng)
-
+_MODELS = ("model.onnx", "model.safetensors")
 
 KINDS = (
     _kind("fields", ("field.npz",), cf.load_field, _IN_ARCHIVES, 20_000, "Damaged field files"),
@@ -147,7 +142,7 @@ KINDS = (
     ),
     _kind("inputs", ("inputs.npz",), _open_inputs, _IN_ARCHIVES, 20_000, "Damaged data files"),
     _kind(
-        "models", _MODELS, _open_model, (damaged_bytes, _damaged_model), 5_000,
-        "Damaged model files (.pt2, .safetensors, .pt)",
+        "models", _MODELS, _open_model, (damaged_bytes,), 5_000,
+        "Damaged networks (.onnx) and weights (.safetensors)",
     ),
 )  # fmt: skip

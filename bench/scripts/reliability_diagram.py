@@ -29,7 +29,9 @@ def main() -> None:
             panels, (True, False), ("with values", "gradients alone"), strict=True
         ):
             draw(panel, [row for row in rows if row["has_values"] is has_values], title)
-        figure.savefig(Path(sys.argv[2]), metadata={"Date": None})
+        figure.savefig(
+            Path(sys.argv[2]), metadata={"Date": None}, bbox_inches="tight", pad_inches=0.1
+        )
 
 
 def draw(ax: Axes, rows: list[dict[str, Any]], title: str) -> None:

@@ -37,8 +37,9 @@ def test_several_latents_in_one_pass_are_those_taken_one_by_one() -> None:
         for neuron in ("0:1", ("0", np.ones(8)), ":1", "1:4")
     ]
 
-    # The trial on a few points and the pass itself; two points are tried alone too.
-    assert passes == 3
+    # The trial on a few points, twice, for a network may answer differently each time, and the pass
+    # itself; two points are tried alone too.
+    assert passes == 4
     np.testing.assert_allclose(
         together.jacobians, np.concatenate([one.jacobians for one in alone], axis=1), rtol=1e-12
     )

@@ -52,7 +52,7 @@ def sweep(
         int, typer.Option(metavar="N", help="Evaluations for the term search.")
     ] = 1000,
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Evaluations of --engine if terms fail.")
+        int, typer.Option(metavar="N", help="Of --engine if terms fail.")
     ] = 20_000,
     engine: Annotated[
         str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
@@ -81,7 +81,7 @@ def sweep(
     ] = 4096,
     attempts: Annotated[int, typer.Option(metavar="N", help="How often a neuron is tried.")] = 2,
     patience: Annotated[
-        float, typer.Option(metavar="S", help="Seconds to wait for a cluster without workers.")
+        float, typer.Option(metavar="S", help="Seconds without any workers.")
     ] = 600.0,
     drop_fields: Annotated[
         bool, typer.Option("--drop-fields", help="Delete gradients when done.")

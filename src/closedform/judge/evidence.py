@@ -106,7 +106,8 @@ def clues_of(
     best = int(weights.argmax())
     order = np.sort(weights)[::-1]
     second = order[1] if len(order) > 1 else 0.0
-    gap = MOST_NATS if second <= 0 else min(float(np.log(order[0] / second)), MOST_NATS)
+    ahead = MOST_NATS if second <= 0 else float(np.log(order[0]) - np.log(second))
+    gap = min(ahead, MOST_NATS)
     excess = min(float(fits[best] - fits.min()), MOST_NATS)
     shorter = lengths < lengths[best]
     pays = (fits[shorter] - fits[best]) / (lengths[best] - lengths[shorter])

@@ -83,12 +83,11 @@ def interpret_fields(
     Examples
     --------
     >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.uniform(-1, 1, (400, 2))
     >>> fields = [
-    ...     cf.GradientField.from_arrays(
-    ...         points, points * [1, 2 + error] + error * points[:, ::-1], names=["x", "v"]
-    ...     )
-    ...     for error in (-0.1, 0.1)
+    ...     cf.GradientField.from_arrays(points, points * [1, 2] + errors, names=["x", "v"])
+    ...     for errors in 0.1 * rng.normal(size=(2, 400, 2))
     ... ]
     >>> found = cf.interpret_fields(
     ...     fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0

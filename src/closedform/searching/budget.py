@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from closedform.errors import BudgetError
 from closedform.keywords import checked_constructor
@@ -45,7 +45,8 @@ def _told(value: object) -> str:
 
 def _is_amount(value: Any) -> bool:
     """Whether a limit can be computed with: text, 0, nan and 10**400 cannot."""
-    return isinstance(value, Real) and (0 < value < 1e300 or value == float("inf"))
+    amount = cast("Any", value)  # numbers.Real knows no comparison from the left
+    return isinstance(value, Real) and (0 < amount < 1e300 or amount == float("inf"))
 
 
 @checked_constructor

@@ -104,7 +104,7 @@ def test_without_rivals_the_page_claims_nothing(example):
 
 def test_the_page_says_which_points_judge(example, several):
     """Pages of stated formulas claimed that their points had not been seen."""
-    unseen = "points that neither search nor choice has seen"
+    unseen = "points that search, choice and fitting have not seen"
     stated = render_report(replace(example, choice_reason=""))
     assert unseen not in stated
     assert "Measured on all points of the field" in stated

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
-from closedform.interpretation.advice import EVERYTHING, next_steps
+from closedform.interpretation.advice import next_steps
+from closedform.interpretation.answer_text import brief, errors_of, explanation
 from closedform.interpretation.digits import formula_text, rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
@@ -31,7 +32,6 @@ from closedform.interpretation.several import (
 from closedform.interpretation.verdict import Verdict
 from closedform.keywords import checked_keywords
 from closedform.searching.decomposition import Decomposition
-from closedform.shown import shown
 from closedform.units.sentences import unit_of, units_sentences
 from closedform.units.unit import unit_latex
 from closedform.units.units import Units
@@ -52,7 +52,7 @@ class FrontEntry:
     misalignment : float
         On held-out points.
     low, high : float
-        Its 95% bootstrap interval over regions.
+        Its 95% interval, from how far regions of the data differ.
     regional : float
         What the choice compared: mean over regions, each judged with constants fitted without it.
     errors : tuple of float
@@ -231,7 +231,7 @@ class Interpretation:
     @property
     def full(self) -> str:
         """The concepts with all digits of their constants, one per line."""
-        return "\n".join(map(str, self._formulas))
+        return "\n".join(map(str, self.formulas))
 
     def latex(self) -> str:
         """The concepts as LaTeX source, one per line, with their units where these are known.
@@ -240,10 +240,10 @@ class Interpretation:
         digits.
         """
         lines = []
-        for formula in self._formulas:
+        for formula in self.formulas:
             unit = None if self.units is None else unit_of(formula, self.units)
             tail = "" if unit is None else rf" \quad \left[{unit_latex(unit)}\right]"
-            lines.append(rounded_formula(formula, self._errors(formula)).latex() + tail)
+            lines.append(rounded_formula(formula, errors_of(self, formula)).latex() + tail)
         return "\n".join(lines)
 
     @property
@@ -252,7 +252,8 @@ class Interpretation:
         return next_steps(self)
 
     @property
-    def _formulas(self) -> tuple[Expression, ...]:
+    def formulas(self) -> tuple[Expression, ...]:
+        """The concept, or the concepts; none if there is none."""
         return self.concepts or (() if self.concept is None else (self.concept,))
 
     @property
@@ -389,102 +390,15 @@ class Interpretation:
         return perform("notebook", self)
 
     def __repr__(self) -> str:
-        formulas = ", ".join(
-            map(
-                repr,
-                map(str, self.concepts or ((self.concept,) if self.concept is not None else ())),
-            )
-        )
+        formulas = ", ".join(repr(str(formula)) for formula in self.formulas)
         return f"<Interpretation: {formulas or 'no formula'}, {self.verdict.status}>"
 
     def __str__(self) -> str:
         """The formula, the verdict, three numbers and the next step: eight lines at most for one
         concept.
         """
-        lines = [str(self.verdict), *self._figures()]
-        if self.verdict.status == "none":
-            lines += [f"closest candidate, not the answer: {one}" for one in self._shown_formulas()]
-        else:
-            units = [f"  {shown(' '.join(self.unit_notes))}"] if self.unit_notes else []
-            lines = [*self._shown_formulas(), *lines, *units, *self._other_forms()]
-        lines += [] if self.seeds is None else [str(self.seeds)]
-        lines += [self.agreement] if self.networks else []
-        lines += self._hypothesis_lines()
-        return "\n".join([*lines, f"next: {shown((*self.next_steps, EVERYTHING)[0])}"])
+        return brief(self)
 
     def explain(self) -> str:
         """Everything that the verdict rests on, in sentences."""
-        told = [str(self), "", "Checks:"]
-        told += [f"  {check.word}: {shown(check.text)}" for check in self.verdict.checks]
-        for part in self.parts:
-            told += [f"  {check.word}: {shown(check.text)}" for check in part.verdict.checks]
-        told += [f"Choice: {self.choice_reason}"] if self.choice_reason else []
-        for each in self.constants:
-            kind = "plain" if each.is_plain else "fitted"
-            told.append(
-                f"Constant {each.value:.6g} ({kind}): the data say {each.fitted:.4g} +- "
-                f"{each.error:.2g}."
-            )
-        told += [
-            f"Rival of weight {rival.weight:.3f}: {formula_text(rival.expression)}"
-            for rival in self.rivals
-        ]
-        if self.structure is not None and self.structure.text:
-            told += ["Structure:", *(f"  {line}" for line in self.structure.text.splitlines())]
-        told += [f"Note: {shown(note)}" for note in self.provenance.notes]
-        told += [
-            f"Note: {shown(finding.message)}"
-            for finding in self.field_quality.findings
-            if finding.severity != "info"
-        ]
-        told += [f"Next: {shown(step)}" for step in self.next_steps]
-        return "\n".join(told)
-
-    def _figures(self) -> list[str]:
-        """Three numbers in a line; none where nothing was judged."""
-        if self.alignment is None:
-            return []
-        figures = [f"median angle {self.alignment.angles[0]:.2g} degrees"]
-        if self.phi is not None:
-            figures.append(f"{100 * self.phi.r2:.4g}% of the latent's variance explained")
-        elif self.entry is not None:
-            figures.append(f"complexity {self.entry.complexity}")
-        return [f"  {', '.join(figures)}, on {self.alignment.n_points} unseen points"]
-
-    def _other_forms(self) -> list[str]:
-        """What else it may be, in two lines at most."""
-        if self.verdict.status != "ambiguous":
-            return []
-        shares = {rival.expression: rival.weight for rival in self.rivals}
-        texts = [
-            f"{formula_text(one)} ({shares[one]:.2f})" if one in shares else formula_text(one)
-            for one in self.alternatives
-        ]
-        more = [f"  or one of {len(texts) - 2} more: answer.explain()"] if len(texts) > 2 else []
-        return [f"  or {text}" for text in texts[:2]] + more
-
-    def _shown_formulas(self) -> list[str]:
-        """To the digits that standard errors allow; `full` has all."""
-        return [formula_text(formula, self._errors(formula)) for formula in self._formulas]
-
-    def _errors(self, formula: Expression) -> tuple[float, ...]:
-        """Standard errors of a concept's constants; none if they are not known."""
-        for answer in (self, *self.parts):
-            if answer.entry is not None and formula == answer.entry.expression:
-                return answer.entry.errors
-        return ()
-
-    def _hypothesis_lines(self) -> list[str]:
-        """The user's own formula compared with the answer."""
-        guess = self.hypothesis
-        if guess is None:
-            return []
-        word = "the same concept" if guess.status != "different" else "another concept"
-        mine = None if self.alignment is None else self.alignment.misalignment
-        if guess.status == "different" and mine is not None and guess.misalignment < mine:
-            word += ", which fits better"
-        own = "" if mine is None else f", the formula's {mine:.2g}"
-        return [
-            f"hypothesis {formula_text(guess.expression)}: {word}. Its misalignment is "
-            f"{guess.misalignment:.2g}{own}. {shown(guess.reason)}"
-        ]
+        return explanation(self)

@@ -17,7 +17,7 @@ class Alignment:
     misalignment : float
         The mean; 0 is perfect.
     low, high : float
-        Its 95% bootstrap interval over regions.
+        Its 95% interval, from how far regions of the data differ.
     trimmed, trimmed_high : float
         The mean without the worst 5% of the points, and the upper end of its interval: a network is
         bad somewhere, mostly where its gradient nearly vanishes, and a few such points decide the

@@ -161,8 +161,9 @@ class Sure:
                 "The search was interrupted before other formulas were looked for."
             )
         text = (
-            f"Confidence {judged.confidence:.3f}; {line:g} is needed. {len(set(judged.groups))} "
-            f"forms were weighed, and {judged.unknown:.3f} is kept for what was not thought of."
+            f"Confidence {judged.confidence:.3f}; {line:g} is needed. The rest is shared by the "
+            f"other {len(set(judged.groups)) - 1} forms that were weighed and what was not "
+            f"thought of."
         )
         return CheckResult.made(judged.confidence >= line, text)
 

@@ -37,8 +37,8 @@ def judge(
     if set(failed) == {Sure.name} and not missing and evidence.judged.unknown < 0.5 and others:
         said = (
             f"This formula and {len(others)} other{'s' if len(others) > 1 else ''} fit about as "
-            f"well as anything found (confidence {sure:.2f} for this one; "
-            f"{evidence.judged.unknown:.2f} that the truth is none of them)."
+            f"well as anything found (confidence {sure:.2f} for this one); the truth may be none "
+            f"of them."
         )
         return Verdict("ambiguous", said, results, count, others)
     if evidence.alignment.bound > evidence.thresholds.approximate:

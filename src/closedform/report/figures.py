@@ -67,8 +67,8 @@ def _alignment_rows(alignment: Alignment) -> list[Row]:
     value, low, high = alignment.misalignment, alignment.low, alignment.high
     meaning = (
         "Mean squared sine of the angle between the concept's gradient and the network's on the "
-        "points that judge it, with a 95% bootstrap interval over regions of the data; 0 is "
-        "perfect."
+        "points that judge it, with a 95% interval from how far regions of the data differ; 0 "
+        "is perfect."
     )
     worst = "The same without the worst 5% of the points: every network is poor somewhere."
     angles = " / ".join(f"{angle:.2g}°" for angle in alignment.angles)

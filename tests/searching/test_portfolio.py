@@ -23,7 +23,7 @@ from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Candidate, Front
 from closedform.searching.input_structure import InputStructure
 from closedform.searching.joint_run import Bar
-from closedform.searching.portfolio import Portfolio, parts
+from closedform.searching.portfolio import Portfolio
 from closedform.searching.separable import Separation
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.structure_engine import StructureSearch
@@ -84,17 +84,6 @@ def test_without_pyoperon_the_terms_run_alone_and_say_so_once(monkeypatch, caplo
     assert result.front.best.misalignment < 1e-9
     assert "no wheel for this platform" in result.statistics["remark"]
     assert "term search ran alone" in result.statistics["remark"]
-
-
-def test_parts_are_subexpressions_with_inputs():
-    front = Front.of([Candidate(cf.parse("sin(2*x)/y + 3"), 0.1, 9, "evolution")])
-    assert [str(part) for part in parts(front, 10)] == [
-        "sin(2*x)/y + 3",
-        "sin(2*x)/y",
-        "sin(2*x)",
-        "2*x",
-    ]
-    assert len(parts(front, 2)) == 2
 
 
 def test_the_answer_is_written_and_judged_in_the_users_inputs():
@@ -195,7 +184,7 @@ class Recorder:
         self.closed += 1
 
 
-@pytest.mark.parametrize("limits", [{"evaluations": 1000}, {"seconds": 3.0}])
+@pytest.mark.parametrize("limits", [{"evaluations": 4000}, {"seconds": 3.0}])
 def test_progress_is_one_bar_over_the_whole_budget(limits):
     pytest.importorskip("pyoperon")
     recorder = Recorder()

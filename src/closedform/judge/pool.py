@@ -28,8 +28,8 @@ from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighi
 from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
+from closedform.neighbours.exchanged import Stock
 from closedform.neighbours.made_forms import made_forms, stock_of
-from closedform.neighbours.stock import Stock
 from closedform.neighbours.variants import as_sum, variants
 from closedform.searching.front import Front
 from closedform.searching.orientation import oriented

@@ -7,25 +7,17 @@ functions, terms are left out and added, and each of these forms is fitted and c
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.canonical.constants import subtrees
 from closedform.canonical.small_terms import without_small_terms
-from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
-from closedform.expressions.sums_and_products import power_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
-from closedform.neighbours.factor_forms import exchanged_factors, factor_groups, simple_factors
+from closedform.neighbours.exchanged import Stock, exchanged_parts
 from closedform.neighbours.same_form import free_positions
-from closedform.neighbours.stock import FAMILIES, Stock, functions_of_several, placed
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
-from closedform.searching.structure_search.exchange import parts, with_other_functions
-from closedform.searching.structure_search.forms import Forms
 from closedform.searching.structure_search.quantities import Data
 from closedform.searching.structure_search.writing import Draft
 
@@ -37,9 +29,6 @@ FEWEST_MADE, MOST_MADE, MOST_ADDED = 100, 600, 6
 
 MOST_LENGTHENED = 12
 """Inputs of which further terms are made: 300 terms, which take a tenth of a second."""
-
-SUMMED_POWERS, MOST_SUMS = (1, 2, 3, 4, -1, -2), 4
-"""Powers of which two are added in the place of a function, and such sums of each part."""
 
 N_POINTS = 300
 """Points at which slopes are compared to choose families; what is chosen is fitted on all."""
@@ -85,18 +74,13 @@ def made_forms(
         Whether nothing stopped it.
     """
     drafts: Drafts = {}
-    makers = (_shortened, _lengthened) if field.rank > 1 else (
-        _shortened, _lengthened, _exchanged_for_sums, _exchanged_inputs, simple_factors,
-        exchanged_factors, _exchanged_inside, _exchanged_functions,
-    )  # fmt: skip
+    makers = (_shortened, _lengthened, *((exchanged_parts,) if field.rank == 1 else ()))
     for maker in makers:
         for tree, holes in maker(concept, field, stock):
             if len(drafts) >= FEWEST_MADE and not may_go_on():
                 return drafts, False
             if tree != concept.tree and not tree.is_constant:
-                # The numbers of a simple factor are plain, and stay so.
-                is_simple = maker is simple_factors
-                others = fitted_positions(tree) if is_simple else free_positions(tree, field.names)
+                others = free_positions(tree, field.names)
                 drafts.setdefault(tree, tuple(dict.fromkeys([*holes, *others])))
     return dict(list(drafts.items())[:MOST_MADE]), True
 
@@ -200,146 +184,3 @@ def _terms(columns: Sequence[int]) -> list[Tree]:
         found += [apply("mul", each, other) for other in inputs[place + 1 :]]
         found += [apply("mul", apply("square", each), other) for other in inputs if other != each]
     return found
-
-
-def _exchanged_for_sums(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """What depends on one input beside a common cofactor, exchanged for the sums of two powers
-    whose slopes are most like it: x**2 + x**4/2 for exp(0.7*x**2).
-    """
-    for part in parts(concept.tree):
-        if part.cofactor is None and part.rest is None:
-            continue
-        values, own = stock.data.points[:, part.column], variable(part.column)
-        gradients = Expression(part.stands, field.names).gradient(stock.data.points)
-        for (first, a), (second, b) in _sums_of_powers(values, gradients[:, part.column]):
-            draft = Draft()
-            tree = apply(
-                "add",
-                apply("mul", draft.hole(a), power_of(own, first)),
-                apply("mul", draft.hole(b), power_of(own, second)),
-            )
-            if part.cofactor is not None:
-                tree = apply("mul", part.cofactor, tree)
-            if part.rest is not None:
-                tree = apply("add", part.rest, tree)
-            made, holes = draft.done(tree)
-            if stock.space.allows_inside(made, field.names):
-                yield made, holes
-
-
-def _sums_of_powers(
-    values: FloatArray, slopes: FloatArray
-) -> list[tuple[tuple[int, float], tuple[int, float]]]:
-    """Pairs of powers with the coefficients that give most nearly such slopes, best first.
-
-    Examples
-    --------
-    >>> x = np.linspace(0.5, 2, 50)
-    >>> (first, second), *_ = _sums_of_powers(x, 2 * x + 6 * x**2)
-    >>> [(power, round(number, 3)) for power, number in (first, second)]
-    [(2, 1.0), (3, 2.0)]
-    """
-    powers = [power for power in SUMMED_POWERS if power > 0 or values.min() * values.max() > 0]
-    found = []
-    for first, second in combinations(powers, 2):
-        terms = np.stack([power * values ** (power - 1.0) for power in (first, second)], axis=1)
-        if not (np.isfinite(terms).all() and np.isfinite(slopes).all()):
-            continue
-        sizes = np.linalg.norm(terms, axis=0)
-        a, b = np.linalg.lstsq(terms / sizes, slopes, rcond=None)[0] / sizes
-        left = float(((terms @ [a, b] - slopes) ** 2).sum())
-        found.append((left, ((first, float(a)), (second, float(b)))))
-    return [pair for _, pair in sorted(found)[:MOST_SUMS]]
-
-
-def _exchanged_inputs(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """What depends on one input beside a common cofactor, exchanged."""
-
-    def forms_of(column: int) -> Forms | None:
-        found = stock.of(variable(column))
-        return found and found[1]
-
-    for part in parts(concept.tree):
-        yield from with_other_functions(part, stock.data, forms_of)
-
-
-def _exchanged_inside(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """What depends on one input deeper in the formula, such as sqrt(y) in z*(x*sqrt(y) + w),
-    exchanged.
-    """
-    tree, data = concept.tree, stock.data
-    outside = {part.column for part in parts(tree)}
-    outside |= {
-        min(inner.variables) for inner, _, _ in factor_groups(tree, data) if inner.size == 1
-    }
-    for end, part in _parts_of_one(tree):
-        (column,) = part.variables
-        found = None if column in outside else stock.of(variable(column))
-        if found is None:
-            continue
-        own = Expression(part, field.names)
-        slopes = own.gradient(data.points)[:, column] * data.scale[column]
-        for draft, new in _families(found[1], slopes, variable(column)):
-            made, holes = draft.done(_with_part(tree, end, part, new))
-            yield made, holes
-
-
-def _parts_of_one(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """The largest subtrees that depend on one input, and where they end.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> tree = parse("z*(x*sqrt(y) + w)").tree
-    >>> [(end, part.size) for end, part in _parts_of_one(tree)]
-    [(0, 1), (1, 1), (3, 2), (5, 1)]
-    """
-    all_parts, operands = subtrees(tree), operand_positions(tree)
-    places = [len(all_parts) - 1]
-    found: list[int] = []
-    for place in places:
-        if len(all_parts[place].variables) == 1:
-            found.append(place)
-        else:
-            places += operands[place]
-    yield from ((place, all_parts[place]) for place in sorted(found))
-
-
-def _with_part(tree: Tree, end: int, part: Tree, new: Tree) -> Tree:
-    start = end + 1 - part.size
-    return Tree((*tree.tokens[:start], *new.tokens, *tree.tokens[end + 1 :]))
-
-
-def _exchanged_functions(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
-    """A function of several inputs that enter together, exchanged for another of the same."""
-    whole, tree, data = subtrees(concept.tree), concept.tree, stock.data
-    for end, inner in functions_of_several(concept.tree, data):
-        found = stock.of(inner)
-        if found is None:
-            continue
-        quantity, forms = found
-        gradients = Expression(whole[end], field.names).gradient(data.points) * data.scale
-        slopes = np.einsum("nd,nd->n", gradients, quantity.units)
-        for draft, new in _families(forms, slopes, inner):
-            made, holes = draft.done(_with_part(tree, end, whole[end], new))
-            yield made, holes
-
-
-def _families(forms: Forms, slopes: FloatArray, inner: Tree) -> Iterator[tuple[Draft, Tree]]:
-    """The functions whose slopes are most like given ones, written in a quantity."""
-    for form, sign, factor in forms.nearest(slopes, FAMILIES):
-        draft = Draft()
-        outer = draft.form(form, 0)
-        if form.is_log:
-            outer = apply("log", outer if sign > 0 else apply("neg", outer))
-        new = apply("mul", draft.hole(factor), placed(outer, inner))
-        yield draft, new
-        yield draft, apply("add", new, draft.hole(0.0))

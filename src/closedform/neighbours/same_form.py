@@ -13,40 +13,12 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import number_positions, with_numbers
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tape import node_positions
-from closedform.expressions.tree import Constant, Tree, apply
+from closedform.expressions.tree import Tree, apply
 from closedform.field.gradient_field import GradientField
 from closedform.neighbours.formula_shape import formula_shape
 
 N_COMPARED = 200
 """Points at which formulas are compared with each other."""
-
-NEAR_EXPONENT = 0.05
-"""Share by which a network's error moves an exponent; wrong ones were off by 7% and more."""
-
-
-def have_near_exponents(first: Expression, second: Expression) -> bool:
-    """Whether two formulas differ in their numbers alone, and exponents by at most 5%: x**2.95 is
-    x**3 with the network's error in it.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> first, near, far = (cf.parse(f"2*x**{power} + y") for power in ("3", "2.93", "2.5"))
-    >>> have_near_exponents(first, near), have_near_exponents(first, far)
-    (True, False)
-    """
-    tokens = first.tree.tokens, second.tree.tokens
-    if len(tokens[0]) != len(tokens[1]):
-        return False
-    for place, (one, other) in enumerate(zip(*tokens, strict=True)):
-        if not (isinstance(one, Constant) and isinstance(other, Constant)):
-            if one != other:
-                return False
-            continue
-        is_exponent = tokens[0][place + 1 : place + 2] == ("pow",)
-        if is_exponent and abs(one.value - other.value) > NEAR_EXPONENT * abs(one.value):
-            return False
-    return True
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
@@ -114,13 +86,12 @@ def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[
     units = [_units(formula, few) for formula in formulas]
     shapes = [formula_shape(formula.tree) for formula in formulas]
     groups: list[int] = []
-    for place, formula in enumerate(formulas):
+    for place in range(len(formulas)):
         for earlier in range(place):
             apart = 1 - np.einsum("nd,nd->n", units[place], units[earlier]) ** 2
             if (
                 float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
                 or shapes[place] == shapes[earlier]
-                or have_near_exponents(formula, formulas[earlier])
             ):
                 groups.append(groups[earlier])
                 break

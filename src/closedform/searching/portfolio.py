@@ -1,10 +1,9 @@
-"""The engine ``auto``: structure, then the term search, then evolution from its front, then the
-terms that evolution found.
+"""The engine ``auto``: structure, then the term search, then evolution from its front.
 
 The search by structure comes first: it is quick, and where it ends with a formula as good as the
 field, nothing else runs. Only a look at short sums comes before it where there are many inputs,
 since structure takes longer there. The term search is exact and quick where the concept is a sum of
-known terms; evolution finds what no library holds. Each starts from what the other found. Before
+known terms; evolution finds what no library holds, and starts from what the terms found. Before
 that the field is looked at: inputs that do not matter are left out, inputs that enter through one
 combination are taken together, and the parts of a separable concept are searched for one by one.
 """
@@ -18,10 +17,9 @@ import numpy as np
 from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
-from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Progress
-from closedform.searching.budget import LEAST, Budget
+from closedform.searching.budget import Budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
@@ -31,8 +29,7 @@ from closedform.searching.input_structure import find_structure
 from closedform.searching.joint_run import JointRun, View
 from closedform.searching.separable import Separation, find_separation, parts_of
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.exchange import exchange_parts
-from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
+from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
 from closedform.searching.tolerances import RESOLVED
@@ -75,17 +72,11 @@ class Portfolio:
         could still come.
     apart : float
         Share for the parts of a separable concept together.
-    last : float
-        Share for the second term search, with evolution's parts in its library.
     reduced : float
         Share for the field without the inputs that do not matter, if there are such; what is left
         is for the whole field, and only used if nothing fits perfectly.
-    parts : int
-        How many parts of evolution's expressions enter the library.
     structure : StructureSearch or None
         Runs first; None leaves it out.
-    exchanged : float
-        Share that is kept for exchanging parts of the best formulas in the end.
     look : float
         Share for a first look at sums of few terms of many inputs before it: where one is exact,
         nothing else runs.
@@ -106,14 +97,11 @@ class Portfolio:
     small: int = 8
     confirm: float = 0.1
     apart: float = 0.4
-    last: float = 0.15
     reduced: float = 0.8
-    parts: int = 60
     structure: StructureSearch | None = field(default_factory=StructureSearch)
     look: float = 0.03
     structured: float = 0.55
     beside: float = 0.2
-    exchanged: float = 0.15
 
     @property
     def name(self) -> str:
@@ -137,7 +125,6 @@ class Portfolio:
         run = JointRun(clock, View(field, space), rng, progress)
         try:
             self._search(run, can_evolve=missing is None)
-            _exchange(run)
         except KeyboardInterrupt:
             run.status = "interrupted"
         finally:
@@ -203,8 +190,7 @@ class Portfolio:
             )
             if whole.lowest <= PERFECT or not run.may_go_on():
                 return
-        left = _without(run.clock.remaining(), run.clock.budget, self.exchanged)
-        self._search_view(run, whole, left, can_evolve=can_evolve)
+        self._search_view(run, whole, run.clock.remaining(), can_evolve=can_evolve)
 
     def _search_by_structure(self, run: JointRun, engine: StructureSearch) -> bool:
         """Whether nothing is left to search for afterwards."""
@@ -212,7 +198,7 @@ class Portfolio:
         return bool(result.statistics.get("is_solved")) or not run.may_go_on()
 
     def _search_view(self, run: JointRun, view: View, budget: Budget, *, can_evolve: bool) -> None:
-        """Terms, the parts of a separable concept, evolution, and terms again, on one field."""
+        """Terms, the parts of a separable concept, and evolution, on one field."""
         stage = _Stage(run, budget)
         enough = max(PERFECT, NOISE_FACTOR * resolved_noise(view.field))
         goal = max(enough, budget.target or 0.0)
@@ -227,14 +213,11 @@ class Portfolio:
             if not stage.may_go_on():
                 return
         evolution = replace(self.evolution, seeds=(*self.evolution.seeds, *view.expressions))
-        limit = stage.left(keep=self.last)
+        limit = stage.left()
         if view.lowest <= enough:
-            limit = replace(stage.left().within(budget.share(self.confirm)), target=goal)
+            limit = replace(limit.within(budget.share(self.confirm)), target=goal)
             evolution = replace(evolution, settle=min(evolution.settle, _SETTLE_CONFIRM))
         run.ask(evolution, view, limit)
-        if view.lowest > enough and stage.may_go_on():
-            terms = (*view.space.terms, *parts(view.front, self.parts))
-            run.ask(self.terms, view, stage.left(), replace(view.space, terms=terms))
 
     def _search_parts(self, run: JointRun, view: View, stage: "_Stage") -> None:
         """Search for the parts of a separable concept one by one, and give what is found to the
@@ -251,7 +234,7 @@ class Portfolio:
             if not (apart.may_go_on() and stage.may_go_on()):
                 break
             share = 1 / (len(separation.blocks) - index)
-            limit = apart.left().within(stage.left(keep=self.last)).share(share)
+            limit = apart.left().within(stage.left()).share(share)
             front = self._search_part(run, view, separation, index, limit)
             trees = [candidate.expression.tree for candidate in front.candidates[-_LAST_OF_FRONT:]]
             names = tuple(view.field.names[column] for column in block)
@@ -262,10 +245,7 @@ class Portfolio:
             # hide the answer.
             only = replace(self.terms, stages=(1,))
             run.ask(
-                only,
-                view,
-                stage.left(keep=self.last),
-                replace(view.space, terms=(*view.space.terms, *found)),
+                only, view, stage.left(), replace(view.space, terms=(*view.space.terms, *found))
             )
 
     def _search_part(
@@ -311,28 +291,15 @@ class _Stage:
         self.run, self.budget, self._clock = run, budget, budget.start()
         self._before = run.clock.evaluations
 
-    def left(self, keep: float = 0.0) -> Budget:
-        """What is left, less a share that is kept for later."""
+    def left(self) -> Budget:
+        """What is left."""
         self._clock.evaluations = self.run.clock.evaluations - self._before
-        return _without(self._clock.remaining(), self.budget, keep)
+        return self._clock.remaining()
 
     def may_go_on(self) -> bool:
         """Whether this budget and that of the whole run last, and nobody has interrupted."""
         self.left()
         return self.run.may_go_on() and self._clock.stop_reason(self.run.whole.lowest) is None
-
-
-def _exchange(run: JointRun) -> None:
-    """Exchange one-input parts of the best for functions with constants, where nothing is perfect
-    yet.
-    """
-    whole = run.whole
-    if PERFECT < whole.lowest < 1 and run.may_go_on() and why_not(whole.field) is None:
-        found = exchange_parts(
-            whole.front, whole.field, whole.space, run.rng, may_go_on=run.may_go_on
-        )
-        run.clock.evaluations += len(found)
-        whole.front = whole.front.merge(found)
 
 
 def resolved_noise(field: GradientField) -> float:
@@ -345,36 +312,3 @@ def resolved_noise(field: GradientField) -> float:
         if resolution is not None and resolution <= RESOLVED
         else 0.0
     )
-
-
-def parts(front: Front, count: int) -> tuple[Expression, ...]:
-    """Subexpressions of the front that hold an input and more than one node, those of the best
-    candidates first.
-    """
-    found: dict[Tree, None] = {}
-    names: tuple[str, ...] = ()
-    for candidate in reversed(front.candidates):
-        names = candidate.expression.names
-        pending = [candidate.expression.tree]
-        while pending:
-            tree = pending.pop()
-            if tree.size > 1 and not tree.is_constant:
-                found.setdefault(tree)
-                pending += tree.children
-    return tuple(Expression(tree, names) for tree in list(found)[:count])
-
-
-def _without(remaining: Budget, whole: Budget, share: float) -> Budget:
-    """What remains, less a share of the whole that is kept for later."""
-    if share == 0:
-        return remaining
-    kept = whole.share(share)
-    seconds = (
-        None if remaining.seconds is None else max(remaining.seconds - (kept.seconds or 0.0), LEAST)
-    )
-    evaluations = (
-        None
-        if remaining.evaluations is None
-        else max(remaining.evaluations - (kept.evaluations or 0), 1)
-    )
-    return Budget(seconds, evaluations, remaining.target)

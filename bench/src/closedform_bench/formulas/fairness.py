@@ -36,14 +36,20 @@ below.
 
 def is_fair(problem: Problem) -> bool:
     """Finite everywhere, and every input that occurs has a slope that can be seen."""
-    values, slopes = _values_and_slopes(problem)
-    if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
+    points, formula = problem.points(N_POINTS, np.random.default_rng(0)), problem.formula()
+    with np.errstate(all="ignore"):
+        values, slopes = formula(points), formula.gradient(points) * points.std(axis=0)
+        sizes = np.linalg.norm(slopes, axis=1)
+    if not (np.isfinite(values).all() and np.isfinite(sizes).all()):
         return False
-    sizes = np.linalg.norm(slopes, axis=1)
     if np.abs(values).max() > LARGEST or sizes.max() > STEEPEST * np.median(sizes):
         return False
-    shares = (slopes**2).mean(axis=0) / (slopes**2).mean()
-    return bool(shares[sorted(problem.formula().tree.variables)].min() > LEAST_SHARE)
+    return bool(slope_shares(slopes)[sorted(formula.tree.variables)].min() > LEAST_SHARE)
+
+
+def slope_shares(slopes: FloatArray) -> FloatArray:
+    """Each input's mean squared slope (of scaled inputs), relative to the mean of all inputs."""
+    return (slopes**2).mean(axis=0) / (slopes**2).mean()
 
 
 def is_separable(problem: Problem) -> bool:
@@ -89,12 +95,6 @@ def has_needless_part(problem: Problem) -> bool:
             if np.sqrt((angles**2).mean()) < SEEN_DEGREES:
                 return True
     return False
-
-
-def _values_and_slopes(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    points, formula = problem.points(N_POINTS, np.random.default_rng(0)), problem.formula()
-    with np.errstate(all="ignore"):
-        return formula(points), formula.gradient(points) * points.std(axis=0)
 
 
 def _splits(problem: Problem, first: list[int]) -> bool:

@@ -94,11 +94,11 @@ def rational(names: Sequence[str], rng: np.random.Generator) -> str:
 
 
 def nested(names: Sequence[str], rng: np.random.Generator) -> str:
-    """Functions within functions that share inputs, such as ``x + y*exp(-y*exp(-x))``."""
+    """A function within a function that shares its inputs, such as ``x + y*exp(-y*exp(-x))``."""
     x, y, *others = names
-    core = _bent(f"{y}{rng.choice(['*', '/'])}{_bent(x, rng)}", rng)
-    for other in others:
-        core = _bent(f"({other} + {core})" if rng.random() < 0.5 else f"{other}*{core}", rng)
+    inner = _quantity([x, *others[1::2], *([y] if rng.random() < 0.3 else [])], rng)
+    outer = _quantity([y, *others[::2]], rng)
+    core = _bent(f"{outer}{rng.choice(['*', '/'])}{_bent(inner, rng)}", rng)
     return f"{x} + {y}*{core}" if rng.random() < 0.5 else f"{y} + {_constant(rng)}*{x}*{core}"
 
 

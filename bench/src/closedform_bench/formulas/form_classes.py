@@ -10,11 +10,14 @@ import numpy as np
 
 CONSTANTS = (0.3, 0.5, 0.7, 1.5, 2.0, 3.0)
 EXPONENTS = (0.6, 0.7, 1.3, 1.5, 2.5)
-BENDS = (
-    "exp(-{})", "exp(-{c}*{})", "log({c} + {})", "sqrt({c} + {})", "sqrt({})", "tanh({})",
-    "sin({})", "({})**2", "1/({c} + {})", "({})**{p}",
+CURVES = (
+    "exp(-{})", "exp(-{c}*{})", "log({c} + {})", "sqrt({c} + {})", "tanh({})", "sin({})",
+    "1/({c} + {})",
 )  # fmt: skip
-"""Functions of a part; c is a constant, p an exponent."""
+"""Functions of a part; c is a constant."""
+
+BENDS = (*CURVES, "sqrt({})", "({})**2", "({})**{p}")
+"""Powers as well, of which one within the other would be one; p is an exponent."""
 
 ADDED = (
     "({u} - 1)/log({u})", "({u}**{p} + {c})**2", "1/(exp({u}) - 1)", "{u}/(exp({u}) - 1)",
@@ -98,7 +101,7 @@ def nested(names: Sequence[str], rng: np.random.Generator) -> str:
     x, y, *others = names
     inner = _quantity([x, *others[1::2], *([y] if rng.random() < 0.3 else [])], rng)
     outer = _quantity([y, *others[::2]], rng)
-    core = _bent(f"{outer}{rng.choice(['*', '/'])}{_bent(inner, rng)}", rng)
+    core = _filled(CURVES, rng, f"{outer}*{_filled(CURVES, rng, inner)}")
     return f"{x} + {y}*{core}" if rng.random() < 0.5 else f"{y} + {_constant(rng)}*{x}*{core}"
 
 

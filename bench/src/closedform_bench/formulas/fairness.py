@@ -55,9 +55,9 @@ def slope_shares(slopes: FloatArray) -> FloatArray:
 def is_separable(problem: Problem) -> bool:
     """Whether a formula is a function of a sum (or product) of two parts with separate inputs.
 
-    Of such a sum a(p) + b(q), the ratio of a slope in p and one in q is a product of a function of
-    p and one of q, so a double ratio at the corners of a rectangle (p, q), (p', q), (p, q'),
-    (p', q') is one.
+    Of such a sum a(p) + b(q), the ratio of two slopes in p does not depend on q, nor that of two in
+    q on p; and the ratio of a slope in p and one in q is a product of a function of p and one of q,
+    so that a double ratio at the corners (p, q), (p', q), (p, q') and (p', q') is one.
 
     Examples
     --------
@@ -100,18 +100,27 @@ def has_needless_part(problem: Problem) -> bool:
 def _splits(problem: Problem, first: list[int]) -> bool:
     rng, formula = np.random.default_rng(0), problem.formula()
     here, there = problem.points(N_POINTS // 4, rng), problem.points(N_POINTS // 4, rng)
-    scale = here.std(axis=0)
-    ours, theirs = here.copy(), there.copy()
-    ours[:, first], theirs[:, first] = there[:, first], here[:, first]
-    corners = [_unit(formula.gradient(points) * scale) for points in (here, there, ours, theirs)]
-    for i in first:
-        for j in set(range(len(problem.names))) - set(first):
-            (a, b, c, d), (p, q, r, s) = ([one[:, k] for one in corners] for k in (i, j))
-            left, right = a * b * r * s, p * q * c * d
-            size = np.abs(left).sum() + np.abs(right).sum()
-            if np.abs(left - right).sum() > UNEQUAL * size:
-                return False
-    return True
+    same_first, same_second = there.copy(), here.copy()  # as here
+    same_first[:, first], same_second[:, first] = here[:, first], there[:, first]
+    at, far, left, right = (
+        _unit(formula.gradient(points) * here.std(axis=0)).T
+        for points in (here, there, same_first, same_second)
+    )
+    second = [place for place in range(len(problem.names)) if place not in first]
+    return (
+        all(_equal(at[i] * left[j], at[j] * left[i]) for i, j in combinations(first, 2))
+        and all(_equal(at[i] * right[j], at[j] * right[i]) for i, j in combinations(second, 2))
+        and all(
+            _equal(at[i] * far[i] * left[j] * right[j], at[j] * far[j] * left[i] * right[i])
+            for i in first
+            for j in second
+        )
+    )
+
+
+def _equal(one: FloatArray, other: FloatArray) -> bool:
+    size = np.abs(one).sum() + np.abs(other).sum()
+    return bool(np.abs(one - other).sum() <= UNEQUAL * size)
 
 
 def _one_step_simpler(tree: Tree) -> Iterator[Tree]:

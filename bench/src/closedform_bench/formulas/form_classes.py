@@ -28,9 +28,11 @@ ADDED = (
 
 MULTIPLIED = (
     "log(cosh({u}))", "log(1 - exp(-{u}))", "log(1 + exp({u}))", "log(1 + {u}**{p})",
-    "({u} - 1)/log({u})", "(1/tanh({u}) - 1/{u})", "(1 - exp(-{u}))/{u}", "sin({u})/{u}",
+    "({u} - 1)/log({u})", "(1/tanh({u}) - 1/{u})",
 )  # fmt: skip
-"""Those that get a factor; something added would let a logarithm be undone."""
+"""Those that get a factor, which may be part of u; something added would let a logarithm be
+undone.
+"""
 
 Draw = Callable[[Sequence[str], np.random.Generator], str]
 

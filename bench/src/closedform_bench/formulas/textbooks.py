@@ -214,7 +214,7 @@ SURROGATES: dict[str, Surrogate] = {
          "I": (0.1, 5, "mmol/L"), "Ki": (0.2, 2, "mmol/L")},
         f"{LEHNINGER}, enzymes, reversible inhibition", "shifted"),
     "hill": Surrogate(
-        "biology", "V*S**n/(K**n + S**n)",
+        "biology", "V*(S/K)**n/(1 + (S/K)**n)",
         {"V": (1, 10, "umol/min"), "S": (0.5, 10, "kPa"), "n": (1, 4, "1"), "K": (1, 5, "kPa")},
         f"{LEHNINGER}, protein function, the Hill equation", "power"),
     "substrate-inhibition": Surrogate(

@@ -1,7 +1,7 @@
 """Six classes of formulas that are not sums and products of parts with separate inputs.
 
 Each function draws a formula in which every name occurs. What by accident is of another kind is
-left out afterwards (`closedform_bench.formulas.forms`).
+left out afterwards (`closedform_bench.formulas.drawn_forms`).
 """
 
 from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ import numpy as np
 
 import closedform as cf
 from closedform.searching.budget import Budget
+from closedform_bench.formulas.drawn_forms import draw_forms
 from closedform_bench.formulas.feynman import EQUATIONS
-from closedform_bench.formulas.forms import draw_forms
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from closedform_bench.formulas.drawn_forms import draw_forms, is_of_its_class
 from closedform_bench.formulas.fairness import has_needless_part, is_fair, is_separable
 from closedform_bench.formulas.form_classes import CLASSES
-from closedform_bench.formulas.forms import draw_forms, is_of_its_class
 from closedform_bench.formulas.problem import Problem
 
 FORMS = draw_forms(24, 3)

@@ -24,8 +24,13 @@ STEEPEST = 1e3
 """Largest slope, relative to the median: a pole in the data is no fair problem."""
 
 SEEN_DEGREES = 5.0
-"""Every part of a form turns its directions by more than this (root mean square): a network that
-carries the truth may be off by 4 degrees, noise is 1.
+"""Every part of a form turns its directions by more than this: a network that carries the truth may
+be off by 4 degrees, noise is 1.
+"""
+
+SEEN_POINTS = 0.1
+"""At this share of the points: a branch that is taken less often is not missed by a formula that
+lacks it.
 """
 
 UNEQUAL = 1e-3
@@ -92,7 +97,7 @@ def has_needless_part(problem: Problem) -> bool:
             other = _unit(cf.Expression(tree, formula.names).gradient(points) * scale)
             sines = 1 - np.clip((truth * other).sum(axis=1) ** 2, 0, 1)
             angles = np.degrees(np.arcsin(np.sqrt(np.where(np.isfinite(sines), sines, 1.0))))
-            if np.sqrt((angles**2).mean()) < SEEN_DEGREES:
+            if (angles > SEEN_DEGREES).mean() < SEEN_POINTS:
                 return True
     return False
 

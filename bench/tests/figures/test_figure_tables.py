@@ -11,6 +11,7 @@ from closedform_bench.figures.script_tables import (
 from closedform_bench.figures.suite_tables import (
     tabulate_formulas,
     tabulate_inputs,
+    tabulate_kinds,
     tabulate_systems,
     tabulate_verdicts,
 )
@@ -49,6 +50,15 @@ def test_formulas_are_counted_over_seeds_and_networks_that_learned_alone():
         "| 1 degree of noise | 5 | 1 of 1 | 100% | 0 | 0 | 0 to 100% | 8.0 s |",
         "| networks that carry the truth | 5 | 1 of 1 | 100% | 1 | 1 | 2.5 to 100% | 1.0 s |",
         "| all networks | 5 | 1 of 2 | 50% | 2 | 1 | 1.26 to 98.74% | 1.0 s |",
+    ]
+
+
+def test_formulas_by_kind():
+    rows = (problem(True, "verified", kind="root"), problem(False, "none", kind="nested"))
+    assert tabulate_kinds([measured(formulas(*rows))]).splitlines() == [
+        "| kind | nested | root |",
+        "|---|---|---|",
+        "| exact | 0 of 1 | 1 of 1 |",
     ]
 
 

@@ -12,7 +12,7 @@ from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
 from closedform_bench.formulas.suite import FormulaPlan
-from closedform_bench.formulas.trained import CARRIED, carried, network_field
+from closedform_bench.formulas.trained import CARRIED, carried, network_field, varied_network_field
 
 PRODUCT = Problem("product", "x*y", {"x": (1.0, 2.0), "y": (1.0, 2.0)})
 KEYS = {"name", "truth", "found", "status", "right", "seconds"}
@@ -53,6 +53,8 @@ def test_noise_is_the_root_mean_square_of_the_angle(degrees):
 def test_right_is_the_same_concept_or_nearly_where_noise_allows_it():
     assert is_right(PRODUCT, cf.parse("log(x) + log(y)"), approximately=False)
     assert not is_right(PRODUCT, cf.parse("x*y**1.03"), approximately=False)
+    assert is_right(PRODUCT, cf.parse("x*y**1.000000001"), approximately=False)
+    assert not is_right(PRODUCT, cf.parse("x*y**1.000001"), approximately=False)
     assert is_right(PRODUCT, cf.parse("x*y**1.01"), approximately=True)
     assert not is_right(PRODUCT, cf.parse("x + y"), approximately=True)
     assert not is_right(PRODUCT, None, approximately=True)
@@ -63,6 +65,24 @@ def test_a_network_learns_a_product_and_is_read():
     assert carried(PRODUCT, field) < CARRIED
     again = network_field(PRODUCT, np.random.default_rng(0))
     np.testing.assert_array_equal(field.directions, again.directions)
+
+
+def test_networks_vary_in_activation_and_in_what_they_learn_of_the_formula():
+    drawn = {}
+    for seed in (0, 1):
+        field, drawn[seed] = varied_network_field(PRODUCT, np.random.default_rng(seed))
+        assert carried(PRODUCT, field) < 10 * CARRIED
+    assert drawn[0] != drawn[1]
+
+
+def test_forms_are_counted_by_class():
+    arguments = ["bench", "--suite", "forms", "--count", "2", "--budget", "0.5", "--json"]
+    found = json.loads(CliRunner().invoke(app, arguments).stdout)
+    assert [row["kind"] for row in found["problems"]] == ["shared", "outside"]
+    assert {kind: counts["of"] for kind, counts in found["kinds"].items()} == {
+        "shared": 1,
+        "outside": 1,
+    }
 
 
 def test_the_command_prints_one_object():

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 WIDEST_NAME = 22
 
+Suite = Literal[
+    "paper", "invariants", "controls", "speed",
+    "feynman", "random", "forms", "surrogates", "verdict",
+]  # fmt: skip
+
 
 def bench(
     more: Annotated[
         list[str] | None,
         typer.Argument(metavar="[...]", help="More names or seeds, after --systems or --seeds."),
     ] = None,
-    suite: Annotated[
-        Literal["paper", "invariants", "controls", "speed", "feynman", "random", "verdict"],
-        typer.Option(help="What to run."),
-    ] = "invariants",
+    suite: Annotated[Suite, typer.Option(help="What to run.")] = "invariants",
     track: Annotated[
         Literal["field", "exact", "network", "flow", "pairs"] | None,
         typer.Option(help="Gradients, networks, or motions."),
@@ -44,9 +46,13 @@ def bench(
         typer.Option(metavar="SEEDS", help="0,1 or 0:3 (invariants, controls, paper)."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Seed of feynman, random and verdict.")
+        int, typer.Option(metavar="N", min=0, help="Seed of formulas and verdict.")
     ] = 0,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Number of cases.")] = 60,
+    half: Annotated[
+        Literal["seen", "unseen"],
+        typer.Option(help="Half of the surrogates; the unseen one is not for developing."),
+    ] = "seen",
     start: Annotated[int, typer.Option(metavar="N", min=0, help="First case (verdict).")] = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
     tool: Annotated[
@@ -89,7 +95,7 @@ def bench(
 
     names, numbers = sort_words(systems or [], seeds or [], more or [])
     table: SuiteTable = InvariantTable(suite)
-    if suite in ("feynman", "random"):
+    if suite in ("feynman", "random", "forms", "surrogates"):
         plan = FormulaPlan(
             suite=suite,
             track="network" if track == "network" else "exact",
@@ -98,6 +104,7 @@ def bench(
             seed=seed,
             count=count,
             budget=BUDGET if budget is None else budget,
+            half=half,
         )
         table = FormulaTable(plan)
     elif suite == "verdict":

@@ -41,4 +41,9 @@ class FormulaTable:
                 f"; of {result['learned']} networks that carry the truth "
                 f"{result['learned_right']} are read right"
             )
+        for kind, counts in result.get("kinds", {}).items():
+            text += (
+                f"\n  {kind}: right {counts['right']} of {counts['of']}; verified "
+                f"{counts['verified']}, of these right {counts['verified_right']}"
+            )
         return text

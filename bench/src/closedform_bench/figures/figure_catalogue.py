@@ -12,6 +12,7 @@ from closedform_bench.figures.script_tables import (
 from closedform_bench.figures.suite_tables import (
     tabulate_formulas,
     tabulate_inputs,
+    tabulate_kinds,
     tabulate_systems,
     tabulate_verdicts,
 )
@@ -23,6 +24,15 @@ ROWS = ("{store}/rows.jsonl", "--json")
 def _bench(name: str, minutes: float, options: str, *, seed: str = "--seed") -> FigurePart:
     words = ("closedform", "bench", "--suite", *options.split(), seed, "{seed}")
     return FigurePart(name, words, minutes)
+
+
+def _surrogates(name: str, half: str) -> tuple[FigurePart, ...]:
+    options = f"surrogates --half {half} --budget 10"
+    return (
+        _bench(f"{name}-exact", 5, options),
+        _bench(f"{name}-noise", 6, f"{options} --noise 1"),
+        _bench(f"{name}-networks", 8, f"{options} --track network"),
+    )
 
 
 def _invariants(name: str, minutes: float, options: str) -> FigurePart:
@@ -69,6 +79,11 @@ _EVERY_PART = (
     _bench("feynman-exact", 4, "feynman"),
     _bench("feynman-noise", 15, "feynman --noise 1"),
     _bench("feynman-networks", 35, "feynman --track network"),
+    _bench("forms-exact", 22, "forms --budget 10 --count 120"),
+    _bench("forms-noise", 24, "forms --noise 1 --budget 10 --count 120"),
+    _bench("forms-networks", 32, "forms --track network --budget 10 --count 120"),
+    *_surrogates("surrogates", "seen"),
+    *_surrogates("surrogates-unseen", "unseen"),
     _bench("verdict-fields", 30, "verdict --systems fields --count 200"),
     _bench("verdict-networks", 55, "verdict --systems networks --count 200"),
     _bench("verdict-controls", 40, "verdict --systems controls --count 200"),
@@ -98,7 +113,10 @@ _EVERY_PART = (
 FIGURE_PARTS = {part.name: part for part in _EVERY_PART}
 """By name, in the order in which they are measured."""
 
-_RANDOM = ("random-exact", "random-noise", "random-networks")
+
+def _tracks(suite: str) -> tuple[str, ...]:
+    return (f"{suite}-exact", f"{suite}-noise", f"{suite}-networks")
+
 
 _SYSTEMS = (
     "invariants-field-0", "invariants-field-1", "invariants-field-3", "invariants-network",
@@ -114,10 +132,14 @@ _MOTIONS = (
 _EVERY_TABLE = (
     FigureTable("paper", "results.md", ("paper",), tabulate_experiments),
     FigureTable("quick", "results.md", ("quick",), tabulate_retrainings),
-    FigureTable("random", "searching.md", _RANDOM, tabulate_formulas),
-    FigureTable("random-inputs", "searching.md", _RANDOM, tabulate_inputs),
-    FigureTable("feynman", "searching.md",
-                ("feynman-exact", "feynman-noise", "feynman-networks"), tabulate_formulas),
+    FigureTable("random", "searching.md", _tracks("random"), tabulate_formulas),
+    FigureTable("random-inputs", "searching.md", _tracks("random"), tabulate_inputs),
+    FigureTable("feynman", "searching.md", _tracks("feynman"), tabulate_formulas),
+    FigureTable("forms", "searching.md", _tracks("forms"), tabulate_formulas),
+    FigureTable("forms-kinds", "searching.md", _tracks("forms"), tabulate_kinds),
+    FigureTable("surrogates", "searching.md", _tracks("surrogates"), tabulate_formulas),
+    FigureTable("surrogates-unseen", "searching.md", _tracks("surrogates-unseen"),
+                tabulate_formulas),
     FigureTable("verdict", "verdict.md",
                 ("verdict-fields", "verdict-networks", "verdict-controls"), tabulate_verdicts),
     FigureTable("invariants", "invariant_bench.md", _SYSTEMS, tabulate_systems),

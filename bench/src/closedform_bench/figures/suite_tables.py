@@ -33,23 +33,19 @@ def markdown_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> s
 
 
 def tabulate_formulas(measurements: Sequence[Measurement]) -> str:
-    """Formulas of the suites random and feynman: a row for each way to see them."""
+    """Suites of formulas: a row for each way to see them."""
     titles = ["", "seeds", "right", "share", "verified", "right among verified", "95%", "median"]
     return markdown_table(titles, (_formula_row(*entry) for entry in _ways(measurements)))
 
 
 def tabulate_inputs(measurements: Sequence[Measurement]) -> str:
     """The same by number of inputs."""
-    ways = _ways(measurements)
-    numbers = sorted({row["inputs"] for _, runs in ways for run in runs.values() for row in run})
-    rows = []
-    for title, runs in ways:
-        cells = []
-        for number in numbers:
-            mine = [row["right"] for run in runs.values() for row in run if row["inputs"] == number]
-            cells.append(f"{sum(mine)} of {len(mine)}" if mine else "")
-        rows.append([title, *cells])
-    return markdown_table(["inputs", *map(str, numbers)], rows)
+    return _tabulate_by("inputs", measurements)
+
+
+def tabulate_kinds(measurements: Sequence[Measurement]) -> str:
+    """The same by kind: a class of the suite forms, a field of the suite surrogates."""
+    return _tabulate_by("kind", measurements)
 
 
 def tabulate_verdicts(measurements: Sequence[Measurement]) -> str:
@@ -82,6 +78,19 @@ def tabulate_systems(measurements: Sequence[Measurement]) -> str:
         for one in measurements
         for row in one.result["systems"]
     )
+
+
+def _tabulate_by(key: str, measurements: Sequence[Measurement]) -> str:
+    ways = _ways(measurements)
+    groups = sorted({row[key] for _, runs in ways for run in runs.values() for row in run})
+    rows = []
+    for title, runs in ways:
+        cells = []
+        for group in groups:
+            mine = [row["right"] for run in runs.values() for row in run if row[key] == group]
+            cells.append(f"{sum(mine)} of {len(mine)}" if mine else "")
+        rows.append([title, *cells])
+    return markdown_table([key, *map(str, groups)], rows)
 
 
 def _ways(measurements: Sequence[Measurement]) -> list[tuple[str, dict[int, list[Problem]]]]:

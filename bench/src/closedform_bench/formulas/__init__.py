@@ -1,3 +1,3 @@
 """Formulas that are read from exact and noisy fields and from small networks: the Feynman
-equations, and fresh ones.
+equations, fresh ones, fresh ones of other forms, and those of textbooks.
 """

@@ -7,7 +7,7 @@ afterwards.
 
 import numpy as np
 
-import closedform as cf
+from closedform_bench.formulas.fairness import is_fair
 from closedform_bench.formulas.problem import Problem, Ranges
 
 FUNCTIONS = (
@@ -18,12 +18,6 @@ FUNCTIONS = (
 POWERS = ("", "", "", "**2", "**2", "**3", "**0.5")
 RANGES = ((1.0, 2.0), (1.0, 3.0), (1.0, 5.0), (0.5, 2.0), (-1.5, 1.5))
 CONSTANTS = (0.3, 0.5, 0.7, 1.5, 2.0, 3.0)
-
-LEAST_SHARE = 1e-3
-"""An input matters if it has this share of the mean squared slope; less could not be seen."""
-
-STEEPEST = 1e3
-"""Largest slope, relative to the median: a pole in the data is no fair problem."""
 
 
 def draw_problems(count: int, seed: int) -> list[Problem]:
@@ -40,7 +34,7 @@ def draw_problems(count: int, seed: int) -> list[Problem]:
     problems: list[Problem] = []
     while len(problems) < count:
         problem = _draw(f"random-{seed}-{len(problems)}", rng)
-        if _is_fair(problem):
+        if is_fair(problem):
             problems.append(problem)
     return problems
 
@@ -75,25 +69,3 @@ def _formula(names: list[str], rng: np.random.Generator) -> str:
     if kind < 0.92:
         return f"({left})*{function.format(f'({right})')}"
     return f"({left})*{function.format(f'({right})/{rng.choice(names)}')}"
-
-
-def _is_fair(problem: Problem) -> bool:
-    """Finite everywhere, and every input that occurs has a slope that can be seen."""
-    points = problem.points(4000, np.random.default_rng(0))
-    formula: cf.Expression = problem.formula()
-    with np.errstate(all="ignore"):
-        values, slopes = formula(points), formula.gradient(points) * points.std(axis=0)
-    if not (np.isfinite(values).all() and np.isfinite(slopes).all()) or np.abs(values).max() > 1e6:
-        return False
-    sizes = np.linalg.norm(slopes, axis=1)
-    if sizes.max() > STEEPEST * np.median(sizes):
-        return False
-    shares = (slopes**2).mean(axis=0) / (slopes**2).mean()
-    occurring = [
-        problem.names[place] in _words(problem.truth) for place in range(len(problem.names))
-    ]
-    return bool(shares[occurring].min() > LEAST_SHARE)
-
-
-def _words(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() else " " for c in text).split())

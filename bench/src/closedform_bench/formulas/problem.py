@@ -24,11 +24,14 @@ class Problem:
     truth : str
     ranges : dict of str to (float, float)
         In the order of the inputs; some may not occur in the formula.
+    kind : str
+        Its class, if the suite has some.
     """
 
     name: str
     truth: str
     ranges: Ranges
+    kind: str = ""
 
     @property
     def names(self) -> list[str]:

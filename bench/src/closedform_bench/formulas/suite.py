@@ -12,12 +12,15 @@ import numpy as np
 
 import closedform as cf
 from closedform.searching.budget import Budget
+from closedform_bench.formulas.drawn_forms import draw_forms
 from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right
+from closedform_bench.formulas.surrogates import Half, surrogate_problems
 from closedform_bench.invariants.bench_task import BenchTask, Content
 
+FormulaSuite = Literal["feynman", "random", "forms", "surrogates"]
 FormulaTrack = Literal["exact", "network"]
 
 BUDGET = 12.0
@@ -30,7 +33,7 @@ class FormulaPlan:
 
     Attributes
     ----------
-    suite : {'feynman', 'random'}
+    suite : {'feynman', 'random', 'forms', 'surrogates'}
     track : {'exact', 'network'}
         The truth's own directions, or those of a small network that was trained on its values.
     noise : float
@@ -38,27 +41,26 @@ class FormulaPlan:
     systems : tuple of str
         Names of problems; all by default.
     seed : int
-        Of points, networks and searches, and of the suite `random` itself.
+        Of points, networks and searches, and of the suites `random` and `forms` themselves.
     count : int
-        Problems of the suite `random`.
+        Problems of the suites `random` and `forms`.
     budget : float
+    half : {'seen', 'unseen'}
+        Of the suite `surrogates`; while the search is built, the unseen half is not read.
     """
 
-    suite: Literal["feynman", "random"]
+    suite: FormulaSuite
     track: FormulaTrack = "exact"
     noise: float = 0.0
     systems: tuple[str, ...] = ()
     seed: int = 0
     count: int = 60
     budget: float = BUDGET
+    half: Half = "seen"
 
     def problems(self) -> list[Problem]:
         """The problems, in order."""
-        every = (
-            [Problem(name, *entry) for name, entry in EQUATIONS.items()]
-            if self.suite == "feynman"
-            else draw_problems(self.count, self.seed)
-        )
+        every = self._every_problem()
         unknown = set(self.systems) - {problem.name for problem in every}
         if unknown:
             raise cf.ClosedformError(
@@ -66,6 +68,14 @@ class FormulaPlan:
                 "out to run all."
             )
         return [problem for problem in every if not self.systems or problem.name in self.systems]
+
+    def _every_problem(self) -> list[Problem]:
+        if self.suite == "feynman":
+            return [Problem(name, *entry) for name, entry in EQUATIONS.items()]
+        if self.suite == "surrogates":
+            return surrogate_problems(self.half)
+        draw = draw_forms if self.suite == "forms" else draw_problems
+        return draw(self.count, self.seed)
 
     def tasks(self) -> list[BenchTask]:
         """One task for each problem."""
@@ -89,14 +99,20 @@ class FormulaPlan:
             "truth": problem.truth,
             "inputs": len(problem.ranges),
         }
+        if problem.kind:
+            row["kind"] = problem.kind
         if self.track == "network":
             from closedform_bench.formulas.trained import (
                 CARRIED,
                 carried,
                 network_field,
+                varied_network_field,
             )  # brings torch
 
-            field = network_field(problem, rng)
+            if self.suite in ("feynman", "random"):
+                field = network_field(problem, rng)
+            else:
+                field, row["network"] = varied_network_field(problem, rng)
             row["carried"] = carried(problem, field)
             row["learned"] = row["carried"] <= CARRIED
         else:
@@ -115,22 +131,33 @@ class FormulaPlan:
 
 def formula_summary(plan: FormulaPlan, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The object that ``--json`` prints."""
-    verified = [row for row in rows if row["status"] == "verified"]
     result = {
         "suite": plan.suite,
         "track": plan.track,
         "noise": plan.noise,
         "seed": plan.seed,
         "problems": list(rows),
-        "right": sum(row["right"] for row in rows),
-        "of": len(rows),
-        "verified": len(verified),
-        "verified_right": sum(row["right"] for row in verified),
+        **_counts(rows),
         "median_seconds": round(statistics.median(row["seconds"] for row in rows), 3)
         if rows
         else None,
     }
+    kinds = dict.fromkeys(row["kind"] for row in rows if "kind" in row)
+    if kinds:
+        result["kinds"] = {
+            kind: _counts([row for row in rows if row["kind"] == kind]) for kind in kinds
+        }
     if plan.track == "network":
         learned = [row for row in rows if row["learned"]]
         result |= {"learned": len(learned), "learned_right": sum(row["right"] for row in learned)}
     return result
+
+
+def _counts(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+    verified = [row["right"] for row in rows if row["status"] == "verified"]
+    return {
+        "right": sum(row["right"] for row in rows),
+        "of": len(rows),
+        "verified": len(verified),
+        "verified_right": sum(verified),
+    }

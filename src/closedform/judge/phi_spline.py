@@ -132,7 +132,8 @@ def _knots(values: FloatArray) -> FloatArray:
     halvings = max(int(np.log2(count / pieces / FEWEST_IN_PIECE)), 0)
     tail = 0.5 ** np.arange(1, halvings + 1) / pieces
     shares = np.sort(np.concatenate([np.arange(pieces + 1) / pieces, tail, 1 - tail]))
-    found = np.quantile(values, shares)
+    # What np.quantile does, which takes ten times as long.
+    found = np.interp(shares * (count - 1), np.arange(count), np.sort(values))
     keep = np.diff(found, prepend=-np.inf) > _APART * (found[-1] - found[0])
     return found[keep]
 

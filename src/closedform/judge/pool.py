@@ -18,11 +18,11 @@ from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.unrounded import unrounded
-from closedform.expressions.description import hoped_length
+from closedform.expressions.description import description_length, hoped_length
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.kernel import values_and_gradients
-from closedform.expressions.tree import Tree
+from closedform.expressions.tree import Constant, Tree
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
 from closedform.judge.fitting import Fitted, Fitter
@@ -42,6 +42,9 @@ canonical form, and those that get plainer numbers, twice: those of the best sco
 LONGEST_TIDY, SPELLING = 24, 1.0
 """Nodes of the longest formula that gets a canonical form, and nats that spellings of one concept
 may differ by: phi's spline follows some a little better than others."""
+
+ALIKE = 1e-3
+"""Share by which numbers of one formula differ that was fitted twice."""
 
 ROUNDS, BOLD = 6, 0.2
 """Formulas that get neighbours, one after the other, and the share of its price that length costs
@@ -94,6 +97,7 @@ class Pool:
     scales: Pair = (1.0, 1.0)
     counts: Pair = (1.0, 1.0)
     entries: dict[Tree, Entry] = attribute(default_factory=dict)
+    looked_at: set[tuple[object, ...]] = attribute(default_factory=set)
 
     def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
         """Fit formulas, given with the constants that may move, and weigh all anew."""
@@ -104,9 +108,26 @@ class Pool:
                 continue
             entry = self._fitted(formula, positions, engine)
             # What its units make impossible has no finite price.
-            if np.isfinite(entry.cost):
-                self.entries.setdefault(entry.expression.tree, entry)
+            if np.isfinite(entry.cost) and not self._has_like(entry):
+                self.entries[entry.expression.tree] = entry
         self._weigh()
+
+    def _has_like(self, entry: Entry) -> bool:
+        """Whether there is the same formula already, but for digits that nobody would tell."""
+        return any(
+            len(tokens) == len(other.tokens)
+            and all(
+                one == two
+                or (
+                    isinstance(one, Constant)
+                    and isinstance(two, Constant)
+                    and abs(one.value - two.value) < ALIKE * abs(two.value)
+                )
+                for one, two in zip(tokens, other.tokens, strict=True)
+            )
+            for tokens in (entry.expression.tree.tokens,)
+            for other in self.entries
+        )
 
     def tidy(self, most: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
         """Put canonical forms in the place of the best formulas, if they fit as well; the longest
@@ -122,7 +143,8 @@ class Pool:
             tidy = self._fitted(plain, None, entry.engine)
             if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SPELLING:
                 del self.entries[tree]
-                self.entries[tidy.expression.tree] = tidy
+                if not self._has_like(tidy):
+                    self.entries[tidy.expression.tree] = tidy
         self._weigh()
 
     def _fitted(self, formula: Expression, positions: Sequence[int] | None, engine: str) -> Entry:
@@ -146,6 +168,12 @@ class Pool:
     def score(self, entry: Entry) -> float:
         """Nats: what both witnesses leave over, and the length."""
         return self.fit(entry) + entry.cost
+
+    def hoped_score(self, entry: Entry) -> float:
+        """The score if plain numbers took the places of fitted ones."""
+        tree = entry.expression.tree
+        spared = description_length(tree) - hoped_length(tree)
+        return self.score(entry) - self.numbers.price * spared
 
     def fit(self, entry: Entry) -> float:
         """Nats: what both witnesses leave over."""
@@ -264,8 +292,20 @@ def _neighbours(
     logarithm = as_sum(parent)
     if logarithm is not None:
         made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
-    drafts = [(Expression(tree, field.names), free, "neighbour") for tree, free in made.items()]
+    # Neighbours of one formula are mostly neighbours of the next one too.
+    new = {_without_numbers(tree, free): (tree, free) for tree, free in made.items()}
+    drafts = [
+        (Expression(tree, field.names), free, "neighbour")
+        for key, (tree, free) in new.items()
+        if key not in pool.looked_at
+    ]
+    pool.looked_at.update(new)
     return _nearest(drafts, pool, MOST_NEAR, may_go_on)
+
+
+def _without_numbers(tree: Tree, free: Sequence[int]) -> tuple[object, ...]:
+    """A draft without the numbers that will be fitted."""
+    return tuple(None if place in free else token for place, token in enumerate(tree.tokens))
 
 
 def _nearest(
@@ -306,11 +346,20 @@ def _nearest(
     return [looked[place] for place in np.argsort(scores, kind="stable")[:most]]
 
 
+def _promising(pool: Pool, most: int) -> list[Entry]:
+    """Formulas of the best scores, and of those that scores would be if fitted numbers were plain
+    ones: the truth often comes with exponents of 0.336 and 0.333 at first.
+    """
+    hoped = sorted(pool.entries.values(), key=pool.hoped_score)
+    found = {id(entry): entry for entry in (*pool.ordered()[:most], *hoped[:most])}
+    return list(found.values())
+
+
 def _plainer(pool: Pool, most: int, points: FloatArray) -> list[tuple[Expression, None, str]]:
     """The best formulas with plainer numbers, and without small terms."""
     return [
         (form, None, entry.engine)
-        for entry in pool.ordered()[:most]
+        for entry in _promising(pool, most)
         for form in variants(entry.expression, entry.fitted.errors, points)
     ]
 

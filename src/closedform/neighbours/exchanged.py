@@ -147,7 +147,9 @@ def _simple_powers(
 ) -> Iterator[Written]:
     """A factor as a power of a function that people would write."""
     powers = [sign * float(power) for power in SIMPLE_POWERS for sign in (1, -1)]
-    for form, sign, power in forms.nearest(slopes, FAMILIES, weights, may_turn=True, powers=powers):
+    for form, sign, power in forms.nearest(
+        slopes, 2 * FAMILIES, weights, may_turn=True, powers=powers
+    ):
         exponent = Fraction(power).limit_denominator(6)
         if sign == 0 and exponent not in (1, 3):
             # Other powers of what changes its sign are no map.

@@ -13,6 +13,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.canonical.small_terms import without_small_terms
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
 from closedform.neighbours.exchanged import Stock, exchanged_parts
@@ -80,7 +81,10 @@ def made_forms(
             if len(drafts) >= FEWEST_MADE and not may_go_on():
                 return drafts, False
             if tree != concept.tree and not tree.is_constant:
-                others = free_positions(tree, field.names)
+                # Beside another function plain numbers stay plain; beside one term more or less
+                # all have to give way.
+                is_other = maker is exchanged_parts
+                others = fitted_positions(tree) if is_other else free_positions(tree, field.names)
                 drafts.setdefault(tree, tuple(dict.fromkeys([*holes, *others])))
     return dict(list(drafts.items())[:MOST_MADE]), True
 

@@ -148,9 +148,9 @@ class Forms:
         may_turn: bool = False,
         powers: Sequence[float] = (),
     ) -> Iterator[tuple[Form, int, float]]:
-        """The forms whose slopes are most like given ones, one of each family, with the sign of
-        their values and the factor that fits: so many with constants inside, which come near
-        anything, and as many without.
+        """The forms whose slopes are most like given ones, one of each family and power, with the
+        sign of their values and the factor that fits: so many with constants inside, which come
+        near anything, and as many without.
 
         Weights say how much each point counts; `may_turn` allows logarithms of what changes its
         sign. With `powers` only logarithms count, and the factor is one of these.
@@ -168,12 +168,13 @@ class Forms:
         if not np.isfinite(target).all() or not np.abs(target).max() > 0:
             return
         left = np.where(np.isfinite(left), left, np.inf)
-        seen: dict[bool, set[tuple[Tree, bool]]] = {False: set(), True: set()}
+        seen: dict[bool, set[object]] = {False: set(), True: set()}
         for number in np.argsort(left, kind="stable").tolist():
             form, sign = self.forms[number], int(self.signs[number])
             if left[number] == np.inf:
                 return
-            alike, shape = seen[bool(form.free)], (form.tree, form.is_log)
+            power = float(factors[number] / self.sizes[number]) if powers else None
+            alike, shape = seen[bool(form.free)], (form.tree, form.is_log, power)
             if shape in alike or len(alike) == most:
                 continue
             if (form.is_log and sign == 0 and not may_turn) or (powers and not form.is_log):
@@ -279,7 +280,7 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
             for power in (-2.0, -0.5, 0.5, 1.5)
             for sign in (1, -1)
         ],
-        "roots": [(0.0, c) for c in (-0.5 * np.sqrt(size), 0.5 * np.sqrt(size))],
+        "roots": [(0.0, c * np.sqrt(size)) for c in (-0.5, 0.15, 0.5, 1.5)],
         "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
         "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],
         "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],

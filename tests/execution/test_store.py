@@ -317,3 +317,32 @@ def test_what_cannot_be_a_store(path, tmp_path, monkeypatch):
     with pytest.raises(StorageError, match="cannot be"):
         ResultStore(path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_record_is_as_long_as_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("closedform.limits.TEXT", 5000)
+    store = ResultStore(tmp_path)
+    store.put("a", {"text": "x" * 3900})
+    assert store.get("a") == {"text": "x" * 3900}
+    with pytest.raises(StorageError, match="at most 5,000 are read"):
+        store.put("b", {"text": "x" * 4000})
+
+
+def test_a_file_that_is_too_long_is_neither_read_whole_nor_taken(tmp_path, monkeypatch):
+    store = ResultStore(tmp_path)
+    store.put("a", {"text": "x" * 4000})
+    monkeypatch.setattr("closedform.limits.TEXT", 2000)
+    (file,) = tmp_path.glob("results/*/a.json")
+    assert len(store.folder.read(f"results/{file.parent.name}/a.json", 2000) or b"") == 2001
+    assert store.get("a") is None
+    assert store.check().damaged == ("a",)
+
+
+def test_a_part_that_claims_more_than_a_part_holds_counts_as_damaged(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    store = ResultStore(tmp_path)
+    store.parts.add([("a", '{"text": "' + "x" * 10**5 + '"}')])
+    assert store.get("a") is not None
+    # Compressed it is far smaller than this, and what it claims to hold is larger.
+    monkeypatch.setattr("closedform.limits.ARRAYS", 10**5)
+    assert ResultStore(tmp_path).get("a") is None

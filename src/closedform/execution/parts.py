@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from closedform import limits
 from closedform.execution.shared_folder import SharedFolder
 from closedform.optional import require
 
@@ -85,12 +86,17 @@ class Parts:
             require("pyarrow", extra="cluster"),
             require("pyarrow.parquet", extra="cluster"),
         )
-        content = self._folder.read(f"{FOLDER}/{name}")
+        content = self._folder.read(f"{FOLDER}/{name}", limits.ARRAYS)
         if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
             return None
         source = arrow.BufferReader(content)
         try:
-            known = parquet.read_schema(source).names
+            facts = parquet.read_metadata(source)
+            # What a part claims to hold; one of ours holds half of it.
+            groups = map(facts.row_group, range(facts.num_row_groups))
+            if sum(group.total_byte_size for group in groups) > limits.ARRAYS:
+                return None
+            known = facts.schema.names
             kept = None if columns is None else [column for column in columns if column in known]
             return parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]

@@ -22,6 +22,9 @@ ROWS_PER_GROUP = 2000
 
 _NAME = re.compile(r"\d{20}-[0-9a-f]{32}\.parquet")
 
+_KINDS = {"string", "int64", "double", "bool", "null"}
+"""Of columns: those that `table_of` makes."""
+
 Entry = tuple[str, str]
 """A key and its record as JSON."""
 
@@ -96,13 +99,18 @@ class Parts:
             groups = map(facts.row_group, range(facts.num_row_groups))
             if sum(group.total_byte_size for group in groups) > limits.ARRAYS:
                 return None
-            known = facts.schema.names
-            kept = None if columns is None else [column for column in columns if column in known]
-            return parquet.read_table(
+            kinds = {field.name: str(field.type) for field in facts.schema.to_arrow_schema()}
+            are_texts = kinds.get(KEY) == kinds.get(RECORD) == "string"
+            if not are_texts or not set(kinds.values()) <= _KINDS:
+                return None
+            kept = None if columns is None else [column for column in columns if column in kinds]
+            table = parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
             )
-        except arrow.ArrowException:  # it was never a part
+        except (arrow.ArrowException, OSError):  # it was never a part
             return None
+        own = [table.column(column) for column in (KEY, RECORD) if column in table.column_names]
+        return None if any(column.null_count for column in own) else table
 
     def records(self, name: str) -> Iterator[Entry]:
         """Keys and records of a file."""
@@ -138,10 +146,20 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
 def top(record: dict[str, Any]) -> dict[str, Any]:
     """The entries of a record that can be columns: numbers, words, and nothing."""
     return {
-        name: value
+        _cell(name): _cell(value)
         for name, value in record.items()
         if name not in (KEY, RECORD) and not isinstance(value, list | dict)
     }
+
+
+def _cell(value: Any) -> Any:
+    """What columns can hold: half a character as its code, and whole numbers of 64 bits; longer
+    ones are text.
+    """
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    is_long = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return str(value) if is_long else value
 
 
 def one_type(values: list[Any]) -> list[Any]:

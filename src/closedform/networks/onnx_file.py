@@ -112,8 +112,8 @@ def _read(file: Path) -> bytes:
         data = opened.read(limits.NETWORK + 1)
     if len(data) > limits.NETWORK:
         raise ModelFileError(
-            f"{file.name} has more than {limits.NETWORK:,} bytes, the largest that is read. If you made "
-            "it yourself, pass the network in Python instead."
+            f"{file.name} has more than {limits.NETWORK:,} bytes, the largest that is read. If "
+            "you made it yourself, pass the network in Python instead."
         )
     return data
 

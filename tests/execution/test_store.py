@@ -385,13 +385,21 @@ def test_a_part_with_a_right_checksum_that_was_never_one_counts_as_damaged(tmp_p
         parquet.write_table(arrow.table(columns), stream)
     wrong = [sound[:at] + b"\0\0\0\0" + sound[at + 4 :]]
     wrong += [stream.getvalue().to_pybytes() for stream in streams]
+    # A column's name, and a record, that are not UTF-8.
+    plain = arrow.BufferOutputStream()
+    names = {"key": ["b"], "record": ["{}......"], "column": [1]}
+    parquet.write_table(
+        arrow.table(names), plain, compression="none", write_statistics=False, store_schema=False
+    )
+    content = plain.getvalue().to_pybytes()
+    wrong += [content.replace(old, b"\x81" + old[1:]) for old in (b"column", b"{}......")]
     for number, content in enumerate(wrong, 2):
         name = f"{number:020d}-{blake2b(content, digest_size=16).hexdigest()}.parquet"
         (tmp_path / "parts" / name).write_bytes(content)
 
     again = ResultStore(tmp_path)
 
-    # A missing record is seen when records are read.
-    assert len(again.check().damaged_parts) == len(wrong) - 1
+    # A missing record is seen when records are read, and so is one that is not text.
+    assert len(again.check().damaged_parts) == len(wrong) - 2
     assert [key for key, _ in again.records()] == ["a"]
     assert read_table(again, columns=[])["key"].tolist() == ["a", "b", "c"]

@@ -107,7 +107,9 @@ class Parts:
             table = parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
             )
-        except (arrow.ArrowException, OSError):  # it was never a part
+            # Texts may be no texts, which shows later otherwise.
+            table.validate(full=True)
+        except Exception:  # it was never a part, and pyarrow has many ways to say so
             return None
         own = [table.column(column) for column in (KEY, RECORD) if column in table.column_names]
         return None if any(column.null_count for column in own) else table

@@ -31,7 +31,8 @@ from closedform.compiled import HOT_FILES
 # Branches of this code lead the way; what numba compiles it must find as it was written.
 compiled = [f"closedform.{name[:-3].replace('/', '.')}" for name in HOT_FILES]
 read = ["closedform", "json", "zipfile"]
-with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=read, exclude=compiled):
+instrumented = atheris.instrument_imports  # pyright: ignore[reportAttributeAccessIssue]
+with redirect_stderr(io.StringIO()), instrumented(include=read, exclude=compiled):
     from hostile_onnx import CRAFTED, sound
 
     import closedform as cf

@@ -47,7 +47,7 @@ def opened(path: Path) -> torch.nn.Sequential:
     with zipfile.ZipFile(path) as archive:
         weights = h5py.File(io.BytesIO(archive.read("model.weights.h5")))
         known = stated(json.loads(archive.read("config.json")))
-    layers = weights["layers" if "layers" in weights else "_layer_checkpoint_dependencies"]
+    layers: Any = weights["layers" if "layers" in weights else "_layer_checkpoint_dependencies"]
     # dense, dense_1, ...: h5 keeps them by name, in which 10 comes before 2.
     names = sorted(
         (n for n in layers if "vars/0" in layers[n]),
@@ -67,7 +67,7 @@ def main() -> None:
     """Open all files in a folder."""
     files = sorted(Path(sys.argv[1]).rglob("*.keras"))
     for path in files:
-        network = opened(path)
+        network: Any = opened(path)
         n_inputs = network[0].in_features
         points = np.random.default_rng(0).uniform(-1, 1, (50 + 2 * n_inputs, n_inputs))
         print(

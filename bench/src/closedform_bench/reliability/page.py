@@ -43,8 +43,8 @@ forms of most kinds. What has a command of its own is not in the table:
 
 - `python bench/scripts/hostile_onnx.py`: 300 hostile ONNX files
 - `python bench/scripts/fuzz_readers.py --minutes 60`: fuzzed readers of files. In 5 minutes each:
-  41,764 networks, 27,647 fields and 49,241 answers, and in 8 minutes 16,826 files of stores, without
-  a finding
+  41,764 networks, 27,647 fields and 49,241 answers, and in 8 minutes 16,826 files of stores,
+  without a finding
 - `pytest -m slow tests/execution/test_dask.py`: four workers of a Dask cluster killed; ends after a
   patience of 30 s with the reason
 

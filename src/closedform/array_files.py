@@ -1,24 +1,18 @@
 """Arrays in ``.npz`` files, read without trust: sizes are checked before memory is asked for."""
 
 import io
+import json
 import math
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from closedform import limits
 from closedform.errors import DamagedFileError
 from closedform.files import reading
-
-MAX_MEMORY = 2**28
-"""Bytes that a file may take in memory, however small it is."""
-
-MAX_TEXT = 2**24
-"""Bytes of JSON that are read: far more than answers have, and Python takes 25 times as many."""
-
-MAX_EXPANSION = 200
-"""How many times its own size a file may take beyond that; zlib reaches 1,000 with zeros."""
 
 _WRITE_AGAIN = "write it again with numpy.savez, without objects"
 
@@ -62,6 +56,22 @@ def read_arrays(
             }
 
 
+def read_header(arrays: dict[str, np.ndarray]) -> Any:
+    """What is not an array: JSON as bytes, taken out of the arrays.
+
+    Raises
+    ------
+    ValueError
+        If it is too long, or not JSON.
+    """
+    text = arrays.pop("header").tobytes()
+    if len(text) > limits.TEXT:
+        raise ValueError(
+            f"its header has {len(text):,} bytes, and at most {limits.TEXT:,} are read"
+        )
+    return json.loads(text.decode())
+
+
 def check_sizes(path: str | os.PathLike[str], entries: list[zipfile.ZipInfo], size: int) -> None:
     """Refuse a small file that would fill the memory.
 
@@ -83,7 +93,7 @@ def check_sizes(path: str | os.PathLike[str], entries: list[zipfile.ZipInfo], si
     if len(set(names)) < len(names):
         raise DamagedFileError(f"{path} holds an array twice; {_WRITE_AGAIN}.", path=str(path))
     expanded = sum(entry.file_size for entry in entries)
-    if expanded > max(MAX_MEMORY, MAX_EXPANSION * size):
+    if expanded > limits.ARRAYS * limits.scale(size):
         raise DamagedFileError(
             f"{path} has {size:,} bytes but would take {expanded:,} in memory, far more than real "
             "data. If it is your own file, write it again with numpy.savez, which does not "

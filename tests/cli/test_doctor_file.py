@@ -1,28 +1,40 @@
 """The exit code of ``closedform doctor FILE`` is what opening the file does."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import pyarrow
 import pytest
 import torch
 from onnx import TensorProto, helper
+from pyarrow import parquet
 from safetensors.torch import save_file
 from torch import nn
 from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
+from closedform.cli.file_content import look
 from closedform.errors import ClosedformError
 from closedform.execution.store import ResultStore
+from closedform.execution.supervisor import end_children
 from closedform.networks.model_files import load_inputs, load_network, read_safetensors
 from closedform.sweeping.sweep_result import sweep_table
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (120, 2))
 FIELD = cf.GradientField.from_arrays(POINTS, 2 * POINTS, names=["x", "v"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_child_is_left() -> Iterator[None]:
+    """Other tests start theirs with other paths."""
+    yield
+    end_children()
 
 
 def run(path: Path) -> tuple[int, str]:
@@ -130,6 +142,44 @@ def test_stores(tmp_path: Path) -> None:
     assert "done  1" in output
     assert run(tmp_path / "empty")[0] == 1
     assert not opens(lambda path: sweep_table(ResultStore(path)), tmp_path / "empty")
+
+
+def test_a_large_store_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("closedform.cli.file_content.MOST_RECORDS", 3)
+    store = ResultStore(tmp_path)
+    for place in range(5):
+        store.put(f"k{place}", {"status": "done"})
+    opened: list[str] = []
+    monkeypatch.setattr(
+        "closedform.execution.store.decode", lambda key, data: opened.append(key) or '{"status": 1}'
+    )
+
+    found = look({"path": str(tmp_path)})
+
+    assert found["parts"] == [("1", "3"), ("These are the first 3.", "")]
+    assert len(opened) == 3
+
+
+def test_a_part_that_claims_little_and_holds_much_ends_the_process_that_looks(
+    tmp_path: Path,
+) -> None:
+    # One text of a dictionary 3,000 times is 3 GB once it is read.
+    text = pyarrow.array([json.dumps({"status": "x" * 2**20})])
+    records = pyarrow.DictionaryArray.from_arrays(np.zeros(3000, np.int32), text)
+    table = pyarrow.table({"key": [f"k{place}" for place in range(3000)], "record": records})
+    (tmp_path / "parts").mkdir()
+    part = tmp_path / "parts" / "part"
+    parquet.write_table(
+        table, part, compression="zstd", store_schema=False, dictionary_pagesize_limit=2**24
+    )
+    checksum = blake2b(part.read_bytes(), digest_size=16).hexdigest()
+    part = part.rename(part.with_name(f"{1:020d}-{checksum}.parquet"))
+    assert part.stat().st_size < 2**16
+
+    code, output = run(tmp_path)
+
+    assert code == 1
+    assert "its limit is 1024 MB" in output
 
 
 def test_what_is_in_a_file_is_listed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pickle
 import random
 import subprocess
 import sys
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -317,3 +318,88 @@ def test_what_cannot_be_a_store(path, tmp_path, monkeypatch):
     with pytest.raises(StorageError, match="cannot be"):
         ResultStore(path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_record_is_as_long_as_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("closedform.limits.TEXT", 5000)
+    store = ResultStore(tmp_path)
+    store.put("a", {"text": "x" * 3900})
+    assert store.get("a") == {"text": "x" * 3900}
+    with pytest.raises(StorageError, match="at most 5,000 are read"):
+        store.put("b", {"text": "x" * 4000})
+
+
+def test_a_file_that_is_too_long_is_neither_read_whole_nor_taken(tmp_path, monkeypatch):
+    store = ResultStore(tmp_path)
+    store.put("a", {"text": "x" * 4000})
+    monkeypatch.setattr("closedform.limits.TEXT", 2000)
+    (file,) = tmp_path.glob("results/*/a.json")
+    assert len(store.folder.read(f"results/{file.parent.name}/a.json", 2000) or b"") == 2001
+    assert store.get("a") is None
+    assert store.check().damaged == ("a",)
+
+
+def test_a_part_that_claims_more_than_a_part_holds_counts_as_damaged(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    store = ResultStore(tmp_path)
+    store.parts.add([("a", '{"text": "' + "x" * 10**5 + '"}')])
+    assert store.get("a") is not None
+    # Compressed it is far smaller than this, and what it claims to hold is larger.
+    monkeypatch.setattr("closedform.limits.ARRAYS", 10**5)
+    assert ResultStore(tmp_path).get("a") is None
+
+
+@pytest.mark.parametrize("is_gathered", [False, True])
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [(10**30, str(10**30)), (-(2**63) - 1, str(-(2**63) - 1)), ("a\ud800", r"a\ud800")],
+)
+def test_what_no_column_holds_is_shown_as_text(tmp_path, value, cell, is_gathered):
+    store = ResultStore(tmp_path)
+    store.put("a", {"n": value, "\udfff": 1})
+    if is_gathered:
+        pytest.importorskip("pyarrow")
+        assert store.compact() == 1
+    table = read_table(store)
+    assert table["n"].tolist() == [cell]
+    assert r"\udfff" in table.columns
+    assert store.get("a") == {"n": value, "\udfff": 1}
+
+
+def test_a_part_with_a_right_checksum_that_was_never_one_counts_as_damaged(tmp_path):
+    """Found by fuzzing: pyarrow says OSError where a page is torn."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    store = ResultStore(tmp_path)
+    store.parts.add([("a", "{}")])
+    (sound,) = (file.read_bytes() for file in (tmp_path / "parts").iterdir())
+    at = sound.index(b"\x28\xb5\x2f\xfd")  # a page, compressed by zstd
+    tables = [
+        {"key": [1], "record": ["{}"]},
+        {"key": ["b"]},
+        {"key": ["b", "c"], "record": ["{}", None]},
+        {"key": ["b", None], "record": ["{}", "{}"]},
+        {"key": ["b"], "record": ["{}"], "list": [[1]]},
+    ]
+    streams = [arrow.BufferOutputStream() for _ in tables]
+    for columns, stream in zip(tables, streams, strict=True):
+        parquet.write_table(arrow.table(columns), stream)
+    wrong = [sound[:at] + b"\0\0\0\0" + sound[at + 4 :]]
+    wrong += [stream.getvalue().to_pybytes() for stream in streams]
+    # A column's name, and a record, that are not UTF-8.
+    plain = arrow.BufferOutputStream()
+    names = {"key": ["b"], "record": ["{}......"], "column": [1]}
+    parquet.write_table(
+        arrow.table(names), plain, compression="none", write_statistics=False, store_schema=False
+    )
+    content = plain.getvalue().to_pybytes()
+    wrong += [content.replace(old, b"\x81" + old[1:]) for old in (b"column", b"{}......")]
+    for number, content in enumerate(wrong, 2):
+        name = f"{number:020d}-{blake2b(content, digest_size=16).hexdigest()}.parquet"
+        (tmp_path / "parts" / name).write_bytes(content)
+
+    again = ResultStore(tmp_path)
+
+    # A missing record is seen when records are read, and so is one that is not text.
+    assert len(again.check().damaged_parts) == len(wrong) - 2
+    assert [key for key, _ in again.records()] == ["a"]
+    assert read_table(again, columns=[])["key"].tolist() == ["a", "b", "c"]

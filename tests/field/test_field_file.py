@@ -157,3 +157,18 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path):
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_field(tmp_path / "nothing.npz")
+
+
+def test_a_large_field_is_saved_so_that_it_is_read_again(tmp_path, monkeypatch):
+    """A field with few slopes is compressed a hundredfold, which is refused in a large file."""
+    points = np.ones((2000, 20))
+    points[:, 0] = np.arange(2000)
+    slopes = np.zeros_like(points)
+    slopes[:, 0] = 1
+    field = GradientField.from_arrays(points, slopes)
+    field.save(tmp_path / "small.npz")
+    monkeypatch.setattr("closedform.limits.ARRAYS", 10**5)
+    with pytest.raises(DamagedFileError, match="far more than real data"):
+        load_field(tmp_path / "small.npz")
+    field.save(tmp_path / "large.npz")
+    assert load_field(tmp_path / "large.npz").n_points == 2000

@@ -244,3 +244,15 @@ def test_labels_of_tiny_angles_do_not_lie_on_each_other():
     assert len(ticks) > 1
     for (left, text), (right, other) in pairwise(ticks):
         assert float(right) - float(left) > 5.5 * (len(text) + len(other)) / 2
+
+
+@pytest.mark.parametrize("findings", [True, False])
+def test_notes_are_shown_as_explain_shows_them(example, findings):
+    note = "The network <b>answers</b> differently each time."
+    quality = example.field_quality if findings else replace(example.field_quality, findings=())
+    answer = replace(
+        example, field_quality=quality, provenance=replace(example.provenance, notes=(note,))
+    )
+    assert note in answer.explain()
+    assert note in Outline(render_report(answer)).text
+    assert note not in Outline(render_report(example)).text

@@ -1,18 +1,33 @@
 """What ``closedform doctor FILE`` prints: what a file holds, and whether closedform opens it.
 
-A file is opened by the reader that every other command uses, so that the two always agree. Readers
-keep to limits of their own, and none of them runs anything in the file.
+A file is opened by the reader that every other command uses, so that the two always agree. None of
+them runs anything in the file. A process of its own opens it, which is ended at the limits.
 """
 
 from collections import Counter
+from contextlib import suppress
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from closedform import limits
 from closedform.errors import ClosedformError
 
 LONGEST_LIST = 40
 """Parts of a file that are listed; networks have thousands."""
+
+MOST_RECORDS = 1000
+"""Of a store; sweeps have millions."""
+
+_NEEDED = {
+    ".onnx": "closedform.networks.onnx_network",
+    ".safetensors": "safetensors.torch",
+    ".npz": "closedform.field.field_file",
+    ".json": "closedform.judge.select_stage",
+}
 
 Parts = list[tuple[str, str]]
 """Names, and what there is to say of each."""
@@ -31,16 +46,50 @@ def show_file(path: Path) -> int:
     if not path.is_file() and not path.is_dir():
         raise ModelFileError(f"There is no file {str(path)!r}.", path=str(path))
     size = "" if path.is_dir() else f", {path.stat().st_size:,} bytes"
-    try:
-        kind, parts = _opened(path)
-    except ClosedformError as error:
+    found = _looked_into(path)
+    if "refused" in found:
         typer.echo(f"{_plain(path.name)}{size}")
-        typer.echo(f"closedform refuses it: {_plain(str(error))}")
+        typer.echo(f"closedform refuses it: {_plain(found['refused'])}")
         return 1
-    typer.echo(f"{_plain(path.name)}: {kind}{size}")
-    _show(parts)
+    typer.echo(f"{_plain(path.name)}: {found['kind']}{size}")
+    _show(found["parts"])
     typer.echo("closedform opens it")
     return 0
+
+
+def look(payload: dict[str, str]) -> dict[str, Any]:
+    """What the file at `path` holds, or why it is refused, with at most a few parts; a task."""
+    try:
+        kind, parts = _opened(Path(payload["path"]))
+    except ClosedformError as error:
+        return {"refused": str(error)}
+    shown = [(name[:500], detail) for name, detail in parts[:LONGEST_LIST]]
+    more = [(f"and {len(parts) - len(shown):,} more", "")] if len(parts) > len(shown) else []
+    return {"kind": kind, "parts": shown + more}
+
+
+def prepare(payload: dict[str, str]) -> dict[str, Any]:
+    """Import what the file at `path` needs, so that this does not count as its time; a task."""
+    # What is missing is missed, and named, by the reader.
+    with suppress(ImportError):
+        import_module(
+            _NEEDED.get(Path(payload["path"]).suffix.lower(), "closedform.execution.store")
+        )
+    return {}
+
+
+def _looked_into(path: Path) -> dict[str, Any]:
+    from closedform.execution.supervisor import TaskFault, run_in_child
+    from closedform.execution.task import Limits, Task
+
+    scale = limits.scale(path.stat().st_size)
+    bounds = Limits(seconds=scale * limits.SECONDS, memory=round(scale * limits.MEMORY))
+    payload = {"path": str(path)}
+    try:
+        run_in_child(Task("prepare", f"{__name__}:prepare", payload), Limits())
+        return run_in_child(Task("look", f"{__name__}:look", payload), bounds)
+    except TaskFault as fault:
+        return {"refused": str(fault)}
 
 
 def _opened(path: Path) -> tuple[str, Parts]:
@@ -106,11 +155,14 @@ def _json(path: Path) -> tuple[str, Parts]:
 
 def _store(path: Path) -> tuple[str, Parts]:
     from closedform.execution.store import ResultStore
-    from closedform.sweeping.sweep_result import sweep_table
 
-    table = sweep_table(ResultStore(path))
-    tally = Counter(str(status) for status in table["status"])
-    return "store of a sweep", [(status, f"{count:,}") for status, count in sorted(tally.items())]
+    store = ResultStore(path)
+    store.check_exists()
+    found = [str(record.get("status")) for _, record in islice(store.records(), MOST_RECORDS)]
+    counts = [(status, f"{count:,}") for status, count in sorted(Counter(found).items())]
+    if len(found) == MOST_RECORDS:
+        counts.append((f"These are the first {MOST_RECORDS:,}.", ""))
+    return "store of a sweep", counts
 
 
 def _size(shape: tuple[int, ...]) -> str:
@@ -118,11 +170,9 @@ def _size(shape: tuple[int, ...]) -> str:
 
 
 def _show(parts: Parts) -> None:
-    width = min(60, max((len(name) for name, _ in parts[:LONGEST_LIST]), default=0))
-    for name, detail in parts[:LONGEST_LIST]:
+    width = min(60, max((len(name) for name, detail in parts if detail), default=0))
+    for name, detail in parts:
         typer.echo(f"  {_plain(name):<{width}}  {_plain(detail)}".rstrip())
-    if len(parts) > LONGEST_LIST:
-        typer.echo(f"  and {len(parts) - LONGEST_LIST:,} more")
 
 
 def _plain(text: str) -> str:

@@ -94,8 +94,10 @@ def same_concept(
     points : array-like, shape (n_points, n_inputs), optional
         Compare on these points instead.
     time_limit : float
-        Seconds that SymPy may take, and as many again for comparing in high precision; formulas of
-        thousands of terms are compared at fewer points.
+        Seconds that SymPy may take, and as many again for comparing in high precision, by the clock
+        and so of the processor too. Drawing points and one comparison of each kind come on top:
+        fractions of a second, but seconds with hundreds of terms. Long formulas are compared at
+        fewer points.
     rng : seed or Generator
         Chooses the points; the default is fixed, so that the answer is repeatable.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from closedform import limits
 from closedform.execution.shared_folder import SharedFolder
 from closedform.optional import require
 
@@ -20,6 +21,9 @@ ROWS_PER_GROUP = 2000
 """Records that a reader of a few columns holds in memory at a time."""
 
 _NAME = re.compile(r"\d{20}-[0-9a-f]{32}\.parquet")
+
+_KINDS = {"string", "int64", "double", "bool", "null"}
+"""Of columns: those that `table_of` makes."""
 
 Entry = tuple[str, str]
 """A key and its record as JSON."""
@@ -85,18 +89,30 @@ class Parts:
             require("pyarrow", extra="cluster"),
             require("pyarrow.parquet", extra="cluster"),
         )
-        content = self._folder.read(f"{FOLDER}/{name}")
+        content = self._folder.read(f"{FOLDER}/{name}", limits.ARRAYS)
         if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
             return None
         source = arrow.BufferReader(content)
         try:
-            known = parquet.read_schema(source).names
-            kept = None if columns is None else [column for column in columns if column in known]
-            return parquet.read_table(
+            facts = parquet.read_metadata(source)
+            # What a part claims to hold; one of ours holds half of it.
+            groups = map(facts.row_group, range(facts.num_row_groups))
+            if sum(group.total_byte_size for group in groups) > limits.ARRAYS:
+                return None
+            kinds = {field.name: str(field.type) for field in facts.schema.to_arrow_schema()}
+            are_texts = kinds.get(KEY) == kinds.get(RECORD) == "string"
+            if not are_texts or not set(kinds.values()) <= _KINDS:
+                return None
+            kept = None if columns is None else [column for column in columns if column in kinds]
+            table = parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
             )
-        except arrow.ArrowException:  # it was never a part
+            # Texts may be no texts, which shows later otherwise.
+            table.validate(full=True)
+        except Exception:  # it was never a part, and pyarrow has many ways to say so
             return None
+        own = [table.column(column) for column in (KEY, RECORD) if column in table.column_names]
+        return None if any(column.null_count for column in own) else table
 
     def records(self, name: str) -> Iterator[Entry]:
         """Keys and records of a file."""
@@ -132,10 +148,20 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
 def top(record: dict[str, Any]) -> dict[str, Any]:
     """The entries of a record that can be columns: numbers, words, and nothing."""
     return {
-        name: value
+        _cell(name): _cell(value)
         for name, value in record.items()
         if name not in (KEY, RECORD) and not isinstance(value, list | dict)
     }
+
+
+def _cell(value: Any) -> Any:
+    """What columns can hold: half a character as its code, and whole numbers of 64 bits; longer
+    ones are text.
+    """
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    is_long = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return str(value) if is_long else value
 
 
 def one_type(values: list[Any]) -> list[Any]:

@@ -4,6 +4,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
+from closedform import limits
 from closedform.errors import StorageError
 
 SCHEMA = 1
@@ -16,7 +17,7 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
     Raises
     ------
     StorageError
-        If the record holds what JSON does not know.
+        If the record holds what JSON does not know, or more than is read again.
 
     Examples
     --------
@@ -31,6 +32,12 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
             f"and lists."
         ) from error
     content = text.encode()
+    # A line of a kilobyte stands in front.
+    if len(content) > limits.TEXT - 1024:
+        raise StorageError(
+            f"The record of {key!r} has {len(content):,} bytes, and at most {limits.TEXT:,} are "
+            "read; keep large data in a file of its own."
+        )
     header = {
         "format": _FORMAT,
         "schema": SCHEMA,
@@ -41,14 +48,16 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
 
 
 def decode(key: str, data: bytes) -> str | None:
-    """The record's JSON, or None where the file is damaged: torn, overwritten, another's, or not a
-    record.
+    """The record's JSON, or None where the file is damaged: torn, overwritten, another's, too
+    long, or not a record.
 
     Raises
     ------
     StorageError
         If a later version wrote it.
     """
+    if len(data) > limits.TEXT:
+        return None
     first, _, rest = data.partition(b"\n")
     try:
         header = json.loads(first)

@@ -78,14 +78,19 @@ class SharedFolder:
         place = self.locate(name)
         return os.path.exists(place) if self._is_local else bool(self._files.exists(place))
 
-    def read(self, name: str) -> bytes | None:
-        """The content of a file, or None where there is none."""
-        place = self.locate(name)
+    def read(self, name: str, most: int | None = None) -> bytes | None:
+        """The content of a file, or None where there is none; at most so many bytes and one, which
+        tells that it is too long.
+        """
+        place, end = self.locate(name), None if most is None else most + 1
         try:
             if not self._is_local:
-                return bytes(self._files.cat_file(place))
+                return bytes(self._files.cat_file(place, end=end))
             # Of a pipe nobody writes to, reading would never end; it holds nothing of ours.
-            return Path(place).read_bytes() if stat.S_ISREG(os.stat(place).st_mode) else b""
+            if not stat.S_ISREG(os.stat(place).st_mode):
+                return b""
+            with open(place, "rb") as file:
+                return file.read(end)
         except FileNotFoundError:
             return None
 
@@ -98,10 +103,10 @@ class SharedFolder:
         except FileNotFoundError:
             return None
 
-    def read_many(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Names with contents, side by side where the file system can."""
+    def read_many(self, names: Sequence[str], most: int) -> Iterator[tuple[str, bytes | None]]:
+        """Names with contents as of `read`, side by side where the file system can."""
         if self._is_local:
-            yield from ((name, self.read(name)) for name in names)
+            yield from ((name, self.read(name, most)) for name in names)
             return
         for start in range(0, len(names), READ_AT_ONCE):
             places = {self.locate(name): name for name in names[start : start + READ_AT_ONCE]}

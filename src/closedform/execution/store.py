@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from closedform import limits
 from closedform.errors import StorageError
 from closedform.execution.parts import Parts
 from closedform.execution.record_file import as_record, decode, encode
@@ -130,7 +131,7 @@ class ResultStore:
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The record of a key, or None where it is missing or damaged."""
-        content = self.folder.read(_file(key))
+        content = self.folder.read(_file(key), limits.TEXT)
         text = None if content is None else decode(key, content)
         if text is None:
             # It may have been gathered a moment ago.
@@ -243,7 +244,7 @@ class ResultStore:
         left to the parts.
         """
         names = {_file(key): key for key in keys}
-        for name, content in self.folder.read_many(list(names)):
+        for name, content in self.folder.read_many(list(names), limits.TEXT):
             if content is not None:
                 yield names[name], decode(names[name], content)
 

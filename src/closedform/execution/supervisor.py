@@ -45,17 +45,29 @@ def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
     """
     end_with_parent()
     began = time.perf_counter()
-    child = _take()
     try:
-        record = child.run(task, limits)
+        record = run_in_child(task, limits)
     except TaskFault as fault:
         seconds = time.perf_counter() - began
         return TaskOutcome(
             task.key, fault=str(fault), seconds=seconds, is_of_store=fault.is_of_store
         )
+    return keep(task, record, store, began)
+
+
+def run_in_child(task: Task, limits: Limits) -> dict[str, Any]:
+    """The record of a task that runs in a child process.
+
+    Raises
+    ------
+    TaskFault
+        If the task raised, went over a limit, or the process died.
+    """
+    child = _take()
+    try:
+        return child.run(task, limits)
     finally:
         _give_back(child)
-    return keep(task, record, store, began)
 
 
 def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> TaskOutcome:

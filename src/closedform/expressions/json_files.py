@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from closedform.array_files import MAX_TEXT
+from closedform import limits
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -116,8 +116,8 @@ def stated_format(path: str | Path) -> object:
 
 def _content(path: str | Path) -> Any:
     size = Path(path).stat().st_size
-    if size > MAX_TEXT:
-        raise ValueError(f"it has {size:,} bytes, and at most {MAX_TEXT:,} are read")
+    if size > limits.TEXT:
+        raise ValueError(f"it has {size:,} bytes, and at most {limits.TEXT:,} are read")
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.array_files import MAX_TEXT, read_arrays
+from closedform import limits
+from closedform.array_files import read_arrays, read_header
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
 from closedform.expressions.input_names import check_names
@@ -84,7 +85,10 @@ def save_field(field: GradientField, path: str | Path) -> None:
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot
     # refuse to pickle.
-    with replacing(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    # A large file is not compressed: a reader refuses what becomes many times larger.
+    is_large = sum(array.nbytes for array in arrays.values()) > limits.ARRAYS
+    how = zipfile.ZIP_STORED if is_large else zipfile.ZIP_DEFLATED
+    with replacing(path) as target, zipfile.ZipFile(target, "w", how) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
@@ -127,10 +131,7 @@ def load_field(path: str | Path) -> GradientField:
 
 def _header(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The header, once the file is known to be a field that this version reads."""
-    text = arrays.pop("header").tobytes()
-    if len(text) > MAX_TEXT:
-        raise ValueError(f"its header has {len(text):,} bytes, and at most {MAX_TEXT:,} are read")
-    header = typed(json.loads(text.decode()), dict, "header")
+    header = typed(read_header(arrays), dict, "header")
     if header["format"] != FORMAT:
         raise ValueError(f"it holds {header['format']!r}, not a gradient field")
     schema = typed(header.get("schema"), int, "schema")

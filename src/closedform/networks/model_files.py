@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.array_files import MAX_TEXT, read_arrays
+from closedform import limits
+from closedform.array_files import read_arrays
 from closedform.expressions.input_names import check_names
 from closedform.files import reading
 from closedform.keywords import checked_keywords
@@ -267,7 +268,7 @@ def read_safetensors(file: Path) -> Mapping[str, Any]:
     try:
         with file.open("rb") as opened:
             length = int.from_bytes(opened.read(8), "little")
-        if length > MAX_TEXT:
+        if length > limits.TEXT:
             raise ValueError(f"its header claims {length:,} bytes")
         return safetensors.load_file(str(file))
     except Exception as error:  # its own kind is not a public name in every version

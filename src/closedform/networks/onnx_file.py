@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform import limits
 from closedform.files import reading
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 else:
     onnx = require("onnx", extra="onnx")
     torch = require("torch", extra="onnx")
-
-MAX_BYTES = 2**25
-"""Of the file, and of the weights beside it: eight million numbers each."""
 
 MAX_FIELDS = 1_000_000
 """An empty node is two bytes of a file and 150 of memory once parsed, so fields are counted
@@ -111,11 +109,11 @@ def read_graph(file: Path) -> Graph:
 
 def _read(file: Path) -> bytes:
     with file.open("rb") as opened:
-        data = opened.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
+        data = opened.read(limits.NETWORK + 1)
+    if len(data) > limits.NETWORK:
         raise ModelFileError(
-            f"{file.name} has more than {MAX_BYTES:,} bytes, the largest that is read. If you made "
-            "it yourself, pass the network in Python instead."
+            f"{file.name} has more than {limits.NETWORK:,} bytes, the largest that is read. If "
+            "you made it yourself, pass the network in Python instead."
         )
     return data
 
@@ -210,8 +208,10 @@ def _take_in_weights(file: Path, graph: "onnx.GraphProto") -> None:
         )
     content = _read(beside)
     # Many tensors may name the same bytes.
-    if sum(_bytes(tensor) for tensor in outside) > MAX_BYTES:
-        raise ModelFileError(f"{file.name} claims more than {MAX_BYTES:,} bytes of {beside.name}.")
+    if sum(_bytes(tensor) for tensor in outside) > limits.NETWORK:
+        raise ModelFileError(
+            f"{file.name} claims more than {limits.NETWORK:,} bytes of {beside.name}."
+        )
     for tensor, place in zip(outside, places, strict=True):
         # Longer numbers are beyond any file.
         start, size = (int(place.get(key, "0")[:15]) for key in ("offset", "length"))

@@ -30,7 +30,7 @@ from closedform.reading.one_field import interpret_field
 from closedform.reading.seeds import check_seeds
 from closedform.reading.settings import Settings
 from closedform.reading.several_networks import interpret_fields
-from closedform.searching.budget import Budget, as_budget
+from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT
 from closedform.searching.space import SearchSpace
@@ -108,6 +108,7 @@ def interpret(
     neurons = (
         _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]
     )
+    clock = limits.start()
     fields = [
         extract_field(
             network,
@@ -135,7 +136,7 @@ def interpret(
     found = read(
         fields,
         engine=engine,
-        budget=limits,
+        budget=_left(limits, clock),
         rng=seed,
         space=space,
         rule=rule,
@@ -148,11 +149,20 @@ def interpret(
         seeds=seeds,
     )
     notes = tuple(dict.fromkeys(note for field in fields for note in field.notes))
-    told = replace(found.provenance, neuron=_as_text(neuron), notes=notes)
+    told = replace(found.provenance, neuron=_as_text(neuron), notes=notes, budget=str(limits))
     found = replace(found, provenance=told)
     if found.networks or not is_plain:
         return found
     return _with_faithfulness(found, model, neuron, fields[0])
+
+
+def _left(limits: Budget, clock: Clock) -> Budget:
+    """What extraction leaves of the seconds of the whole call: half at least, however slow the
+    network is.
+    """
+    if limits.seconds is None:
+        return limits
+    return replace(limits, seconds=max(limits.seconds - clock.seconds, limits.seconds / 2))
 
 
 def _read_first(fields: Sequence[GradientField], **asked: Any) -> Interpretation:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.array_files import read_arrays
+from closedform.array_files import read_arrays, read_header
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
 from closedform.execution.shared_folder import SharedFolder
@@ -80,7 +80,7 @@ def load_inputs(path: str, options: tuple[tuple[str, Any], ...], name: str) -> S
         raise StorageError(f"The sweep's inputs {place} are missing; resume it.")
     arrays = read_arrays(place, remedy="resume the sweep", content=content)
     with reading(place, "resume the sweep"):
-        header = json.loads(arrays.pop("header").tobytes())
+        header = read_header(arrays)
         defined = arrays.get("is_defined")
         if defined is not None:
             defined.flags.writeable = False

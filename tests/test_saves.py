@@ -161,7 +161,7 @@ def read_inputs(folder: Path) -> int:
 def write_table(folder: Path, version: int, ending: str) -> None:
     import pandas
 
-    from closedform.cli.sweep_command import write_table
+    from closedform.cli.sweep_commands import write_table
 
     rng = np.random.default_rng(version)
     table = pandas.DataFrame({"version": np.full(4000, version), "number": rng.normal(size=4000)})

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
-from closedform.cli.sweep_command import write_table
+from closedform.cli.sweep_commands import write_table
 from closedform.errors import StorageError
 from closedform.execution.store import ResultStore
 

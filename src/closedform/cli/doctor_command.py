@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
+from closedform.errors import ClosedformError
 from closedform.shown import shown
 
 PACKAGES = (
@@ -38,8 +40,6 @@ def doctor(
     and whether closedform opens it (exit code 0) or refuses it (1). Nothing in the file is run.
     """
     if file is not None:
-        from closedform.cli.file_content import show_file
-
         raise typer.Exit(show_file(file))
     if warm:
         _warm()
@@ -99,3 +99,123 @@ def _self_test() -> tuple[bool, float, float]:
     concept = interpret_field(field, budget=2.0, rng=0).concept
     found = concept is not None and bool(same_concept(str(concept), "x**2 + v**2", ["x", "v"]))
     return found, compiled - began, time.perf_counter() - compiled
+
+
+LONGEST_LIST = 40
+"""Parts of a file that are listed; networks have thousands."""
+
+Parts = list[tuple[str, str]]
+"""Names, and what there is to say of each."""
+
+
+def show_file(path: Path) -> int:
+    """Print what a file or a store holds; 0 if closedform opens it, 1 if it does not.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file.
+    """
+    from closedform.networks.errors import ModelFileError
+
+    if not path.is_file() and not path.is_dir():
+        raise ModelFileError(f"There is no file {str(path)!r}.", path=str(path))
+    size = "" if path.is_dir() else f", {path.stat().st_size:,} bytes"
+    try:
+        kind, parts = _opened(path)
+    except ClosedformError as error:
+        typer.echo(f"{_plain(path.name)}{size}")
+        typer.echo(f"closedform refuses it: {_plain(str(error))}")
+        return 1
+    typer.echo(f"{_plain(path.name)}: {kind}{size}")
+    _show(parts)
+    typer.echo("closedform opens it")
+    return 0
+
+
+def _opened(path: Path) -> tuple[str, Parts]:
+    ending = path.suffix.lower()
+    if path.is_dir():
+        return _store(path)
+    if ending == ".safetensors":
+        return _weights(path)
+    if ending == ".npz":
+        return _arrays(path)
+    if ending == ".json":
+        return _json(path)
+    return _network(path)
+
+
+def _network(path: Path) -> tuple[str, Parts]:
+    from closedform.networks.model_files import load_network
+
+    loaded = load_network(path)
+    from closedform.networks.layer_list import list_layers
+
+    layers = [(layer.name, f"{layer.kind} {layer.units}") for layer in list_layers(loaded)]
+    return "network", [*layers, *((note, "") for note in loaded.notes)]
+
+
+def _weights(path: Path) -> tuple[str, Parts]:
+    from closedform.networks.model_files import read_safetensors
+
+    parts = [
+        (name, f"{_size(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}")
+        for name, tensor in read_safetensors(path).items()
+    ]
+    return "weights, for a --builder", parts
+
+
+def _arrays(path: Path) -> tuple[str, Parts]:
+    from closedform.array_files import read_arrays
+    from closedform.field.field_file import load_field
+    from closedform.networks.model_files import load_inputs
+
+    arrays = read_arrays(path)
+    parts = [(name, f"{_size(array.shape)} {array.dtype}") for name, array in arrays.items()]
+    if "header" not in arrays:
+        load_inputs(path)
+        return "data", parts
+    return f"gradient field, {load_field(path).n_points:,} points", parts
+
+
+def _json(path: Path) -> tuple[str, Parts]:
+    from closedform.expressions.json_files import stated_format
+    from closedform.interpretation.storage import load_interpretation
+    from closedform.judge.select_stage import Selection
+    from closedform.searching.result import SearchResult
+
+    readers = {"closedform search result": SearchResult, "closedform selection": Selection}
+    kind = str(stated_format(path))
+    if kind in readers:
+        readers[kind].load(path)
+        return kind, []
+    found = load_interpretation(path)
+    return "closedform interpretation", [(str(found.concept), found.verdict.status)]
+
+
+def _store(path: Path) -> tuple[str, Parts]:
+    from closedform.execution.store import ResultStore
+    from closedform.sweeping.sweep_result import sweep_table
+
+    table = sweep_table(ResultStore(path))
+    tally = Counter(str(status) for status in table["status"])
+    return "store of a sweep", [(status, f"{count:,}") for status, count in sorted(tally.items())]
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "one number"
+
+
+def _show(parts: Parts) -> None:
+    width = min(60, max((len(name) for name, _ in parts[:LONGEST_LIST]), default=0))
+    for name, detail in parts[:LONGEST_LIST]:
+        typer.echo(f"  {_plain(name):<{width}}  {_plain(detail)}".rstrip())
+    if len(parts) > LONGEST_LIST:
+        typer.echo(f"  and {len(parts) - LONGEST_LIST:,} more")
+
+
+def _plain(text: str) -> str:
+    """Without characters that would move the cursor or colour the terminal; the file chose them."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[:500])
+    return shown + ("..." if len(text) > 500 else "")

@@ -3,7 +3,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.example import load_example
 
 

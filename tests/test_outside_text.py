@@ -285,8 +285,7 @@ def test_doctor_shows_engines_escaped(monkeypatch):
 def test_progress_is_escaped():
     import io
 
-    from closedform.execution.tally import Tally
-    from closedform.execution.terminal import counts
+    from closedform.execution.tally import Tally, counts
     from closedform.live_progress import Live, ProgressTable
     from closedform.progress import Snapshot
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent

@@ -23,8 +23,7 @@ from closedform.judge.thresholds import Thresholds
 from closedform.keywords import KeywordError, checked_keywords, suggestion
 from closedform.laws.finding import conserved
 from closedform.laws.found_laws import Laws
-from closedform.laws.law_refit import fit_on_orbits
-from closedform.laws.law_test import LawTest, change_along_orbits
+from closedform.laws.law_test import LawTest, change_along_orbits, fit_on_orbits
 from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.randomness import Randomness, as_seed

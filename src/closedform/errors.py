@@ -108,3 +108,11 @@ class ClosedformWarning(UserWarning):
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))
+
+
+class ReportError(ClosedformError, ValueError):
+    """There is nothing to draw, or the parts of an answer do not fit each other."""
+
+
+class UnitsError(ClosedformError, ValueError):
+    """Units that cannot be read, or that make what is asked for impossible."""

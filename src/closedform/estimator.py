@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.errors import ConceptError, ShapeError

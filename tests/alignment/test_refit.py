@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.alignment.comparison import comparison_of
 from closedform.alignment.refit import Tapes, refit
-from closedform.alignment.scores import comparison_of
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, skeleton
 from closedform.expressions.tree import Constant
 

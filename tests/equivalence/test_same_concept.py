@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.deadline import DeadlineExceeded, time_limit
+from closedform.equivalence.proof import DeadlineExceeded, time_limit
 from closedform.errors import DomainError, ExpressionError
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from closedform.execution.keys import KeyContentError, content_key
+from closedform.execution.task import KeyContentError, content_key
 
 VALUES = st.recursive(
     st.none()

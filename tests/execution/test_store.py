@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from closedform.errors import StorageError
-from closedform.execution import record_file
 from closedform.execution import store as module
 from closedform.execution.store import ResultStore
 from closedform.execution.table import read_table
@@ -131,7 +130,7 @@ def test_a_file_of_another_key_counts_as_damaged(tmp_path):
 
 
 def test_a_file_of_a_later_version_is_no_damage(tmp_path, monkeypatch):
-    monkeypatch.setattr("closedform.execution.record_file.SCHEMA", 99)
+    monkeypatch.setattr("closedform.execution.store.SCHEMA", 99)
     ResultStore(tmp_path).put("a", {})
     monkeypatch.undo()
     with pytest.raises(StorageError, match="upgrade"):
@@ -280,7 +279,7 @@ def test_what_is_not_a_record_counts_as_damaged(tmp_path, content):
     store = filled(tmp_path, 2)
     path = files_of(tmp_path)[0]
     header = {"format": "closedform result", "schema": 1, "key": path.stem}
-    header["checksum"] = record_file._checksum(path.stem, 1, content)
+    header["checksum"] = module._checksum(path.stem, 1, content)
     path.write_bytes(json.dumps(header).encode() + b"\n" + content + b"\n")
     assert store.check().damaged == (path.stem,)
     assert "1 damaged" in str(store.check())

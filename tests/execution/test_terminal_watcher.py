@@ -1,7 +1,6 @@
 import io
 
-from closedform.execution.tally import Tally
-from closedform.execution.terminal import TerminalWatcher, counts
+from closedform.execution.tally import Tally, TerminalWatcher, counts
 
 
 class Terminal(io.StringIO):

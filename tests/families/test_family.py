@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.families.curve import read_curve
-from closedform.families.family import NeuronReading, group
+from closedform.families.family import NeuronReading, group, read_curve
 from closedform.families.family_form import common_form, fit_form
 from closedform.families.network_comparison import compare_one
 

@@ -3,8 +3,8 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.parse import parse
+from closedform.laws.change_parts import NeededNoise, explained_share
 from closedform.laws.motions import Orbits
-from closedform.laws.noise_bound import NeededNoise, explained_share
 
 NAMES = ("x", "y", "z", "w")
 SQUARES = cf.SearchSpace(operators=["add", "mul"], max_degree=2)

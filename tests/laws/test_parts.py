@@ -4,18 +4,20 @@ import pytest
 import closedform as cf
 from closedform.errors import ShapeError
 from closedform.laws.change_parts import ChangeParts, split_change
-from closedform.laws.counting import Count, orbit_dimension
-from closedform.laws.degeneracy import find_degeneracy
-from closedform.laws.distance_library import distance_library
-from closedform.laws.drift import measure_drift
-from closedform.laws.law_refit import fit_on_orbits
+from closedform.laws.counting import Count, find_degeneracy, orbit_dimension
+from closedform.laws.found_laws import measure_drift
+from closedform.laws.law_libraries import distance_library
 from closedform.laws.law_search import LawSearch
 from closedform.laws.law_sums import find_sums, prepare_fit
-from closedform.laws.law_test import KeptAlongOrbits
+from closedform.laws.law_test import KeptAlongOrbits, fit_on_orbits
 from closedform.laws.law_test import change_along_orbits as law_test
+from closedform.laws.motion_evidence import (
+    RolloutError,
+    differentiate_trajectories,
+    follow_flow,
+    repeat_steps,
+)
 from closedform.laws.motions import Flow
-from closedform.laws.rollouts import RolloutError, follow_flow, repeat_steps
-from closedform.laws.velocities import differentiate_trajectories
 from closedform.networks.motion_source import as_row_function
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace

@@ -6,7 +6,7 @@ import pytest
 import closedform as cf
 from closedform.keywords import KeywordError
 from closedform.reading.extension import ExtensionError
-from closedform.reading.seeds import read_with_seeds
+from closedform.reading.rounds import read_with_seeds
 
 FEW = cf.Budget(evaluations=600)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from closedform.report.errors import ReportError
+from closedform.errors import ReportError
 from closedform.report.sheets import plot_correlation, write_sheet
 
 CONCEPT = np.linspace(-1, 1, 4001)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.live_progress import Live
 from closedform.progress import Silent, Snapshot

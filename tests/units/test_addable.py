@@ -7,8 +7,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.tree import apply, constant
-from closedform.units.addable import addable
-from closedform.units.legality import Legality
+from closedform.units.legality import Legality, addable
 from closedform.units.units import Units
 
 NAMES = ["x", "y", "t", "q"]

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
-from closedform.units.errors import UnitsError
+from closedform.errors import UnitsError
 
 UNITS = {"m": "kg", "v": "m/s", "h": "m"}
 

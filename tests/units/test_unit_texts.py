@@ -1,7 +1,7 @@
 import pytest
 
-from closedform.units.errors import UnitsError
-from closedform.units.unit_texts import read_amount, read_unit
+from closedform.errors import UnitsError
+from closedform.units.unit import read_amount, read_unit
 from closedform.units.units import Units
 
 

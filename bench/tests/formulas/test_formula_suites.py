@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.cli.app import app
 from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.grammar import draw_problems

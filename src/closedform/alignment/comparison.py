@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from closedform.alignment.misalignment import point_misalignment
 from closedform.alignment.tolerances import ZERO_SHARE
 from closedform.arrays import FloatArray
 from closedform.compiled import compiled, compiled_part
 from closedform.errors import ShapeError
+from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import BLOCK, to_blocks
 from closedform.expressions.sweeps import backward, forward, load_sweeps
 from closedform.expressions.tape import TapeBatch
+from closedform.field.gradient_field import GradientField
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +269,40 @@ def add_up(values, total, norm, aligned, weights, n):
         lost += weights[k] * (inside if fine else 1.0)
         bad += weights[k] * (0.0 if fine else 1.0)
     return lost, bad
+
+
+def field_misalignment(expression: Expression, field: GradientField) -> FloatArray:
+    """Misalignment at each point of a field, also at those of weight 0, where it means nothing.
+
+    Parameters
+    ----------
+    expression : Expression
+        Its inputs are found among the field's by name.
+    field : GradientField
+
+    Returns
+    -------
+    ndarray, shape (n_points,)
+
+    Examples
+    --------
+    >>> import numpy as np, closedform as cf
+    >>> from closedform.field.gradient_field import GradientField
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
+    >>> bool(field_misalignment(cf.parse("x**2 + 4*v**2"), field).max() < 1e-12)
+    True
+    """
+    gradients = expression.rename(field.names).gradient(field.points)
+    return point_misalignment(gradients * field.scale, field.frames, field.tangent.basis)
+
+
+def comparison_of(field: GradientField) -> Comparison:
+    """A field prepared for the compiled judge."""
+    return prepare(
+        field.points,
+        field.frames,
+        scale=field.scale,
+        tangent=field.tangent.basis,
+        weights=field.weights,
+    )

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.comparison import Comparison
+from closedform.alignment.comparison import Comparison, comparison_of
 from closedform.alignment.constant_fit import fit_constants
-from closedform.alignment.scores import comparison_of
 from closedform.alignment.tolerances import MOST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression

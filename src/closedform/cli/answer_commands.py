@@ -139,7 +139,7 @@ def _misalignment(found: "Interpretation") -> float | None:
 def show(found: "Interpretation") -> str:
     """An answer for the terminal."""
     from closedform.interpretation.digits import formula_text
-    from closedform.report.looks import LOOKS
+    from closedform.report.figures import LOOKS
 
     status = found.verdict.status
     lines: list[str] = []

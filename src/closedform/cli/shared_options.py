@@ -55,7 +55,7 @@ def read_units(
     >>> read_units("m=kg,v=m/s").text
     'm=kg, v=m/s'
     """
-    from closedform.units.errors import UnitsError
+    from closedform.errors import UnitsError
     from closedform.units.units import Units
 
     if units is None:
@@ -71,7 +71,7 @@ def read_units(
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:
-    from closedform.units.errors import UnitsError
+    from closedform.errors import UnitsError
 
     name, sign, unit = text.partition("=")
     if not sign or not name.strip():

@@ -99,8 +99,8 @@ def sweep(
     Example:
       closedform sweep net.onnx data.npz --layer encoder.2 --store results
     """
+    from closedform.execution.tally import TerminalWatcher
     from closedform.execution.task import Limits
-    from closedform.execution.terminal import TerminalWatcher
     from closedform.networks.model_files import load_inputs, load_network
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.neuron_choice import parse_range

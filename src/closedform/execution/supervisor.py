@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from closedform.errors import ClosedformError, StorageError
-from closedform.execution.parent_watch import end_with_parent
+from closedform.execution.child import end_with_parent
 from closedform.execution.store import ResultStore
 from closedform.execution.task import Limits, Task, TaskOutcome
 

@@ -6,8 +6,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any, Protocol
 
 from closedform.errors import ClosedformError
-from closedform.execution.child import answer
-from closedform.execution.parent_watch import end_with_process
+from closedform.execution.child import answer, end_with_process
 from closedform.execution.store import ResultStore
 from closedform.execution.supervisor import keep, run_task
 from closedform.execution.task import Limits, Task, TaskOutcome

@@ -6,8 +6,8 @@ from itertools import count
 
 import numpy as np
 
+from closedform.alignment.comparison import comparison_of
 from closedform.alignment.refit import Tapes
-from closedform.alignment.scores import comparison_of
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton

@@ -24,8 +24,7 @@ from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
 from closedform.files import reading, replacing
 from closedform.keywords import checked_keywords
-from closedform.units.unit_storage import plain_units, read_plain_units
-from closedform.units.units import as_units
+from closedform.units.units import as_units, plain_units, read_plain_units
 
 FORMAT = "closedform-field"
 SCHEMA = 1

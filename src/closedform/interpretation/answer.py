@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 from closedform.expressions.expression import Expression
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
-from closedform.interpretation.advice import next_steps
-from closedform.interpretation.answer_text import brief, errors_of, explanation
+from closedform.interpretation.answer_text import (
+    FrontTable,
+    brief,
+    errors_of,
+    explanation,
+    next_steps,
+)
 from closedform.interpretation.digits import formula_text, rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
@@ -22,7 +27,6 @@ from closedform.interpretation.evidence import (
     Phi,
     Rival,
 )
-from closedform.interpretation.front_table import FrontTable
 from closedform.interpretation.several import (
     JointEvidence,
     NetworkReading,

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import chance_level, paper_loss
-from closedform.alignment.scores import field_misalignment
 from closedform.alignment.tolerances import TRIM
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression

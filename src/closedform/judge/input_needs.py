@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import weighted_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree, Variable, apply, constant
 from closedform.field.gradient_field import GradientField

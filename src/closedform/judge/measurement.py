@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.tolerances import TRIM
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression

@@ -12,8 +12,8 @@ from dataclasses import field as attribute
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.comparison import comparison_of, field_misalignment
 from closedform.alignment.refit import Tapes
-from closedform.alignment.scores import comparison_of, field_misalignment
 from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form

@@ -16,10 +16,8 @@ from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
 from closedform.keywords import KeywordError, checked_keywords
-from closedform.laws.counting import Count, most_laws
-from closedform.laws.degeneracy import Degeneracy, find_degeneracy
-from closedform.laws.drift import measure_drift
-from closedform.laws.found_laws import Law, Laws
+from closedform.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
+from closedform.laws.found_laws import Law, Laws, measure_drift
 from closedform.laws.law_search import LawCandidate, LawSearch
 from closedform.laws.law_test import KeptAlongOrbits, change_along_orbits
 from closedform.laws.motion_evidence import (

@@ -18,13 +18,11 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import variable
 from closedform.field.tangent import TangentSpace
-from closedform.laws.change_parts import ChangeParts, split_change
-from closedform.laws.distance_library import distance_library
+from closedform.laws.change_parts import ChangeParts, NeededNoise, explained_share, split_change
 from closedform.laws.independence import N_POINTS, is_new, unit_gradients
+from closedform.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.laws.law_sums import LawFit, find_sums, prepare_fit
-from closedform.laws.mixed_library import mixed_library, radial_library
 from closedform.laws.motions import Flow, Motion, Orbits
-from closedform.laws.noise_bound import NeededNoise, explained_share
 from closedform.laws.tolerances import (
     BEYOND_NOISE,
     CLEARLY,

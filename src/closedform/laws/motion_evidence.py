@@ -1,14 +1,16 @@
 """What was given, made ready: a motion to search, directions to judge by, and orbits to test on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline, make_smoothing_spline
 
 from closedform.arrays import FloatArray
-from closedform.errors import ShapeError
+from closedform.errors import ClosedformError, ShapeError
 from closedform.field.arguments import checked_names
 from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
@@ -16,8 +18,6 @@ from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint
 from closedform.laws.counting import N_SAMPLES
 from closedform.laws.motions import Flow, Motion, Orbits
-from closedform.laws.rollouts import RolloutError, follow_flow, own_time, repeat_steps
-from closedform.laws.velocities import FEWEST, differentiate_trajectories
 from closedform.networks.motion_source import as_row_function
 
 N_FOLLOWED = 48
@@ -209,3 +209,163 @@ def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
     if states.shape[1] <= most:
         return states
     return states[:, np.sort(rng.permutation(states.shape[1])[:most])]
+
+
+FEWEST = 12
+"""Samples of a trajectory: both halves need the five points of a smoothing spline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Velocities:
+    """Smoothed states, their velocities and the velocities' standard errors.
+
+    Attributes
+    ----------
+    points, velocities, errors : ndarray, shape (n_trajectories, n_times, n_inputs)
+    """
+
+    points: FloatArray
+    velocities: FloatArray
+    errors: FloatArray
+
+
+def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> Velocities:
+    """Differentiate trajectories by smoothing splines.
+
+    Parameters
+    ----------
+    trajectories : ndarray, shape (n_trajectories, n_times, n_inputs)
+    times : ndarray, shape (n_times,)
+        Ascending.
+
+    Raises
+    ------
+    ShapeError
+        If there are too few times.
+
+    Examples
+    --------
+    >>> times = np.linspace(0, 6, 100)
+    >>> found = differentiate_trajectories(np.sin(times)[None, :, None], times)
+    >>> bool(np.abs(found.velocities[0, :, 0] - np.cos(times)).max() < 1e-2)
+    True
+    """
+    if trajectories.shape[1] < FEWEST:
+        raise ShapeError(
+            f"The trajectories have {trajectories.shape[1]} times; velocities need {FEWEST}. Pass "
+            f"longer ones, or pairs."
+        )
+    points, velocities, errors = (np.empty_like(trajectories) for _ in range(3))
+    for orbit, states in enumerate(trajectories):
+        for column in range(states.shape[1]):
+            found = _differentiate(times, states[:, column])
+            points[orbit, :, column], velocities[orbit, :, column] = found[:2]
+            errors[orbit, :, column] = found[2]
+    return Velocities(points, velocities, errors)
+
+
+def _differentiate(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Smoothed values, slopes, and the typical error of the slopes."""
+    whole = _spline(times, values)
+    halves = [_spline(times[part], values[part]) for part in (slice(0, None, 2), slice(1, None, 2))]
+    # The ends of a spline know one side only.
+    middle = slice(len(times) // 10, len(times) - len(times) // 10)
+    apart = halves[0](times, 1)[middle] - halves[1](times, 1)[middle]
+    return whole(times), whole(times, 1), float(np.sqrt(np.mean(apart**2)) / 2)
+
+
+def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:
+    """The smoothing spline of least cross-validated error, or the interpolating one where the data
+    carry no noise that it could see.
+    """
+    spread = float(np.ptp(values))
+    if spread == 0:
+        return CubicSpline(times, values)
+    unit = (times - times[0]) / (times[-1] - times[0]) * len(times)
+    smooth = make_smoothing_spline(unit, values / spread)
+    left = np.sqrt(np.mean((smooth(unit) - values / spread) ** 2))
+    between = CubicSpline(times, values)
+    if left < 1e-6:
+        return between
+    return CubicSpline(times, smooth(unit) * spread)
+
+
+RowFunction = Callable[[FloatArray], FloatArray]
+
+TOLERANCE = 1e-9
+"""Of the integrator: far below what `EXACT_CHANGE` asks for."""
+
+
+class RolloutError(ClosedformError):
+    """A motion could not be followed."""
+
+
+def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> FloatArray:
+    """Integrate a flow from several points at once.
+
+    Parameters
+    ----------
+    flow : callable
+        From points (n, d) to velocities.
+    start : ndarray, shape (n, d)
+    times : ndarray, shape (n_times,)
+        From 0 upwards.
+
+    Returns
+    -------
+    ndarray, shape (n, n_times, d)
+
+    Examples
+    --------
+    >>> ends = follow_flow(lambda x: -x, np.ones((1, 2)), np.array([0.0, 1.0]))[0, -1]
+    >>> bool(np.allclose(ends, np.exp(-1)))
+    True
+    """
+    shape = start.shape
+
+    def slope(_: float, state: FloatArray) -> FloatArray:
+        return flow(state.reshape(shape)).ravel()
+
+    with np.errstate(all="ignore"):
+        found = solve_ivp(
+            slope,
+            (0.0, float(times[-1])),
+            start.ravel(),
+            method="DOP853",
+            t_eval=times,
+            rtol=TOLERANCE,
+            atol=TOLERANCE * float(np.abs(start).max()),
+        )
+    if not found.success or not np.isfinite(found.y).all():
+        raise RolloutError(
+            f"The flow could not be followed to the time {times[-1]:g}: {found.message} Pass "
+            f"points whose orbits stay where the flow is defined, or a shorter horizon."
+        )
+    return np.moveaxis(found.y.reshape(*shape, len(times)), 2, 1)
+
+
+def repeat_steps(step: RowFunction, start: FloatArray, count: int) -> FloatArray:
+    """States of a simulator, shape (n, count + 1, d), from the start on.
+
+    Examples
+    --------
+    >>> repeat_steps(lambda x: 2 * x, np.ones((1, 1)), 3)[0, :, 0]
+    array([1., 2., 4., 8.])
+    """
+    states = [np.array(start, dtype=np.float64)]
+    for _ in range(count):
+        states.append(step(states[-1]))
+    found = np.stack(states, axis=1)
+    if not np.isfinite(found).all():
+        raise RolloutError(
+            f"The simulator leaves finite numbers within {count} steps; pass other points or a "
+            f"shorter horizon."
+        )
+    return found
+
+
+def own_time(velocities: FloatArray, scale: FloatArray) -> float:
+    """The time in which a typical point moves by one spread of the inputs."""
+    speeds = np.linalg.norm(velocities / scale, axis=1)
+    speed = float(np.median(speeds[np.isfinite(speeds)]))
+    return 1.0 / speed if speed > 0 else 1.0

@@ -20,8 +20,8 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
+from closedform.laws.change_parts import NeededNoise, needed_noise
 from closedform.laws.independence import beyond, unit_gradients
-from closedform.laws.noise_bound import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
 

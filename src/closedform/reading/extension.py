@@ -8,8 +8,8 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.reading.one_field import interpret_field
-from closedform.reading.origin import Origin
 from closedform.reading.rounds import better_of, formulas_of
+from closedform.reading.settings import Origin
 from closedform.searching.budget import Budget
 from closedform.searching.space import as_space
 

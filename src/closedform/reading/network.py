@@ -27,7 +27,7 @@ from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
-from closedform.reading.seeds import check_seeds
+from closedform.reading.rounds import check_seeds
 from closedform.reading.settings import Settings
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, as_budget

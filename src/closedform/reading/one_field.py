@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.canonical.form import canonical_form
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -23,10 +23,8 @@ from closedform.keywords import checked_keywords, required_kind
 from closedform.live_progress import ProgressLike
 from closedform.progress import Named, Progress, Snapshot
 from closedform.randomness import Randomness, as_seed
-from closedform.reading.origin import Origin
-from closedform.reading.rounds import read_in_rounds
-from closedform.reading.seeds import check_seeds, read_with_seeds
-from closedform.reading.settings import SEARCH_SHARE, Settings, choice_budget, rest_of
+from closedform.reading.rounds import check_seeds, read_in_rounds, read_with_seeds
+from closedform.reading.settings import SEARCH_SHARE, Origin, Settings, choice_budget, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines

@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.alignment.comparison import comparison_of
 from closedform.alignment.misalignment import chance_level
-from closedform.alignment.scores import comparison_of
-from closedform.canonical.partial_sums import partial_sums
+from closedform.canonical.small_terms import partial_sums
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes

@@ -14,8 +14,7 @@ import numpy as np
 
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray, frozen
-from closedform.canonical.constants import free_constants
-from closedform.canonical.term_coefficients import with_coefficients
+from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions

@@ -10,8 +10,7 @@ from closedform.interpretation.digits import few_digits, rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
-from closedform.report.figures import check_counts, hypothesis_sentence, title
-from closedform.report.looks import CHECK_MARKS, LOOKS
+from closedform.report.figures import CHECK_MARKS, LOOKS, check_counts, hypothesis_sentence, title
 from closedform.report.mathml import mathml_terms
 from closedform.shown import shown
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.alignment.scores import comparison_of
+from closedform.alignment.comparison import comparison_of
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse

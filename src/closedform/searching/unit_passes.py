@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.alignment.tolerances import PERFECT
+from closedform.errors import UnitsError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -20,7 +21,6 @@ from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
-from closedform.units.errors import UnitsError
 from closedform.units.legality import Legality, charge
 from closedform.units.units import Units
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.execution.keys import content_key
 from closedform.execution.shared_folder import SharedFolder
+from closedform.execution.task import content_key
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
 from closedform.field.tangent_space import TangentSpace

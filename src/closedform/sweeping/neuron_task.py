@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from closedform.errors import StorageError
-from closedform.execution.keys import content_key
 from closedform.execution.shared_folder import SharedFolder
+from closedform.execution.task import content_key
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.sweeping.effort import Effort, read_with

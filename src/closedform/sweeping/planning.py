@@ -9,10 +9,9 @@ from hashlib import blake2b
 from typing import Any
 
 from closedform.execution.coordinator import FAILED
-from closedform.execution.keys import KEY_BYTES, content_key
 from closedform.execution.store import ResultStore
 from closedform.execution.tally import Tally
-from closedform.execution.task import Task, TaskOutcome
+from closedform.execution.task import KEY_BYTES, Task, TaskOutcome, content_key
 from closedform.sweeping.effort import Effort
 from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses

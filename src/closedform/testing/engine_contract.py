@@ -156,7 +156,7 @@ class EngineContract:
 
 
 def _largest_misalignment(result: SearchResult, known: KnownField) -> float:
-    from closedform.alignment.scores import field_misalignment
+    from closedform.alignment.comparison import field_misalignment
 
     assert result.front.best is not None
     fresh = known.field(np.random.default_rng(99), n_points=1000)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from closedform.errors import UnitsError
+from closedform.expressions.json_files import JsonFormat
 from closedform.keywords import checked_constructor, suggestion
-from closedform.units.errors import UnitsError
-from closedform.units.unit import Unit
-from closedform.units.unit_texts import read_amount, read_unit
+from closedform.units.unit import Unit, read_amount, read_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,29 @@ def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Uni
     if names is not None:
         units.check_inputs(names)
     return units
+
+
+_FORMAT = JsonFormat("closedform units", schema=1, written_by="field.save")
+
+
+def plain_units(units: Units) -> dict[str, Any]:
+    """Units as dictionaries, numbers and texts.
+
+    Examples
+    --------
+    >>> units = Units({"v": "km/s"}, constants={"c": "299792458 m/s"})
+    >>> read_plain_units(plain_units(units)) == units
+    True
+    """
+    return _FORMAT.plain(units)
+
+
+def read_plain_units(content: Any) -> Units | None:
+    """What `plain_units` was given; None for files without units.
+
+    Raises
+    ------
+    StorageError
+        If the content does not fit.
+    """
+    return None if content is None else _FORMAT.structured(content, Units)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.progress import Silent
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.space import SearchSpace

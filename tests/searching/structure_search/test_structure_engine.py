@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.progress import Silent
 from closedform.searching.budget import Budget, processor_seconds

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from closedform.alignment.scores import field_misalignment
+from closedform.alignment.comparison import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import wider_forms

@@ -66,6 +66,6 @@ def run_tasks(tasks: Sequence[BenchTask], store: Store | None = None) -> Iterato
 
 def task_key(task: BenchTask) -> str:
     """The name of a task in a store."""
-    from closedform.execution.keys import content_key
+    from closedform.execution.task import content_key
 
     return content_key(task.content)

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import chance_level, trimmed_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.field.gradient_field import GradientField
 from closedform.judge.thresholds import Thresholds

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import weighted_mean
 from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.equivalence.same_concept import same_concept
 from closedform.expressions.expression import Expression

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import trimmed_mean, weighted_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField

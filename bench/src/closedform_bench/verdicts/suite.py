@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import beta
 
 import closedform as cf
+from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.judge.witnesses import Witnesses

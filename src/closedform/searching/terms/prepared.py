@@ -15,8 +15,7 @@ from closedform.searching.terms.library import Term
 from closedform.searching.terms.moments import Moments, compute_moments
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.term_beam import Support
-from closedform.units.addable import addable
-from closedform.units.legality import Legality
+from closedform.units.legality import Legality, addable
 
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from closedform.deadline import DeadlineExceeded, time_limit
+from closedform.equivalence.proof import DeadlineExceeded, time_limit
 
 
 def work(limit: float, seconds: float) -> None:
@@ -41,7 +41,7 @@ def test_nothing_arrives_after_the_block() -> None:
 def test_debuggers_and_profilers_do_not_hang(tracer: str) -> None:
     program = (
         f"import sys; sys.{tracer}(lambda *_: None)\n"
-        "from closedform.deadline import time_limit\n"
+        "from closedform.equivalence.proof import time_limit\n"
         "with time_limit(5): pass\n"
         "def call(): pass\n"
         "call(); print('went on')"

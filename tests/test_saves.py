@@ -178,9 +178,12 @@ def read_table(folder: Path, ending: str) -> int:
 
 
 def write_figure(folder: Path, version: int) -> None:
-    from closedform.report.sheets import write_sheet
+    from matplotlib.figure import Figure
 
-    write_sheet([("", lambda ax: ax.plot([0, 1], [0, version]))] * version, folder / "file.png")
+    from closedform.files import replacing
+
+    with replacing(folder / "file.png") as file:
+        Figure(figsize=(version, 1)).savefig(file, format="png")
 
 
 def read_figure(folder: Path) -> int:

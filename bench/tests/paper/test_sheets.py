@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot
 
 from closedform.errors import ReportError
-from closedform.report.sheets import plot_correlation, write_sheet
+from closedform_bench.paper.sheets import plot_correlation, write_sheet
 
 CONCEPT = np.linspace(-1, 1, 4001)
 

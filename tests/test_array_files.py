@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.array_files import read_arrays
 from closedform.errors import DamagedFileError
+from closedform.files import read_arrays
 
 
 def header(shape: str) -> bytes:
@@ -47,7 +47,7 @@ def test_a_header_that_claims_ten_to_the_fourteen_elements_costs_no_memory(tmp_p
 def test_what_is_there_twice_or_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DamagedFileError, match="twice"):
         read_arrays(archive(tmp_path / "twice.npz", header("(3,)"), copies=2))
-    monkeypatch.setattr("closedform.array_files.MAX_MEMORY", 2**20)
+    monkeypatch.setattr("closedform.files.MAX_MEMORY", 2**20)
     zeros = io.BytesIO()
     np.save(zeros, np.zeros(2**20))
     bomb = archive(tmp_path / "bomb.npz", zeros.getvalue(), compression=zipfile.ZIP_DEFLATED)

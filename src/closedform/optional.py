@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from closedform._version import __version__
 from closedform.errors import MissingDependencyError
 
 
@@ -36,3 +37,17 @@ def require(name: str, *, extra: str) -> ModuleType:
             f"'closedform[{extra}]'"
         )
         raise MissingDependencyError(message, name=name) from error
+
+
+def versions() -> dict[str, str]:
+    """Of this package, Python, and the packages that compute."""
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    found = {"closedform": __version__, "python": python_version()}
+    for name in ("numpy", "numba", "sympy", "pyoperon"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -81,7 +81,7 @@ def conserved(
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str] | None]:
     """The arrays of a file as arguments, and the inputs' names if it has them."""
-    from closedform.array_files import read_arrays
+    from closedform.files import read_arrays
 
     arrays = read_arrays(path)
     kinds = [kind for kind in KINDS if kind in arrays]

@@ -167,8 +167,8 @@ def _weights(path: Path) -> tuple[str, Parts]:
 
 
 def _arrays(path: Path) -> tuple[str, Parts]:
-    from closedform.array_files import read_arrays
     from closedform.field.field_file import load_field
+    from closedform.files import read_arrays
     from closedform.networks.model_files import load_inputs
 
     arrays = read_arrays(path)

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.array_files import MAX_TEXT, read_arrays
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
 from closedform.expressions.input_names import check_names
@@ -22,7 +21,7 @@ from closedform.field.quality import Quality
 from closedform.field.real_numbers import real_array
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
-from closedform.files import reading, replacing
+from closedform.files import MAX_TEXT, read_arrays, reading, replacing
 from closedform.keywords import checked_keywords
 from closedform.units.units import as_units, plain_units, read_plain_units
 

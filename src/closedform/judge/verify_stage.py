@@ -29,6 +29,7 @@ from closedform.judge.tolerances_in_force import tolerances_in_force
 from closedform.judge.witnesses import Witnesses
 from closedform.keywords import KeywordError, checked_keywords, required_kind, suggestion
 from closedform.live_progress import ProgressLike, choose_progress
+from closedform.optional import versions
 from closedform.progress import Progress
 from closedform.randomness import Randomness, as_seed
 from closedform.searching.budget import Budget, as_budget
@@ -38,7 +39,6 @@ from closedform.searching.registry import get_engine
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 from closedform.searching.space import SearchSpace, as_space
 from closedform.threads import single_threaded
-from closedform.versions import versions
 
 RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
 

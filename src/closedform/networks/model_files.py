@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.array_files import MAX_TEXT, read_arrays
 from closedform.expressions.input_names import check_names
-from closedform.files import reading
+from closedform.files import MAX_TEXT, read_arrays, reading
 from closedform.keywords import checked_keywords
 from closedform.networks.errors import ModelFileError
 from closedform.optional import require

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from closedform.errors import ClosedformError
-from closedform.versions import versions
+from closedform.optional import versions
 from closedform_bench.figures.measurement_store import MeasurementStore
 from closedform_bench.figures.part import FigurePart, Measurement
 

@@ -19,16 +19,16 @@ FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "estimator": -1, "discovery": -2, "sweeping": 1,
-    "equivalence": 1, "report": 2,
+    "networks": -2, "canonical": -1, "sweeping": 1,
+    "report": 2,
     "testing": -1, "example": 2, "cli": 0,
     "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
     "alignment": 0,
-    "field": 0, "units": 1, "expressions": 0, SMALL: 0, "execution": 1, "replacing": 1,
-    "families": -1, "laws": -2, "live_progress": -1,
+    "field": 0, "units": 1, "expressions": 0, SMALL: 0, 
+    "live_progress": -1,
 }  # fmt: skip
 
-BENDS = {("reading", "networks"): 0.42, ("sweeping", "execution"): -0.28}
+BENDS = {("reading", "networks"): 0.42}
 """Of arrows that would run behind a room that has nothing to do with them."""
 
 WHAT = {
@@ -37,14 +37,14 @@ WHAT = {
     "interpretation": "the answer", "report": "pages, pictures", "judge": "choice and verdict",
     "neighbours": "forms near a formula",
     "searching": "engines, the front", "canonical": "one formula per concept",
-    "equivalence": "same concept?",
+    
     "alignment": "misalignment, fits", "networks": "models to gradients",
     "field": "points and directions",
     "units": "dimensional analysis", "expressions": "trees, operators, kernel",
-    "estimator": "scikit-learn style",
-    "discovery": "pairs to invariants",
-    "families": "one form, many outputs", "replacing": "formulas put back",
-    "sweeping": "whole layers", "execution": "tasks, workers, store",
+    
+    
+    
+    "sweeping": "whole layers", 
     "live_progress": "bars and lines", SMALL: "arrays, errors, progress, ...",
 }  # fmt: skip
 

@@ -121,7 +121,7 @@ def read_checkpoint(folder: Path) -> int:
 
 
 def store_in(folder: Path) -> Any:
-    from closedform.execution.store import ResultStore
+    from closedform.sweeping.execution.store import ResultStore
 
     return ResultStore(folder / "store")
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import closedform as cf
 from closedform.cli.app import app
 from closedform.errors import ClosedformError
-from closedform.execution.store import ResultStore
 from closedform.networks.model_files import load_inputs, load_network, read_safetensors
+from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.sweep_result import sweep_table
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (120, 2))

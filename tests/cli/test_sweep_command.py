@@ -20,7 +20,7 @@ import closedform as cf
 from closedform.cli.app import app
 from closedform.cli.sweep_commands import write_table
 from closedform.errors import StorageError
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 
 pytest.importorskip("torch")
 

@@ -55,7 +55,7 @@ def conserved(
       closedform conserved flow.npz --law "v**2/2 - cos(x)" --json
     """
     from closedform.files import write_text
-    from closedform.laws.finding import conserved as find
+    from closedform.reading.laws.finding import conserved as find
 
     check_outputs((out, JSON), (picture, (".png", ".svg", ".pdf")), inputs=[data])
     given, inside = _read(data)

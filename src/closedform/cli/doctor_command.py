@@ -87,7 +87,7 @@ def _self_test() -> tuple[bool, float, float]:
     """
     import numpy as np
 
-    from closedform.equivalence.same_concept import same_concept
+    from closedform.canonical.equivalence.same_concept import same_concept
     from closedform.field.gradient_field import GradientField
     from closedform.reading.one_field import interpret_field
 
@@ -195,7 +195,7 @@ def _json(path: Path) -> tuple[str, Parts]:
 
 
 def _store(path: Path) -> tuple[str, Parts]:
-    from closedform.execution.store import ResultStore
+    from closedform.sweeping.execution.store import ResultStore
     from closedform.sweeping.sweep_result import sweep_table
 
     table = sweep_table(ResultStore(path))

@@ -20,7 +20,7 @@ from closedform.shown import shown
 if TYPE_CHECKING:
     import pandas
 
-    from closedform.families.network_comparison import NetworkComparison, NeuronChange
+    from closedform.sweeping.families.network_comparison import NetworkComparison, NeuronChange
 
 SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
 MOST_SHOWN = 20
@@ -99,10 +99,10 @@ def sweep(
     Example:
       closedform sweep net.onnx data.npz --layer encoder.2 --store results
     """
-    from closedform.execution.tally import TerminalWatcher
-    from closedform.execution.task import Limits
     from closedform.networks.model_files import load_inputs, load_network
     from closedform.sweeping.effort import Effort
+    from closedform.sweeping.execution.tally import TerminalWatcher
+    from closedform.sweeping.execution.task import Limits
     from closedform.sweeping.neuron_choice import parse_range
     from closedform.sweeping.sweep import sweep as run
 
@@ -176,7 +176,7 @@ def results(
     Example:
       closedform results STORE --where "verdict = verified, complexity < 10"
     """
-    from closedform.execution.store import ResultStore
+    from closedform.sweeping.execution.store import ResultStore
     from closedform.sweeping.sweep_result import sweep_table
 
     check_outputs((out, TABLE))

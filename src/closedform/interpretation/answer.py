@@ -296,7 +296,7 @@ class Interpretation:
         budget : float or Budget
             For the further search and its verdict.
         **keywords
-            ``field``, for an answer that was loaded; see `closedform.reading.extension.extend`.
+            ``field``, for an answer that was loaded; see `closedform.reading.one_field.extend`.
         """
         return perform("extend", self, budget, **keywords)
 

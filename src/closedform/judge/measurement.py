@@ -196,7 +196,7 @@ def compare_hypothesis(
     concept: Expression, hypothesis: Expression, judged: GradientField
 ) -> HypothesisResult:
     """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
 
     try:
         answer = same_concept(

@@ -121,7 +121,7 @@ def _same(one: Interpretation, other: Interpretation, field: GradientField) -> b
         return True
     if len(one.concepts) != len(other.concepts) or len(one.concepts) != 1:
         return False
-    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
 
     (first,), (second,) = one.concepts, other.concepts
     try:

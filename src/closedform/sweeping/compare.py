@@ -4,12 +4,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from closedform.execution.store import ResultStore
-from closedform.families.family import NeuronReading
-from closedform.families.network_comparison import NetworkComparison, compare_readings
-from closedform.families.tolerances import MOVED
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.keywords import KeywordError
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.families.family import NeuronReading
+from closedform.sweeping.families.network_comparison import NetworkComparison, compare_readings
+from closedform.sweeping.families.tolerances import MOVED
 from closedform.sweeping.stored_readings import stored_readings
 from closedform.sweeping.sweep import sweep
 from closedform.sweeping.sweep_result import Sweep

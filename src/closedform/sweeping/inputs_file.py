@@ -13,9 +13,9 @@ import numpy as np
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import StorageError
-from closedform.execution.shared_folder import SharedFolder
 from closedform.field.tangent_space import TangentSpace
 from closedform.files import read_arrays, reading
+from closedform.sweeping.execution.shared_folder import SharedFolder
 
 FOLDER = "inputs"
 

@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 from closedform.errors import StorageError
-from closedform.execution.shared_folder import SharedFolder
-from closedform.execution.task import content_key
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.optional import versions
 from closedform.sweeping.effort import Effort, read_with
+from closedform.sweeping.execution.shared_folder import SharedFolder
+from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.inputs_file import load_inputs
 from closedform.sweeping.layer_extraction import FieldReference
 from closedform.sweeping.likeness import Likeness

@@ -127,7 +127,7 @@ def bench(
     tasks = plan.tasks()
     kept = None
     if store is not None:
-        from closedform.execution.store import ResultStore
+        from closedform.sweeping.execution.store import ResultStore
 
         kept = ResultStore(store)
         kept.folder.check()

@@ -12,7 +12,7 @@ from closedform.alignment.comparison import field_misalignment
 from closedform.alignment.misalignment import weighted_mean
 from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray
-from closedform.equivalence.same_concept import same_concept
+from closedform.canonical.equivalence.same_concept import same_concept
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.parse import parse

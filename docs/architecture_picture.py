@@ -19,13 +19,9 @@ FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "sweeping": 1,
-    "report": 2,
-    "testing": -1, "example": 2, "cli": 0,
-    "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
-    "alignment": 0,
-    "field": 0, "units": 1, "expressions": 0, SMALL: 0, 
-    "live_progress": -1,
+    "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": -1, "example": 2,
+    "cli": 0, "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
+    "field": 0, "expressions": 0, SMALL: 0,
 }  # fmt: skip
 
 BENDS = {("reading", "networks"): 0.42}
@@ -33,19 +29,12 @@ BENDS = {("reading", "networks"): 0.42}
 
 WHAT = {
     "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
-    "reading": "search, select, verify",
-    "interpretation": "the answer", "report": "pages, pictures", "judge": "choice and verdict",
-    "neighbours": "forms near a formula",
-    "searching": "engines, the front", "canonical": "one formula per concept",
-    
-    "alignment": "misalignment, fits", "networks": "models to gradients",
-    "field": "points and directions",
-    "units": "dimensional analysis", "expressions": "trees, operators, kernel",
-    
-    
-    
-    "sweeping": "whole layers", 
-    "live_progress": "bars and lines", SMALL: "arrays, errors, progress, ...",
+    "reading": "search, select, verify", "interpretation": "the answer",
+    "report": "pages, pictures", "judge": "choice and verdict",
+    "neighbours": "forms near a formula", "searching": "engines, the front",
+    "canonical": "one formula per concept", "networks": "models to gradients",
+    "field": "points and directions", "expressions": "trees, operators, units",
+    "sweeping": "whole layers", SMALL: "files, errors, progress, ...",
 }  # fmt: skip
 
 
@@ -64,7 +53,7 @@ def layers() -> list[list[str]]:
 def rooms() -> set[str]:
     """The folders, and the files that are no small ones."""
     own = layers()
-    small = {module for row in own[-4:] for module in row}
+    small = {module for row in own[-2:] for module in row}
     return {SMALL if module in small else module for row in own for module in row}
 
 

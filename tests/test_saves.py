@@ -180,7 +180,7 @@ def read_table(folder: Path, ending: str) -> int:
 def write_figure(folder: Path, version: int) -> None:
     from matplotlib.figure import Figure
 
-    from closedform.files import replacing
+    from closedform.basics.files import replacing
 
     with replacing(folder / "file.png") as file:
         Figure(figsize=(version, 1)).savefig(file, format="png")
@@ -194,7 +194,7 @@ def read_figure(folder: Path) -> int:
 
 
 def write_text(folder: Path, version: int) -> None:
-    from closedform.files import write_text
+    from closedform.basics.files import write_text
 
     write_text(folder / "file.txt", str(version) * 100_000)
 

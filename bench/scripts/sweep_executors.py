@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
-from closedform.optional import require
+from closedform.basics.optional import require
 from closedform.sweeping.execution.store import ResultStore
 
 HERE = Path(__file__).parent

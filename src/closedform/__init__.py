@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from closedform.expressions.expression import Expression
     from closedform.expressions.operators import Operator
     from closedform.expressions.parse import parse
+    from closedform.expressions.units.units import Units
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
     from closedform.interpretation.answer import Interpretation
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
-    from closedform.units.units import Units
 
 _LAZY = {
     "Budget": "closedform.searching.budget",
@@ -54,7 +54,7 @@ _LAZY = {
     "Selection": "closedform.judge.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
     "Thresholds": "closedform.judge.thresholds",
-    "Units": "closedform.units.units",
+    "Units": "closedform.expressions.units.units",
     "Verdict": "closedform.interpretation.verdict",
     "compare": "closedform.sweeping.compare",
     "conserved": "closedform.reading.laws.finding",

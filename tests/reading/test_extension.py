@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.keywords import KeywordError
+from closedform.basics.keywords import KeywordError
 from closedform.reading.one_field import ExtensionError
 from closedform.reading.rounds import read_with_seeds
 

@@ -3,9 +3,9 @@ import pytest
 from typer.testing import CliRunner
 
 import closedform as cf
+from closedform.basics.keywords import KeywordError
 from closedform.cli.app import app
 from closedform.errors import StorageError
-from closedform.keywords import KeywordError
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.stored_readings import stored_readings
 

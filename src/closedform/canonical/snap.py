@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
 
-from closedform.alignment.tolerances import SAME
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
 from closedform.canonical.scale import in_name_order, scaled
@@ -18,6 +17,7 @@ from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.expressions.tree import Constant, Tree, apply, constant, named_constant
+from closedform.field.alignment.tolerances import SAME
 
 DENOMINATORS = range(1, SIMPLE_DENOMINATOR + 1)
 """Denominators of the fractions to which constants are snapped."""

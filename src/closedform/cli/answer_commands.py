@@ -24,7 +24,7 @@ from closedform.cli.shared_options import (
     UnitsOption,
     read_units,
 )
-from closedform.shown import shown
+from closedform.errors import shown
 
 if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation
@@ -63,8 +63,8 @@ def interpret(
       closedform interpret field.npz --budget 20 --report concept.html
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
+    from closedform.basics.optional import require
     from closedform.field.field_file import load_field
-    from closedform.optional import require
     from closedform.reading.one_field import interpret_field
 
     check_outputs((out, JSON), (report, PAGE), inputs=[field])
@@ -204,9 +204,9 @@ def verify(
       closedform verify field.npz "v**2/2 + sin(x)"
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
+    from closedform.basics.optional import require
     from closedform.field.field_file import load_field
     from closedform.judge.verify_stage import verify as judge
-    from closedform.optional import require
 
     check_outputs((out, JSON), (report, PAGE), inputs=[field])
     if report is not None:

@@ -23,8 +23,7 @@ from closedform.cli.network_commands import extract, layers
 from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
 from closedform.cli.same_command import same
 from closedform.cli.sweep_commands import compare, results, sweep
-from closedform.errors import ClosedformError, MissingDependencyError
-from closedform.shown import shown
+from closedform.errors import ClosedformError, MissingDependencyError, shown
 
 # Typer's base of usage errors has no public name.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]

@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from closedform._version import __version__
-from closedform.errors import ClosedformError
-from closedform.shown import shown
+from closedform.errors import ClosedformError, shown
 
 PACKAGES = (
     "numpy", "scipy", "numba", "sympy", "pandas", "scikit-learn", "pyoperon", "torch", "onnx",
@@ -63,8 +62,8 @@ def doctor(
 
 def _warm() -> None:
     """Compile all that readings use, and say where it is kept."""
+    from closedform.basics.live_progress import choose_progress
     from closedform.expressions.kernel import point_status
-    from closedform.live_progress import choose_progress
     from closedform.reading.one_field import compile_ahead
 
     began = time.perf_counter()
@@ -167,8 +166,8 @@ def _weights(path: Path) -> tuple[str, Parts]:
 
 
 def _arrays(path: Path) -> tuple[str, Parts]:
+    from closedform.basics.files import read_arrays
     from closedform.field.field_file import load_field
-    from closedform.files import read_arrays
     from closedform.networks.model_files import load_inputs
 
     arrays = read_arrays(path)

@@ -14,8 +14,8 @@ from closedform.cli.shared_options import (
     UnitsOption,
     read_units,
 )
+from closedform.errors import shown
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.shown import shown
 
 
 def extract(

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from closedform.cli.shared_options import AsJson
-from closedform.errors import DomainError
-from closedform.shown import shown
+from closedform.errors import DomainError, shown
 
 Interval = tuple[float, float]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from closedform.units.units import Units
+    from closedform.expressions.units.units import Units
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="An .onnx, or weights with --builder.")
@@ -56,7 +56,7 @@ def read_units(
     'm=kg, v=m/s'
     """
     from closedform.errors import UnitsError
-    from closedform.units.units import Units
+    from closedform.expressions.units.units import Units
 
     if units is None:
         if constants or pure_numbers:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from closedform.basics.files import replacing
+from closedform.basics.optional import require
 from closedform.cli.outputs import TABLE, check_outputs, deliver
 from closedform.cli.shared_options import AsJson, Builder, DataFile, ModelFile, Trust
-from closedform.files import replacing
+from closedform.errors import shown
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.optional import require
-from closedform.shown import shown
 
 if TYPE_CHECKING:
     import pandas

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from closedform.basics.files import MAX_TEXT, reading, write_text
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.files import MAX_TEXT, reading, write_text
 
 T = TypeVar("T")
 

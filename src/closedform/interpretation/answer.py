@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.sentences import unit_of, units_sentences
+from closedform.expressions.units.unit import unit_latex
+from closedform.expressions.units.units import Units
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
 from closedform.interpretation.answer_text import (
@@ -34,11 +38,7 @@ from closedform.interpretation.several import (
     agreement,
 )
 from closedform.interpretation.verdict import Verdict
-from closedform.keywords import checked_keywords
 from closedform.searching.decomposition import Decomposition
-from closedform.units.sentences import unit_of, units_sentences
-from closedform.units.unit import unit_latex
-from closedform.units.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.sentences import unit_of
 from closedform.interpretation.digits import formula_text
-from closedform.shown import shown
-from closedform.units.sentences import unit_of
 
 if TYPE_CHECKING:
+    from closedform.expressions.units.units import Units
     from closedform.interpretation.answer import FrontEntry, Interpretation
-    from closedform.units.units import Units
 
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.comparison import field_misalignment
-from closedform.alignment.tolerances import TRIM
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance

@@ -10,25 +10,25 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from closedform.alignment.comparison import field_misalignment
-from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.randomness import Randomness
 from closedform.errors import ConceptError, ShapeError
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.units import UnitsLike
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import FrontEntry, Interpretation
 from closedform.judge.rules import RuleLike
-from closedform.keywords import checked_keywords
-from closedform.live_progress import ProgressLike
-from closedform.randomness import Randomness
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace, as_space
-from closedform.units.units import UnitsLike
 
 if TYPE_CHECKING:
     import sympy

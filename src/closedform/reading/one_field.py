@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from closedform.alignment.comparison import field_misalignment
-from closedform.alignment.refit import refit
+from closedform.basics.keywords import checked_keywords, required_kind
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import Named, Progress, Snapshot
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.basics.threads import single_threaded
 from closedform.canonical.form import canonical_form
 from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.units.units import UnitsLike
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
@@ -22,10 +28,6 @@ from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
-from closedform.keywords import checked_keywords, required_kind
-from closedform.live_progress import ProgressLike
-from closedform.progress import Named, Progress, Snapshot
-from closedform.randomness import Randomness, as_seed
 from closedform.reading.rounds import (
     better_of,
     check_seeds,
@@ -42,8 +44,6 @@ from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
 from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.terms.term_run import compile_terms
-from closedform.threads import single_threaded
-from closedform.units.units import UnitsLike
 
 
 @single_threaded

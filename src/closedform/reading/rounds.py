@@ -5,15 +5,15 @@ settle it.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from closedform.basics.keywords import KeywordError
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.legality import Legality
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import SeedAgreement
 from closedform.interpretation.verdict import STATUSES
-from closedform.keywords import KeywordError
 from closedform.searching.budget import Budget
-from closedform.units.legality import Legality
 
 FIRST_ROUND = 10.0
 """Seconds of the first round: the budget at which the reliability of `verified` is measured

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.progress import Progress
 from closedform.field.gradient_field import GradientField
 from closedform.judge.checks import Check, all_checks
 from closedform.judge.rules import Rule, RuleLike, as_rule
 from closedform.judge.thresholds import Thresholds, as_thresholds
-from closedform.live_progress import ProgressLike, choose_progress
-from closedform.progress import Progress
 from closedform.searching.budget import LEAST, Budget, Clock
 from closedform.searching.engine import Engine
 from closedform.searching.registry import get_engine

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from closedform.errors import MissingDependencyError
+from closedform.errors import MissingDependencyError, shown
 from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
@@ -12,7 +12,6 @@ from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
 from closedform.report.figures import CHECK_MARKS, LOOKS, check_counts, hypothesis_sentence, title
 from closedform.report.mathml import mathml_terms
-from closedform.shown import shown
 
 
 @ability("notebook")

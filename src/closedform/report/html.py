@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from closedform._version import __version__
+from closedform.basics.files import write_text
+from closedform.basics.optional import require
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.files import write_text
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import rounded_formula
-from closedform.optional import require
 from closedform.report import coefficient_intervals, figure_numbers, figures, svg
 from closedform.report.figures import CHECK_MARKS, LOOKS, title
 from closedform.report.mathml import mathml_terms
-from closedform.shown import shown
 
 
 @ability("report")

@@ -10,11 +10,10 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from closedform.errors import ExpressionError
+from closedform.basics.optional import require
+from closedform.errors import ExpressionError, shown
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
-from closedform.optional import require
-from closedform.shown import shown
 
 MAX_NODES = 400
 """Expressions with more nodes are shown as text: nobody reads them typeset, and browsers limit

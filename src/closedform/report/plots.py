@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.errors import ConceptError, ReportError
+from closedform.basics.optional import require
+from closedform.errors import ConceptError, ReportError, shown
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import FrontEntry, Interpretation
-from closedform.optional import require
 from closedform.report.coefficient_intervals import coefficients
 from closedform.report.figure_numbers import (
     SMALLEST,
@@ -25,7 +25,6 @@ from closedform.report.figure_numbers import (
     scatter,
     short_number,
 )
-from closedform.shown import shown
 
 if TYPE_CHECKING:
     import pandas

@@ -4,8 +4,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from closedform.basics.keywords import KeywordError
 from closedform.judge.rules import MATERIAL_DEGREES
-from closedform.keywords import KeywordError
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.families.family import NeuronReading
 from closedform.sweeping.families.network_comparison import NetworkComparison, compare_readings

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray, frozen
+from closedform.basics.files import read_arrays, reading
 from closedform.errors import StorageError
 from closedform.field.tangent_space import TangentSpace
-from closedform.files import read_arrays, reading
 from closedform.sweeping.execution.shared_folder import SharedFolder
 
 FOLDER = "inputs"

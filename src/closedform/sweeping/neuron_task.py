@@ -5,10 +5,10 @@ field.
 import time
 from typing import Any
 
+from closedform.basics.optional import versions
 from closedform.errors import StorageError
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
-from closedform.optional import versions
 from closedform.sweeping.effort import Effort, read_with
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.task import content_key

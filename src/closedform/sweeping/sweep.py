@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from closedform.errors import StorageError
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.errors import StorageError, shown
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.interpretation.verdict import STATUSES
-from closedform.keywords import checked_keywords
 from closedform.networks.extract import check_amounts
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.randomness import Randomness, as_seed
-from closedform.shown import shown
 from closedform.sweeping.effort import Effort
 from closedform.sweeping.execution.coordinator import FAILED, Coordinator
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.keywords import KeywordError
+from closedform.basics.keywords import KeywordError
 
 NAMES = ["x", "v"]
 SQUARES = cf.SearchSpace(operators=["add", "mul"], max_degree=2)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.keywords import KeywordError
+from closedform.basics.keywords import KeywordError
 from closedform.networks.errors import NeuronError
 from closedform.reading.replacing.phi_fit import ReplacementError
 

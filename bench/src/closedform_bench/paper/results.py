@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from closedform.arrays import FloatArray
-from closedform.files import write_text
+from closedform.basics.files import write_text
 from closedform_bench.paper.answer_scoring import expected
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.reproduction import ExperimentOutcome, summary

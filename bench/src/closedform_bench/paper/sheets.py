@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.files import replacing
+from closedform.basics.optional import require
 from closedform.errors import ReportError
-from closedform.files import replacing
-from closedform.optional import require
 from closedform.report.plots import BLUE, ORANGE, finish, new_axes
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.equivalence.tolerances import DEFAULT_BOX
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.tolerances import SAME
 
 Domain = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 """One interval for all inputs, one for each, or intervals by name (the default for the others)."""

@@ -15,9 +15,9 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from closedform.alignment.misalignment import point_misalignment
-from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.randomness import as_generator
 from closedform.canonical.equivalence import domain as domains
 from closedform.canonical.equivalence.precision import ZERO, check_precision, compare_at
 from closedform.canonical.equivalence.proof import parallel_is_proved
@@ -25,8 +25,8 @@ from closedform.canonical.equivalence.tolerances import PARALLEL_DIGITS, PRECISE
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
-from closedform.keywords import checked_keywords
-from closedform.randomness import as_generator
+from closedform.field.alignment.misalignment import point_misalignment
+from closedform.field.alignment.tolerances import SAME
 
 T = TypeVar("T")
 Status = Literal["proved", "numerical", "different"]

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.keywords import KeywordError, checked_keywords, suggestion
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.randomness import Randomness, as_seed
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
@@ -20,10 +23,7 @@ from closedform.interpretation.answer import Interpretation
 from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
-from closedform.keywords import KeywordError, checked_keywords, suggestion
-from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
-from closedform.randomness import Randomness, as_seed
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
 from closedform.reading.laws.law_test import LawTest, change_along_orbits, fit_on_orbits

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from closedform.basics.keywords import KeywordError, checked_keywords
+from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.basics.threads import single_threaded
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.constraint_tangent import constraint_tangent
@@ -15,9 +19,6 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
-from closedform.keywords import KeywordError, checked_keywords
-from closedform.live_progress import ProgressLike, choose_progress
-from closedform.randomness import Randomness, as_seed
 from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
 from closedform.reading.laws.found_laws import Law, Laws, measure_drift
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
@@ -36,7 +37,6 @@ from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
-from closedform.threads import single_threaded
 
 MOST_COMPLEX = 150
 """Largest complexity of a law by default: some have a dozen terms."""

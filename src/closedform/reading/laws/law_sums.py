@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
-from closedform.alignment.eigen import extended_minima
-from closedform.alignment.tolerances import DEPENDENT, PERFECT
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.eigen import extended_minima
+from closedform.field.alignment.tolerances import DEPENDENT, PERFECT
 from closedform.reading.laws.motions import Motion
 from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.library import Term

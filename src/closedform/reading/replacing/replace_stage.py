@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.keywords import suggestion
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.keywords import suggestion
 from closedform.networks.neuron import Neuron, parse_neurons
 from closedform.networks.open_formula import Composition, OpenFormula, TrainablePhi
 from closedform.reading.replacing.phi_fit import ReplacementError, fit_one, fit_several

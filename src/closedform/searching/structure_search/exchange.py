@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.refit import refit
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.sums_and_products import product_of, signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Constant, Tree, apply, constant, variable
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 
-from closedform.errors import StorageError
-from closedform.shown import shown
+from closedform.errors import StorageError, shown
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.tally import Tally, Unwatched, Watcher
 from closedform.sweeping.execution.task import Limits, Task, TaskOutcome

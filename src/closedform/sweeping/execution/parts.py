@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from closedform.optional import require
+from closedform.basics.optional import require
 from closedform.sweeping.execution.shared_folder import SharedFolder
 
 if TYPE_CHECKING:

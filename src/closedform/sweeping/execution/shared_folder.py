@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from closedform.basics.files import check_folder, path_fault, write_bytes
 from closedform.errors import SaveError, StorageError
-from closedform.files import check_folder, path_fault, write_bytes
 
 READ_AT_ONCE = 512
 """Files that are asked for together: buckets answer them side by side."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.basics.optional import require
 from closedform.errors import StorageError
-from closedform.optional import require
 from closedform.sweeping.execution.parts import KEY, RECORD, one_type, table_of, top
 from closedform.sweeping.execution.store import ResultStore
 

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
 
-from closedform.shown import shown
+from closedform.errors import shown
 
 RECENT = 200
 """Finished tasks over which the rate is taken."""

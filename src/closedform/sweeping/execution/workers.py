@@ -5,8 +5,8 @@ import time
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any, Protocol
 
+from closedform.basics.optional import require
 from closedform.errors import ClosedformError
-from closedform.optional import require
 from closedform.sweeping.execution.child import answer, end_with_process
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.supervisor import keep, run_task

@@ -6,14 +6,14 @@ from itertools import count
 
 import numpy as np
 
-from closedform.alignment.comparison import comparison_of
-from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.expressions.printing import to_text
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant
+from closedform.field.alignment.comparison import comparison_of
+from closedform.field.alignment.refit import Tapes
 from closedform.field.gradient_field import GradientField
 from closedform.judge.regions import divide
 

@@ -19,7 +19,7 @@ FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": -1, "example": 2,
+    "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": -1, "example": -2,
     "cli": 0, "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
     "field": 0, "expressions": 0, SMALL: 0,
 }  # fmt: skip
@@ -43,7 +43,7 @@ def layers() -> list[list[str]]:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
         "contracts"
     ]
-    (rows,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     return [
         [name.strip().removeprefix("closedform.") for name in re.split(r"[|:]", row)]
         for row in rows
@@ -53,7 +53,7 @@ def layers() -> list[list[str]]:
 def rooms() -> set[str]:
     """The folders, and the files that are no small ones."""
     own = layers()
-    small = {module for row in own[-2:] for module in row}
+    small = {module for row in own[-3:] for module in row}
     return {SMALL if module in small else module for row in own for module in row}
 
 

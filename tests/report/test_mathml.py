@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
@@ -115,6 +115,7 @@ def test_only_letters_stand_side_by_side():
     ]
 
 
+@settings(deadline=None)
 @given(expressions(("x", "omega_0", "A12", "<b>")))
 def test_any_expression_is_well_formed(expression):
     for source in mathml_terms(expression):

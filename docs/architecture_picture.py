@@ -19,7 +19,7 @@ FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 """The way of the data, drawn as such."""
 
 COLUMNS = {
-    "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": -1, "example": -2,
+    "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": 1, "example": -3,
     "cli": 0, "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
     "field": 0, "expressions": 0, SMALL: 0,
 }  # fmt: skip

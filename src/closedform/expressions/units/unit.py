@@ -1,11 +1,7 @@
-"""A unit: a product of powers of base units, with its size, from text or an object of pint or
-astropy.
-
-Text of SI units is read here, so that the common case needs no further package; everything else
-is left to pint.
+"""A unit: a product of powers of base units, with its size, from text, which pint reads, or an
+object of pint or astropy.
 """
 
-import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +9,6 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import UnitsError
 
 TOLERANCE = 1e-3
@@ -88,38 +83,6 @@ def _power(name: str, exponent: float) -> str:
     return f"{name}**{simple}" if simple.denominator == 1 else f"{name}**({simple})"
 
 
-_BASE = ("kg", "m", "s", "A", "K", "mol", "cd")
-
-_SI: dict[str, tuple[dict[str, int], float]] = {
-    **{name: ({name: 1}, 1.0) for name in _BASE},
-    "1": ({}, 1.0),
-    "dimensionless": ({}, 1.0),
-    "rad": ({}, 1.0),
-    "sr": ({}, 1.0),
-    "g": ({"kg": 1}, 1e-3),
-    "L": ({"m": 3}, 1e-3),
-    "min": ({"s": 1}, 60.0),
-    "h": ({"s": 1}, 3600.0),
-    "Hz": ({"s": -1}, 1.0),
-    "N": ({"kg": 1, "m": 1, "s": -2}, 1.0),
-    "Pa": ({"kg": 1, "m": -1, "s": -2}, 1.0),
-    "bar": ({"kg": 1, "m": -1, "s": -2}, 1e5),
-    "J": ({"kg": 1, "m": 2, "s": -2}, 1.0),
-    "eV": ({"kg": 1, "m": 2, "s": -2}, 1.602176634e-19),
-    "W": ({"kg": 1, "m": 2, "s": -3}, 1.0),
-    "C": ({"A": 1, "s": 1}, 1.0),
-    "V": ({"kg": 1, "m": 2, "s": -3, "A": -1}, 1.0),
-    "F": ({"kg": -1, "m": -2, "s": 4, "A": 2}, 1.0),
-    "ohm": ({"kg": 1, "m": 2, "s": -3, "A": -2}, 1.0),
-    "S": ({"kg": -1, "m": -2, "s": 3, "A": 2}, 1.0),
-    "Wb": ({"kg": 1, "m": 2, "s": -2, "A": -1}, 1.0),
-    "T": ({"kg": 1, "s": -2, "A": -1}, 1.0),
-    "H": ({"kg": 1, "m": 2, "s": -2, "A": -2}, 1.0),
-}
-_PREFIXES = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
-_PREFIXED = ("m", "s", "g", "A", "K", "mol", "Hz", "N", "Pa", "J", "eV", "W", "C", "V", "F", "ohm",
-             "T", "L", "bar")  # fmt: skip
-
 _PINT_BASES = {
     "[mass]": "kg", "[length]": "m", "[time]": "s", "[current]": "A", "[temperature]": "K",
     "[substance]": "mol", "[luminosity]": "cd",
@@ -132,15 +95,12 @@ def read_unit(given: Any) -> Unit:
     Parameters
     ----------
     given : str, pint.Unit, pint.Quantity, astropy.units.UnitBase or Unit
-        Text of SI units is read as it is; other text needs pint (``closedform[units]``). An empty
-        text, ``"1"`` and ``"dimensionless"`` mean pure numbers.
+        Text is read by pint. An empty text, ``"1"`` and ``"dimensionless"`` mean pure numbers.
 
     Raises
     ------
     UnitsError
         If it is not a unit.
-    MissingDependencyError
-        If pint would be needed and is not installed.
 
     Examples
     --------
@@ -201,86 +161,16 @@ def _of_text(text: str) -> Unit:
     plain = text.strip()
     if not plain:
         return Unit("1", {})
+    import pint
+
     try:
-        bases, size = _read_si(plain)
-    except _NotPlainError:
-        return _by_pint(plain)
-    return Unit(plain, bases, size)
-
-
-class _NotPlainError(Exception):
-    """The text holds more than SI units."""
-
-
-def _read_si(text: str) -> tuple[dict[str, float], float]:
-    """Base units and size of a text of SI units."""
-    spelled = re.sub(r"(?<=[\w)])\s+(?=[A-Za-zµ(])", "*", text.replace("^", "**").replace("·", "*"))
-    try:
-        tree = ast.parse(spelled, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _NotPlainError from error
-    bases, exponent_of_ten = _folded(tree)
-    return bases, 10.0**exponent_of_ten
-
-
-def _folded(node: ast.expr) -> tuple[dict[str, float], float]:
-    if isinstance(node, ast.Name):
-        bases, size = _symbol(node.id)
-        return {name: float(power) for name, power in bases.items()}, log10(size)
-    if isinstance(node, ast.Constant) and node.value == 1:
-        return {}, 0.0
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        bases, size = _folded(node.left)
-        power = _number(node.right)
-        return {name: power * value for name, value in bases.items()}, power * size
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        sign = 1.0 if isinstance(node.op, ast.Mult) else -1.0
-        (first, one), (second, other) = _folded(node.left), _folded(node.right)
-        return combined(first, second, sign), one + sign * other
-    raise _NotPlainError
-
-
-def combined(
-    first: Mapping[str, float], second: Mapping[str, float], times: float
-) -> dict[str, float]:
-    """Exponents of a unit times a power of another."""
-    made = {
-        name: first.get(name, 0.0) + times * second.get(name, 0.0) for name in {*first, *second}
-    }
-    return {name: made[name] for name in sorted(made) if made[name]}
-
-
-def _symbol(name: str) -> tuple[dict[str, int], float]:
-    if name in _SI:
-        return _SI[name]
-    prefix, stem = name[:1], name[1:]
-    if prefix in _PREFIXES and stem in _PREFIXED:
-        bases, size = _SI[stem]
-        return bases, size * _PREFIXES[prefix]
-    raise _NotPlainError
-
-
-def _number(node: ast.expr) -> float:
-    """A power: a number, a fraction, or one with a minus."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        return _number(node.left) / _number(node.right)
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return float(Fraction(str(node.value)))
-    raise _NotPlainError
-
-
-def _by_pint(text: str) -> Unit:
-    pint = require("pint", extra="units")
-    try:
-        unit = pint.get_application_registry().parse_units(text)
+        unit = pint.get_application_registry().parse_units(plain)
     except Exception as error:  # pint raises errors of tokenizers and parsers of many kinds
         raise UnitsError(
             f"The unit {text!r} cannot be read ({str(error).splitlines()[0]:.80}); write it as in "
             f"'kg*m/s**2', or '1' for a pure number."
         ) from error
-    return _of_pint(unit, text)
+    return _of_pint(unit, plain)
 
 
 def _of_pint(given: Any, text: str) -> Unit:
@@ -296,7 +186,7 @@ def _of_pint(given: Any, text: str) -> Unit:
         _PINT_BASES.get(str(name), str(name).strip("[]")): float(power)
         for name, power in unit.dimensionality.items()
     }
-    return Unit(text, bases, float(make(1.0, unit).to_base_units().magnitude))
+    return Unit(text, dict(sorted(bases.items())), float(make(1.0, unit).to_base_units().magnitude))
 
 
 def _of_astropy(given: Any) -> Unit:

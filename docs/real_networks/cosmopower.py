@@ -10,7 +10,7 @@ from cosmopower_jax.cosmopower_jax import CosmoPowerJAX
 
 import closedform as cf
 from closedform.judge.rules import Material
-from closedform.sweeping.families.family import NeuronReading, group
+from closedform.sweeping.family import NeuronReading, group
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -4,6 +4,12 @@ nobody sees, becomes an escape.
 
 import re
 
+# Letters, marks and a symbol that leave no trace on the screen; Python counts them as printable.
+_UNSEEN = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164]"
+    r"|[\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
 
 class ClosedformError(Exception):
     """Base of every error that closedform raises on purpose; what its message quotes from outside
@@ -118,13 +124,6 @@ class ReportError(ClosedformError, ValueError):
 
 class UnitsError(ClosedformError, ValueError):
     """Units that cannot be read, or that make what is asked for impossible."""
-
-
-# Letters, marks and a symbol that leave no trace on the screen; Python counts them as printable.
-_UNSEEN = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164]"
-    r"|[\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
 
 
 def is_plain_text(text: str) -> bool:

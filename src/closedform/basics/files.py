@@ -21,6 +21,18 @@ PARTIAL = ".partial-"
 """How the names of unfinished files begin; only a process that was killed leaves one behind."""
 
 
+MAX_MEMORY = 2**28
+"""Bytes that a file may take in memory, however small it is."""
+
+MAX_TEXT = 2**24
+"""Bytes of JSON that are read: far more than answers have, and Python takes 25 times as many."""
+
+MAX_EXPANSION = 200
+"""How many times its own size a file may take beyond that; zlib reaches 1,000 with zeros."""
+
+_WRITE_AGAIN = "write it again with numpy.savez, without objects"
+
+
 @contextmanager
 def replacing(
     path: str | os.PathLike[str],
@@ -256,18 +268,6 @@ def _create(path: Path) -> BinaryIO:
     alone.
     """
     return open(path, "xb")
-
-
-MAX_MEMORY = 2**28
-"""Bytes that a file may take in memory, however small it is."""
-
-MAX_TEXT = 2**24
-"""Bytes of JSON that are read: far more than answers have, and Python takes 25 times as many."""
-
-MAX_EXPANSION = 200
-"""How many times its own size a file may take beyond that; zlib reaches 1,000 with zeros."""
-
-_WRITE_AGAIN = "write it again with numpy.savez, without objects"
 
 
 def read_arrays(

@@ -29,6 +29,21 @@ from closedform.errors import ClosedformError, MissingDependencyError, shown
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
 
+_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
+
+ENTRY_POINT = "closedform.commands"
+
+BENCH = "closedform-bench"
+
+BENCH_COMMANDS = ("reproduce", "bench", "figures")
+"""Asked for by documents and papers, so they are known even where their distribution is not."""
+
+_ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+TRACEBACK = "CLOSEDFORM_TRACEBACK"
+"""Set in the environment, it shows where an unexpected error arose."""
+
+
 class EscapingGroup(TyperGroup):
     """Shell patterns put names of strangers' files on the command line, and errors repeat them."""
 
@@ -59,9 +74,6 @@ def _escaped() -> Iterator[None]:
         raise typer.Exit(NOT_WRITTEN) from None
 
 
-_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
-
-
 class FormulaCommand(TyperCommand):
     """Takes what looks like an unknown option for a formula, unless it is a word."""
 
@@ -79,15 +91,6 @@ class FormulaCommand(TyperCommand):
                 )
                 raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
         return super().parse_args(ctx, args)
-
-
-ENTRY_POINT = "closedform.commands"
-
-BENCH = "closedform-bench"
-BENCH_COMMANDS = ("reproduce", "bench", "figures")
-"""Asked for by documents and papers, so they are known even where their distribution is not."""
-
-_ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -152,9 +155,6 @@ def _add_refusal(app: typer.Typer, name: str, error: ClosedformError) -> None:
     refusal: Callable[[typer.Context], None] = refuse
     app.command(name, hidden=True, add_help_option=False, context_settings=_ANY_WORDS)(refusal)
 
-
-TRACEBACK = "CLOSEDFORM_TRACEBACK"
-"""Set in the environment, it shows where an unexpected error arose."""
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
 app = typer.Typer(

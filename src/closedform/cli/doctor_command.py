@@ -19,6 +19,10 @@ PACKAGES = (
 )  # fmt: skip
 
 
+LONGEST_LIST = 40
+"""Parts of a file that are listed; networks have thousands."""
+
+
 def doctor(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A file or a store to look into.")
@@ -99,9 +103,6 @@ def _self_test() -> tuple[bool, float, float]:
     found = concept is not None and bool(same_concept(str(concept), "x**2 + v**2", ["x", "v"]))
     return found, compiled - began, time.perf_counter() - compiled
 
-
-LONGEST_LIST = 40
-"""Parts of a file that are listed; networks have thousands."""
 
 Parts = list[tuple[str, str]]
 """Names, and what there is to say of each."""

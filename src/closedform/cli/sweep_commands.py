@@ -20,7 +20,7 @@ from closedform.networks.tolerances import MAX_POINTS
 if TYPE_CHECKING:
     import pandas
 
-    from closedform.sweeping.families.network_comparison import NetworkComparison, NeuronChange
+    from closedform.sweeping.compare import NetworkComparison, NeuronChange
 
 SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
 MOST_SHOWN = 20

@@ -17,6 +17,21 @@ LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""
 
 
+_HEADS = ("complexity", "misalignment", "formula")
+
+MANY_INPUTS = 20
+"""From so many inputs on a formula of all of them is not what one looks for."""
+
+EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
+"""The next step where nothing is to be tried."""
+
+_OF_FINDINGS = (
+    "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
+    "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
+)  # fmt: skip
+"""Findings about a field that can be the reason, the likeliest first."""
+
+
 def brief(answer: "Interpretation") -> str:
     """The formula, the verdict, three numbers and the next step."""
     lines = [str(answer.verdict), *_figures(answer)]
@@ -115,9 +130,6 @@ def _hypothesis_lines(answer: "Interpretation") -> list[str]:
     ]
 
 
-_HEADS = ("complexity", "misalignment", "formula")
-
-
 class FrontTable(tuple["FrontEntry", ...]):
     """Entries of a front, simplest first; a tuple in everything but how it shows itself."""
 
@@ -166,19 +178,6 @@ class FrontTable(tuple["FrontEntry", ...]):
     def _unit(self, entry: "FrontEntry") -> str:
         unit = None if self.units is None else unit_of(entry.expression, self.units)
         return "" if unit is None else f"  [{unit}]"
-
-
-MANY_INPUTS = 20
-"""From so many inputs on a formula of all of them is not what one looks for."""
-
-EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
-"""The next step where nothing is to be tried."""
-
-_OF_FINDINGS = (
-    "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
-    "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
-)  # fmt: skip
-"""Findings about a field that can be the reason, the likeliest first."""
 
 
 def next_steps(answer: "Interpretation") -> tuple[str, ...]:

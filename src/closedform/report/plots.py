@@ -45,6 +45,9 @@ _MOST_LABELS = 20  # of a front; with more, they overlap
 _SMALL, _TINY = 7.5, 6.5  # points: axes, and legends
 
 
+LONGEST_LABEL = 40
+
+
 @ability("plot_front")
 def plot_front(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
     """Misalignment of each formula of the front as a bar, by complexity, with the choice marked.
@@ -296,9 +299,6 @@ def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
 def _literal(text: str) -> str:
     """Text in which a dollar sign does not begin mathematics, and nothing is invisible."""
     return shown(text).replace("$", r"\$")
-
-
-LONGEST_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from closedform.arrays import FloatArray
 from closedform.errors import StorageError
 from closedform.expressions.parse import parse
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.families.family import NeuronReading
+from closedform.sweeping.family import NeuronReading
 from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
 
 Index = Mapping[str, float] | Sequence[float] | FloatArray | None

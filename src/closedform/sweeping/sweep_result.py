@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
     from closedform.arrays import FloatArray
-    from closedform.sweeping.families.family import Families, NeuronReading
+    from closedform.sweeping.family import Families, NeuronReading
 
 COLUMNS = (
     "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor",
@@ -88,7 +88,7 @@ class Sweep:
         -------
         Families
         """
-        from closedform.sweeping.families.family import group
+        from closedform.sweeping.family import group
 
         return group(self.readings(index), degrees=degrees)
 

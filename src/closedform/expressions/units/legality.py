@@ -15,6 +15,10 @@ MOST_REMEMBERED = 64
 """Combinations of units and inputs whose preparation is kept."""
 
 
+DIGITS = 6
+"""Exponents that agree to so many digits are equal: they are sums of small fractions."""
+
+
 def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
     """The analyst of some inputs, made once: a search asks many thousand times."""
     key = (id(units), tuple(names))
@@ -93,10 +97,6 @@ def charge(tree: Tree, units: Units, names: Sequence[str]) -> float:
         return np.inf
     analyst = analyst_of(units, names)
     return float(sum(not analyst.is_known(item.exponents) for item in carried))
-
-
-DIGITS = 6
-"""Exponents that agree to so many digits are equal: they are sums of small fractions."""
 
 
 def addable(

@@ -15,6 +15,12 @@ TOLERANCE = 1e-3
 """Exponents this close are the same: a search fits them to three digits and more."""
 
 
+_PINT_BASES = {
+    "[mass]": "kg", "[length]": "m", "[time]": "s", "[current]": "A", "[temperature]": "K",
+    "[substance]": "mol", "[luminosity]": "cd",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A unit, in base units.
@@ -81,12 +87,6 @@ def _power(name: str, exponent: float) -> str:
     if simple == 1:
         return name
     return f"{name}**{simple}" if simple.denominator == 1 else f"{name}**({simple})"
-
-
-_PINT_BASES = {
-    "[mass]": "kg", "[length]": "m", "[time]": "s", "[current]": "A", "[temperature]": "K",
-    "[substance]": "mol", "[luminosity]": "cd",
-}  # fmt: skip
 
 
 def read_unit(given: Any) -> Unit:

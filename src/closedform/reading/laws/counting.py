@@ -25,6 +25,16 @@ _APART = 5
 _DOUBT = 0.3
 
 
+MOST_TERMS = 6
+
+N_POINTS = 1500
+
+_STATED = 1e-6
+
+_ACROSS = 1e-12
+"""What gradients count across the tangent space, so that none vanishes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many independent laws there are.
@@ -107,13 +117,6 @@ def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
     if not known:
         return None
     return n_free - max(1, min(int(np.floor(one + _DOUBT)) for one in known))
-
-
-MOST_TERMS = 6
-N_POINTS = 1500
-_STATED = 1e-6
-_ACROSS = 1e-12
-"""What gradients count across the tangent space, so that none vanishes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,14 @@ MOST_DISTANCES = 200
 """More would leave too few rows for each term."""
 
 
+MOST_MIXED = 500
+"""Terms that are kept, the cheapest: a third of the rows that are searched at least."""
+
+FAMILIES = ("reciprocals", "radicals", "sines", "exponentials", "logarithms")
+
+MOST_RADIAL_INPUTS = 8
+
+
 def distance_library(
     space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray
 ) -> list[Term]:
@@ -70,12 +78,6 @@ def _squared_distances(names: Sequence[str]) -> Iterator[Tree]:
             yield from map(sum_of, combinations(squares, count))
 
 
-MOST_MIXED = 500
-"""Terms that are kept, the cheapest: a third of the rows that are searched at least."""
-
-FAMILIES = ("reciprocals", "radicals", "sines", "exponentials", "logarithms")
-
-
 def mixed_library(
     space: SearchSpace,
     names: Sequence[str],
@@ -101,9 +103,6 @@ def mixed_library(
             if term.tree not in terms and len(term.tree.variables) <= 2:
                 terms[term.tree] = term
     return sorted(terms.values(), key=lambda term: (term.cost, term.tree.size))[:MOST_MIXED]
-
-
-MOST_RADIAL_INPUTS = 8
 
 
 def radial_library(

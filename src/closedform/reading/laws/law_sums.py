@@ -34,6 +34,18 @@ MOST_LONG = 40
 _CONSTANT = 1e-7
 
 
+WIDTH = 30
+"""Sets of each size that are extended."""
+
+MOST_LOOKED_AT = 40
+"""For each of them."""
+
+DROP = 0.05
+"""A set is complete if its last term lowers the ratio to this share; then more terms must do so
+again, for a law with anything else added to it is as small as the law.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class LawFit:
     """Terms of a library along a motion, ready to be fitted; all have the spread 1.
@@ -221,18 +233,6 @@ def _in_best_unit(option: Sum) -> Sum:
 
     unit = min((abs(c) for c in option.coefficients), key=numbers)
     return Sum(option.places, tuple(c / unit for c in option.coefficients))
-
-
-WIDTH = 30
-"""Sets of each size that are extended."""
-
-MOST_LOOKED_AT = 40
-"""For each of them."""
-
-DROP = 0.05
-"""A set is complete if its last term lowers the ratio to this share; then more terms must do so
-again, for a law with anything else added to it is as small as the law.
-"""
 
 
 def best_supports(

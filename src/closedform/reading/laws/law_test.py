@@ -16,6 +16,9 @@ from closedform.reading.laws.tolerances import HARDLY, LAW
 N_DRAWS = 400
 
 
+MOST_ORBITS = 2000
+
+
 @dataclass(frozen=True, slots=True)
 class LawTest:
     """How much a function changes along trajectories, relative to how much it differs between them.
@@ -121,9 +124,6 @@ class KeptAlongOrbits:
             )
             fine = fine and self.outcome.low <= max(HARDLY, 5 * self.noise)
         return CheckResult.made(fine, f"{text} {self.degenerate}".strip())
-
-
-MOST_ORBITS = 2000
 
 
 def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:

@@ -41,6 +41,13 @@ MOST_PAIRS = 2700
 """Pairs that are used: two thirds of them are three times the terms of the largest library."""
 
 
+FEWEST = 12
+"""Samples of a trajectory: both halves need the five points of a smoothing spline."""
+
+TOLERANCE = 1e-9
+"""Of the integrator: far below what `EXACT_CHANGE` asks for."""
+
+
 @dataclass(frozen=True, slots=True)
 class MotionEvidence:
     """What is known of a motion.
@@ -211,10 +218,6 @@ def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
     return states[:, np.sort(rng.permutation(states.shape[1])[:most])]
 
 
-FEWEST = 12
-"""Samples of a trajectory: both halves need the five points of a smoothing spline."""
-
-
 @dataclass(frozen=True, slots=True)
 class Velocities:
     """Smoothed states, their velocities and the velocities' standard errors.
@@ -291,9 +294,6 @@ def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:
 
 
 RowFunction = Callable[[FloatArray], FloatArray]
-
-TOLERANCE = 1e-9
-"""Of the integrator: far below what `EXACT_CHANGE` asks for."""
 
 
 class RolloutError(ClosedformError):

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from closedform.networks.torch_replacement import FormulaNetwork
 
 
+PHIS = ("auto", "spline", "formula")
+
+TRAINABLE = ("fitted", "all")
+
+UNSQUASHED = "without saturation"
+"""In the note that says that the value before a squashing function was taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Outputs with a formula in the neurons' place, on points that phi was not fitted to.
@@ -106,12 +114,6 @@ def _r2(outputs: FloatArray, targets: FloatArray) -> float:
     wanted = targets.reshape(len(targets), -1)
     left = ((outputs.reshape(wanted.shape) - wanted) ** 2).sum()
     return float(1 - left / ((wanted - wanted.mean(axis=0)) ** 2).sum())
-
-
-PHIS = ("auto", "spline", "formula")
-TRAINABLE = ("fitted", "all")
-UNSQUASHED = "without saturation"
-"""In the note that says that the value before a squashing function was taken."""
 
 
 @ability("replace_in")

@@ -27,6 +27,10 @@ STARTED = {"started": True}
 """Is said when the task's function has been imported, so that imports do not count as its time."""
 
 
+WATCH_SECONDS = 0.5
+"""How often a process asks whether its parent lives: it may outlive it by so much."""
+
+
 def main() -> None:
     """Answer tasks until the input ends."""
     # What a task prints must not be taken for an answer.
@@ -79,10 +83,6 @@ def _be_the_first_to_be_killed() -> None:
     """
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("900", encoding="utf-8")
-
-
-WATCH_SECONDS = 0.5
-"""How often a process asks whether its parent lives: it may outlive it by so much."""
 
 
 @cache

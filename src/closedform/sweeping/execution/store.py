@@ -30,6 +30,11 @@ _SHARD = re.compile(r"[0-9a-f]{2}")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
+SCHEMA = 1
+
+_FORMAT = "closedform result"
+
+
 @dataclass(frozen=True, slots=True)
 class Inventory:
     """What a check of the whole store found.
@@ -278,10 +283,6 @@ def _file(key: str) -> str:
             f"'.', at most 128."
         )
     return f"{RESULTS}/{crc32(key.encode()) % SHARDS:02x}/{key}.json"
-
-
-SCHEMA = 1
-_FORMAT = "closedform result"
 
 
 def encode(key: str, record: dict[str, Any]) -> bytes:

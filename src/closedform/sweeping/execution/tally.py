@@ -14,6 +14,9 @@ RECENT = 200
 """Finished tasks over which the rate is taken."""
 
 
+DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts of a run.
@@ -92,9 +95,6 @@ class Unwatched:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
 
 
 class TerminalWatcher:

@@ -14,6 +14,10 @@ from closedform.errors import ClosedformError
 Function = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+KEY_BYTES = 16
+"""Among 10^9 keys of 16 bytes two are alike with a probability of about 10^-21."""
+
+
 class TaskError(ClosedformError, ValueError):
     """A task or its limits cannot be used."""
 
@@ -133,10 +137,6 @@ def resolve(function: str) -> Function:
             f"installed on every worker?"
         )
         raise TaskError(message) from error
-
-
-KEY_BYTES = 16
-"""Among 10^9 keys of 16 bytes two are alike with a probability of about 10^-21."""
 
 
 class KeyContentError(ClosedformError, TypeError):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.sweeping.families.family import NeuronReading, group, read_curve
-from closedform.sweeping.families.family_form import common_form, fit_form
-from closedform.sweeping.families.network_comparison import compare_one
+from closedform.sweeping.compare import compare_one
+from closedform.sweeping.family import NeuronReading, group, read_curve
+from closedform.sweeping.family_form import common_form, fit_form
 
 NAMES = ["n", "a"]
 K = np.geomspace(0.01, 1.0, 15)

@@ -13,7 +13,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.networks.open_formula import FormulaPhi, OpenFormula
 from closedform.reading.replacing.phi_fit import best_formula
-from closedform.sweeping.families.family_form import (
+from closedform.sweeping.family_form import (
     FamilyForm,
     FormFit,
     Key,
@@ -22,7 +22,6 @@ from closedform.sweeping.families.family_form import (
     degrees_of,
     fit_form,
 )
-from closedform.sweeping.families.tolerances import TIMES_WORSE
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +29,12 @@ if TYPE_CHECKING:
 
 FEWEST = 8
 """Fewer points of a curve say nothing about its form."""
+
+
+TIMES_WORSE = 2.0
+"""A form also holds where it is at most so many times worse than what was read there; the choice of
+a concept pays for longer formulas by the same factor.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 import numpy as np
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
 from closedform.example import load_example
+from closedform.field.alignment.comparison import field_misalignment
 
 
 def test_the_network_follows_the_energy_and_not_a_similar_formula():

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import closedform as cf
 from closedform.cli.app import app
 from closedform.errors import DamagedFileError, ExpressionError, StorageError
-from closedform.execution.store import ResultStore
 from closedform.expressions.expression import Expression
 from closedform.networks.model_files import load_inputs
 from closedform.report.fragment import fragment
+from closedform.sweeping.execution.store import ResultStore
 
 EVIL = "v\r\nverified: FAKE\x1b]0;t\x07\u202e\u200b"
 ESCAPED = r"v\r\nverified: FAKE\x1b]0;t\x07\u202e\u200b"
@@ -285,10 +285,9 @@ def test_doctor_shows_engines_escaped(monkeypatch):
 def test_progress_is_escaped():
     import io
 
-    from closedform.execution.tally import Tally
-    from closedform.execution.terminal import counts
-    from closedform.live_progress import Live, ProgressTable
-    from closedform.progress import Snapshot
+    from closedform.basics.live_progress import Live, ProgressTable
+    from closedform.basics.progress import Snapshot
+    from closedform.sweeping.execution.tally import Tally, counts
 
     for kind in (Live, ProgressTable):
         stream = io.StringIO()
@@ -305,10 +304,10 @@ def test_progress_is_escaped():
 
 
 def test_logs_are_escaped(caplog):
-    from closedform.execution.coordinator import Coordinator
-    from closedform.execution.tally import Tally
-    from closedform.execution.task import Limits, Task
-    from closedform.execution.workers import open_workers
+    from closedform.sweeping.execution.coordinator import Coordinator
+    from closedform.sweeping.execution.tally import Tally
+    from closedform.sweeping.execution.task import Limits, Task
+    from closedform.sweeping.execution.workers import open_workers
 
     workers = open_workers()
     task = Task("evil", "builtins:int", {"value": EVIL}, {"neuron": EVIL})

@@ -121,7 +121,7 @@ def read_checkpoint(folder: Path) -> int:
 
 
 def store_in(folder: Path) -> Any:
-    from closedform.execution.store import ResultStore
+    from closedform.sweeping.execution.store import ResultStore
 
     return ResultStore(folder / "store")
 
@@ -161,7 +161,7 @@ def read_inputs(folder: Path) -> int:
 def write_table(folder: Path, version: int, ending: str) -> None:
     import pandas
 
-    from closedform.cli.sweep_command import write_table
+    from closedform.cli.sweep_commands import write_table
 
     rng = np.random.default_rng(version)
     table = pandas.DataFrame({"version": np.full(4000, version), "number": rng.normal(size=4000)})
@@ -178,9 +178,12 @@ def read_table(folder: Path, ending: str) -> int:
 
 
 def write_figure(folder: Path, version: int) -> None:
-    from closedform.report.sheets import write_sheet
+    from matplotlib.figure import Figure
 
-    write_sheet([("", lambda ax: ax.plot([0, 1], [0, version]))] * version, folder / "file.png")
+    from closedform.basics.files import replacing
+
+    with replacing(folder / "file.png") as file:
+        Figure(figsize=(version, 1)).savefig(file, format="png")
 
 
 def read_figure(folder: Path) -> int:
@@ -191,7 +194,7 @@ def read_figure(folder: Path) -> int:
 
 
 def write_text(folder: Path, version: int) -> None:
-    from closedform.files import write_text
+    from closedform.basics.files import write_text
 
     write_text(folder / "file.txt", str(version) * 100_000)
 

@@ -8,8 +8,9 @@ from closedform.errors import (
     ClosedformWarning,
     ExpressionError,
     MissingDependencyError,
+    is_plain_text,
+    shown,
 )
-from closedform.shown import is_plain_text, shown
 
 EVIL = {
     "\x1b]0;title\x07": r"\x1b]0;title\x07",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.networks.siamese import load_siamese
 from closedform_bench.paper.answer_scoring import score
 from closedform_bench.paper.answers import ANSWERS

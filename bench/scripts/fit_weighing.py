@@ -25,9 +25,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.description import description_length
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.judge.confidence import shared_error
 from closedform.judge.evidence import Weighing, clues_of, weights_of
 from closedform.judge.pool import weigh

@@ -2,8 +2,8 @@
 
 ``python bench/scripts/fuzz_readers.py --seconds 15`` (in CI) or ``--minutes 60``, for each reader.
 An input is a finding if opening it raises anything but an error of the package, or takes more than
-the limits of ``closedform.limits``. Inputs begin with sound files, which the script makes. What
-reaches new code is kept under ``--corpus``, and so is the input of a finding.
+the limits of ``closedform.basics.limits``. Inputs begin with sound files, which the script makes.
+What reaches new code is kept under ``--corpus``, and so is the input of a finding.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from pathlib import Path
 import atheris  # pyright: ignore[reportMissingImports]
 import numpy as np
 
-from closedform.compiled import HOT_FILES
+from closedform.basics.compiled import HOT_FILES
 
 # Branches of this code lead the way; what numba compiles it must find as it was written.
 compiled = [f"closedform.{name[:-3].replace('/', '.')}" for name in HOT_FILES]
@@ -40,12 +40,12 @@ with redirect_stderr(io.StringIO()), instrumented(include=read, exclude=compiled
     import closedform.interpretation.storage
     import closedform.judge.select_stage
     import closedform.networks.onnx_network
-    from closedform import limits
-    from closedform.cli import file_content
+    from closedform.basics import limits
+    from closedform.cli import doctor_command
     from closedform.errors import ClosedformError
-    from closedform.execution import record_file, store, table
     from closedform.networks.layer_list import list_layers
     from closedform.networks.model_files import load_network
+    from closedform.sweeping.execution import store, table
 
 KEY = "k1"
 
@@ -117,7 +117,7 @@ def answer_files(folder: Path) -> list[bytes]:
 def open_answer(folder: Path, data: bytes) -> None:
     """Open and show it, as doctor and the report do."""
     path = _written(folder / "answer.json", data)
-    if file_content._json(path)[0] == "closedform interpretation":
+    if doctor_command._json(path)[0] == "closedform interpretation":
         str(cf.load_interpretation(path))
 
 
@@ -126,7 +126,7 @@ def store_files(folder: Path) -> list[bytes]:
     record = {"neuron": "a:0", "status": "done", "n": 3, "share": 0.5, "front": [{"text": "x"}]}
     store.ResultStore(folder / "made").parts.add([(f"k{place}", '{"n": 1}') for place in range(3)])
     (part,) = (folder / "made" / "parts").iterdir()
-    whole = record_file.encode(KEY, record)
+    whole = store.encode(KEY, record)
     return [b"r" + whole, b"c" + whole.partition(b"\n")[2], b"p" + part.read_bytes()]
 
 
@@ -139,13 +139,13 @@ def open_store(folder: Path, data: bytes) -> None:
     else:
         name = store._file(KEY)
         if kind == b"c":
-            header = record_file.encode(KEY, {}).partition(b"\n")[0]
-            checksum = record_file._checksum(KEY, record_file.SCHEMA, content)
+            header = store.encode(KEY, {}).partition(b"\n")[0]
+            checksum = store._checksum(KEY, store.SCHEMA, content)
             header = re.sub(rb'"checksum": "\w+"', b'"checksum": "%s"' % checksum.encode(), header)
             content = header + b"\n" + content + b"\n"
     here.folder.write(name, content)
     try:
-        list(islice(here.records(), file_content.MOST_RECORDS))
+        list(islice(here.records(), doctor_command.MOST_RECORDS))
         here.check()
         here.get(KEY)
         table.read_table(here)

@@ -126,7 +126,7 @@ def all_mutants() -> list[Mutant]:
 
 def hot_files() -> set[str]:
     """Files whose text decides what compiled code does; read, since the package is not loaded."""
-    tree = ast.parse((ROOT / "src/closedform/compiled.py").read_text())
+    tree = ast.parse((ROOT / "src/closedform/basics/compiled.py").read_text())
     (named,) = [
         node.value
         for node in tree.body

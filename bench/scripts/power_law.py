@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import processor_seconds
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.formulas.scoring import is_right

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from closedform.files import write_text
+from closedform.basics.files import write_text
 from closedform_bench.reliability.page import KINDS, write_page
 from closedform_bench.reliability.trial import run_trials
 

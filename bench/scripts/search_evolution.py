@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from closedform.basics.progress import Silent
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution.evolution_engine import Evolution

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.scores import field_misalignment
+from closedform.basics.progress import Silent
 from closedform.expressions.parse import parse
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import Engine
 from closedform.searching.front import Candidate, Front

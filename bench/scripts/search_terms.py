@@ -16,9 +16,9 @@ import numpy as np
 
 import closedform as cf
 from closedform.arrays import FloatArray
+from closedform.basics.progress import Silent
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.space import SearchSpace

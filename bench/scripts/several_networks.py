@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 import closedform as cf
-from closedform.alignment.refit import refit
 from closedform.canonical.constants import free_constants
 from closedform.expressions.fitted_constants import constant_values
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.networks.siamese import load_siamese
 from closedform.reading.several_networks import common_field

@@ -13,8 +13,8 @@ from dataclasses import replace
 import torch
 
 import closedform as cf
-from closedform.alignment.misalignment import trimmed_mean, weighted_mean
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.networks import smoothing

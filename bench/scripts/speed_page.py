@@ -10,7 +10,7 @@ others/bin/pip install gplearn pysindy``).
 import argparse
 from pathlib import Path
 
-from closedform.files import write_text
+from closedform.basics.files import write_text
 from closedform_bench.speed.page import PARTS, write_page
 from closedform_bench.speed.part import Effort, run_parts
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import psutil
 import sweep_layer
 
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 
 HERE = Path(__file__).parent
 EFFORT = [

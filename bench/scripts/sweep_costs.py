@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
-from closedform.execution.store import RESULTS
+from closedform.sweeping.execution.store import RESULTS
 from closedform.sweeping.layer_extraction import FIELDS
 
 HERE = Path(__file__).parent

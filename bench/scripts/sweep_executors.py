@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
-from closedform.execution.store import ResultStore
-from closedform.optional import require
+from closedform.basics.optional import require
+from closedform.sweeping.execution.store import ResultStore
 
 HERE = Path(__file__).parent
 POINTS, EFFORT = 300, cf.Effort(terms=300, evaluations=0)

@@ -24,11 +24,11 @@ from typing import Any
 
 import psutil
 
-from closedform.execution.coordinator import Coordinator
-from closedform.execution.store import ResultStore
-from closedform.execution.tally import Tally
-from closedform.execution.task import Limits, Task
-from closedform.execution.workers import open_workers
+from closedform.sweeping.execution.coordinator import Coordinator
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.tally import Tally
+from closedform.sweeping.execution.task import Limits, Task
+from closedform.sweeping.execution.workers import open_workers
 
 HERE = Path(__file__).parent
 COUNT = 20_000_000

@@ -10,8 +10,8 @@ import time
 import torch
 
 import closedform as cf
-from closedform.alignment.misalignment import trimmed_mean, weighted_mean
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform_bench.paper.answers import ANSWERS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import extract_experiment

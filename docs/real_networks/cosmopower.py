@@ -9,8 +9,8 @@ import numpy as np
 from cosmopower_jax.cosmopower_jax import CosmoPowerJAX
 
 import closedform as cf
-from closedform.families.family import NeuronReading, group
 from closedform.judge.rules import Material
+from closedform.sweeping.family import NeuronReading, group
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -6,12 +6,11 @@ from closedform._version import __version__
 from closedform.errors import ClosedformError, ClosedformWarning
 
 if TYPE_CHECKING:
-    from closedform.discovery import Discovery, discover
-    from closedform.equivalence.same_concept import Equivalence, same_concept
-    from closedform.estimator import ConceptSearch
+    from closedform.canonical.equivalence.same_concept import Equivalence, same_concept
     from closedform.expressions.expression import Expression
     from closedform.expressions.operators import Operator
     from closedform.expressions.parse import parse
+    from closedform.expressions.units.units import Units
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
     from closedform.interpretation.answer import Interpretation
@@ -20,10 +19,12 @@ if TYPE_CHECKING:
     from closedform.judge.select_stage import Selection, select
     from closedform.judge.thresholds import Thresholds
     from closedform.judge.verify_stage import verify
-    from closedform.laws.finding import conserved
-    from closedform.laws.found_laws import Law, Laws
     from closedform.networks.extract import extract_field
     from closedform.networks.model_files import load_network
+    from closedform.reading.estimator import ConceptSearch
+    from closedform.reading.laws.discovery import Discovery, discover
+    from closedform.reading.laws.finding import conserved
+    from closedform.reading.laws.found_laws import Law, Laws
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
     from closedform.reading.several_networks import interpret_fields
@@ -35,30 +36,29 @@ if TYPE_CHECKING:
     from closedform.sweeping.effort import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
-    from closedform.units.units import Units
 
 _LAZY = {
     "Budget": "closedform.searching.budget",
-    "ConceptSearch": "closedform.estimator",
-    "Discovery": "closedform.discovery",
+    "ConceptSearch": "closedform.reading.estimator",
+    "Discovery": "closedform.reading.laws.discovery",
     "Effort": "closedform.sweeping.effort",
-    "Equivalence": "closedform.equivalence.same_concept",
+    "Equivalence": "closedform.canonical.equivalence.same_concept",
     "Expression": "closedform.expressions.expression",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation.answer",
-    "Law": "closedform.laws.found_laws",
-    "Laws": "closedform.laws.found_laws",
+    "Law": "closedform.reading.laws.found_laws",
+    "Laws": "closedform.reading.laws.found_laws",
     "Operator": "closedform.expressions.operators",
     "SearchResult": "closedform.searching.result",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.judge.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
     "Thresholds": "closedform.judge.thresholds",
-    "Units": "closedform.units.units",
+    "Units": "closedform.expressions.units.units",
     "Verdict": "closedform.interpretation.verdict",
     "compare": "closedform.sweeping.compare",
-    "conserved": "closedform.laws.finding",
-    "discover": "closedform.discovery",
+    "conserved": "closedform.reading.laws.finding",
+    "discover": "closedform.reading.laws.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.reading.network",
     "interpret_field": "closedform.reading.one_field",
@@ -67,7 +67,7 @@ _LAZY = {
     "load_interpretation": "closedform.interpretation.storage",
     "load_network": "closedform.networks.model_files",
     "parse": "closedform.expressions.parse",
-    "same_concept": "closedform.equivalence.same_concept",
+    "same_concept": "closedform.canonical.equivalence.same_concept",
     "search": "closedform.searching.search_stage",
     "select": "closedform.judge.select_stage",
     "sweep": "closedform.sweeping.sweep",
@@ -129,9 +129,9 @@ def __getattr__(name: str) -> Any:
     if not _LAZY[name].startswith("closedform.expressions."):
         # These give answers, loaded ones too, their reports, plots and replacements.
         import_module("closedform.report")
-        import_module("closedform.replacing")
+        import_module("closedform.reading.replacing")
     if name in _ANSWERS:
-        import_module("closedform.reading")
+        import_module("closedform.reading.one_field")
     return getattr(import_module(_LAZY[name]), name)
 
 

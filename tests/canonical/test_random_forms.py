@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from closedform import Expression
-from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.form import canonical_form
@@ -18,6 +17,7 @@ from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant
+from closedform.field.alignment.misalignment import point_misalignment
 from closedform.testing.random_trees import random_tree
 from closedform.testing.strategies import expressions
 

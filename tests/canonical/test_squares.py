@@ -4,7 +4,7 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.squares import squared
+from closedform.canonical.peel import squared
 from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 

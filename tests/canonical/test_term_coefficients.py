@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.constants import free_constants
-from closedform.canonical.term_coefficients import with_coefficients
+from closedform.canonical.constants import free_constants, with_coefficients
 
 
 @pytest.mark.parametrize(

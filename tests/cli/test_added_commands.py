@@ -6,8 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from closedform.cli import added_commands
-from closedform.cli.added_commands import BENCH_COMMANDS, ENTRY_POINT, add_commands
+from closedform.cli import app as application
+from closedform.cli.app import BENCH_COMMANDS, ENTRY_POINT, add_commands
 from closedform.cli.same_command import same
 from closedform.errors import ClosedformError, MissingDependencyError
 
@@ -26,7 +26,7 @@ def make_app(monkeypatch):
     def make(**offered: str) -> typer.Typer:
         points = [EntryPoint(name, value, ENTRY_POINT) for name, value in offered.items()]
         monkeypatch.setattr(
-            added_commands, "entry_points", lambda *, group: points if group == ENTRY_POINT else []
+            application, "entry_points", lambda *, group: points if group == ENTRY_POINT else []
         )
         monkeypatch.setattr(EntryPoint, "load", lambda point: _load(point.value))
         app = typer.Typer(rich_markup_mode=None)

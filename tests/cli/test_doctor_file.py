@@ -19,11 +19,11 @@ from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
-from closedform.cli.file_content import look
+from closedform.cli.doctor_command import look
 from closedform.errors import ClosedformError
-from closedform.execution.store import ResultStore
-from closedform.execution.supervisor import end_children
 from closedform.networks.model_files import load_inputs, load_network, read_safetensors
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.supervisor import end_children
 from closedform.sweeping.sweep_result import sweep_table
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (120, 2))
@@ -145,13 +145,14 @@ def test_stores(tmp_path: Path) -> None:
 
 
 def test_a_large_store_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("closedform.cli.file_content.MOST_RECORDS", 3)
+    monkeypatch.setattr("closedform.cli.doctor_command.MOST_RECORDS", 3)
     store = ResultStore(tmp_path)
     for place in range(5):
         store.put(f"k{place}", {"status": "done"})
     opened: list[str] = []
     monkeypatch.setattr(
-        "closedform.execution.store.decode", lambda key, data: opened.append(key) or '{"status": 1}'
+        "closedform.sweeping.execution.store.decode",
+        lambda key, data: opened.append(key) or '{"status": 1}',
     )
 
     found = look({"path": str(tmp_path)})

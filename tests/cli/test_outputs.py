@@ -13,7 +13,7 @@ import closedform as cf
 import closedform.reading.one_field
 from closedform.cli import outputs
 from closedform.errors import SaveError
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 
 EVALUATIONS = cf.Budget(evaluations=300)
 

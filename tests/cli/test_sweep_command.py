@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 import closedform as cf
 from closedform.cli.app import app
-from closedform.cli.sweep_command import write_table
+from closedform.cli.sweep_commands import write_table
 from closedform.errors import StorageError
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 
 pytest.importorskip("torch")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from closedform.cli.answer_commands import _folded
 from closedform.cli.app import app
-from closedform.cli.interpret_command import _folded
 
 torch = pytest.importorskip("torch")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.alignment.refit import refit
+from closedform.field.alignment.refit import refit
 from closedform.neighbours.same_form import free_positions
 
 NAMES = ["x", "y", "z"]

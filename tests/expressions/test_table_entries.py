@@ -9,7 +9,7 @@ import sympy
 import closedform as cf
 from closedform.canonical.form import canonical_form
 from closedform.expressions.sympy_bridge import symbols, to_sympy
-from closedform.report.mathml import to_mathml
+from closedform.report.mathml import mathml_terms
 from closedform.searching.evolution.operon import is_available
 
 POINTS = np.random.default_rng(0).uniform(-0.9, 0.9, (400, 2))
@@ -64,14 +64,14 @@ def test_sympy_has_the_same_values(text):
     ("text", "source", "mathml"),
     [
         ("erf(x)", r"\operatorname{erf}{\left(x \right)}", "<mi>erf</mi>"),
-        ("max(x, y)", r"\max\left(x, y\right)", "<mrow><mi>x</mi><mo>,</mo><mi>y</mi></mrow>"),
+        ("max(x, y)", r"\max\left(x, y\right)", "<mi>max</mi>"),
         ("asin(x)", r"\operatorname{asin}{\left(x \right)}", "<mi>arcsin</mi>"),
     ],
 )
 def test_typesetting(text, source, mathml):
     e = cf.parse(text)
     assert e.latex() == source
-    assert mathml in to_mathml(e)
+    assert mathml in "".join(mathml_terms(e))
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_a_large_field_is_saved_so_that_it_is_read_again(tmp_path, monkeypatch):
     slopes[:, 0] = 1
     field = GradientField.from_arrays(points, slopes)
     field.save(tmp_path / "small.npz")
-    monkeypatch.setattr("closedform.limits.ARRAYS", 10**5)
+    monkeypatch.setattr("closedform.basics.limits.ARRAYS", 10**5)
     with pytest.raises(DamagedFileError, match="far more than real data"):
         load_field(tmp_path / "small.npz")
     field.save(tmp_path / "large.npz")

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import misalignment
 from closedform.errors import ShapeError
+from closedform.field.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.field.residual import residual_field
 

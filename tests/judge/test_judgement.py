@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.basics.keywords import KeywordError
 from closedform.interpretation.evidence import Alignment, Misfit
 from closedform.interpretation.verdict import CheckResult
 from closedform.judge.checks import CHECKS, Evidence, all_checks
 from closedform.judge.confidence import Judged
 from closedform.judge.judgement import judge, nothing_found, undecided
 from closedform.judge.thresholds import Thresholds
-from closedform.keywords import KeywordError
 
 NAMES = ["x", "v"]
 CONCEPT, OTHER = (cf.parse(text, names=NAMES) for text in ("x**2 + v**2", "x*v"))

@@ -182,7 +182,7 @@ def test_a_constraint_that_writes_into_the_points():
 
 
 def test_a_sampler_that_fills_the_same_array_each_time():
-    from closedform.discovery import _drawn
+    from closedform.reading.laws.discovery import _drawn
 
     buffer = np.empty((50, 2, 3))
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from closedform.keywords import KeywordError
+from closedform.basics.keywords import KeywordError
 from closedform.networks.options import OptionKeywords, Options, make_options
 
 

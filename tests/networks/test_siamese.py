@@ -12,6 +12,7 @@ import torch
 from safetensors import safe_open
 from typer.testing import CliRunner
 
+from closedform.basics.progress import Snapshot
 from closedform.cli.app import app
 from closedform.errors import ShapeError
 from closedform.networks.errors import ModelFileError, TrainingError
@@ -24,7 +25,6 @@ from closedform.networks.siamese import (
     train_siamese,
 )
 from closedform.networks.siamese_network import contrast_loss, triplet_loss
-from closedform.progress import Snapshot
 
 SMALL = SiameseOptions(hidden=(16, 16), activation="elu", epochs=6, learning_rate=5e-3)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.keywords import KeywordError
-from closedform.reading.extension import ExtensionError
-from closedform.reading.seeds import read_with_seeds
+from closedform.basics.keywords import KeywordError
+from closedform.reading.one_field import ExtensionError
+from closedform.reading.rounds import read_with_seeds
 
 FEW = cf.Budget(evaluations=600)
 
@@ -32,7 +32,7 @@ def test_an_answer_goes_on_where_its_search_ended(answer, field, monkeypatch) ->
         asked.update(keywords, field=searched)
         return original(searched, **keywords)
 
-    monkeypatch.setattr("closedform.reading.extension.interpret_field", watched)
+    monkeypatch.setattr("closedform.reading.one_field.interpret_field", watched)
     longer = answer.extend(FEW)
     assert asked["field"] is field
     assert asked["engine"] == "terms"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.basics.progress import Snapshot
 from closedform.errors import ChoiceError, StorageError
-from closedform.progress import Snapshot
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.registry import get_engine

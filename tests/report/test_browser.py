@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from closedform.expressions.parse import parse
+from closedform.report.figures import LOOKS, Look
 from closedform.report.html import write_report
-from closedform.report.looks import LOOKS, Look
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

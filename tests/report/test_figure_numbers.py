@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from closedform.errors import ReportError
 from closedform.interpretation.evidence import Directions, Phi
-from closedform.report.errors import ReportError
 from closedform.report.figure_numbers import (
     LogAxis,
     angle_histogram,

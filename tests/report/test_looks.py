@@ -1,7 +1,7 @@
 from importlib.resources import files
 
 from closedform.interpretation.verdict import STATUSES, CheckResult
-from closedform.report.looks import CHECK_MARKS, LOOKS
+from closedform.report.figures import CHECK_MARKS, LOOKS
 
 
 def test_every_status_and_every_outcome_has_a_look():

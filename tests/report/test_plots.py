@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
-from closedform.errors import ConceptError
+from closedform.errors import ConceptError, ReportError
 from closedform.interpretation.evidence import Directions
-from closedform.report.errors import ReportError
 from closedform.report.plots import (
     GREEN,
     plot_angles,

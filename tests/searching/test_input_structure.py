@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.input_structure import find_structure
 from closedform.testing.known_fields import KnownField

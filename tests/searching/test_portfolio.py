@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.basics.live_progress import Live
+from closedform.basics.progress import Silent, Snapshot
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.live_progress import Live
-from closedform.progress import Silent, Snapshot
 from closedform.searching import portfolio
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import SearchResult
@@ -240,8 +240,8 @@ def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
 
 INTERRUPTED = """
 import numpy as np
-from closedform.live_progress import Live
-from closedform.progress import Silent, Snapshot
+from closedform.basics.live_progress import Live
+from closedform.basics.progress import Silent, Snapshot
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import Portfolio
 from closedform.searching.space import SearchSpace

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import closedform as cf
+from closedform.basics.keywords import KeywordError
 from closedform.errors import BudgetError, EngineError, SpaceError
 from closedform.expressions.complexity import Costs
-from closedform.keywords import KeywordError
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.front import Candidate, Front

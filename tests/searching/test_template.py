@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.basics.progress import Silent
 from closedform.errors import SpaceError
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace

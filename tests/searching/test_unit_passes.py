@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import closedform as cf
-from closedform.progress import Silent
+from closedform.basics.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.front import Candidate, Front

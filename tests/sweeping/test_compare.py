@@ -3,10 +3,10 @@ import pytest
 from typer.testing import CliRunner
 
 import closedform as cf
+from closedform.basics.keywords import KeywordError
 from closedform.cli.app import app
 from closedform.errors import StorageError
-from closedform.execution.store import ResultStore
-from closedform.keywords import KeywordError
+from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.stored_readings import stored_readings
 
 POINTS = np.random.default_rng(0).uniform(0.5, 1.5, (300, 2))

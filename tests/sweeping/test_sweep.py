@@ -13,9 +13,9 @@ import pytest
 
 import closedform as cf
 from closedform.errors import StorageError
-from closedform.execution.store import ResultStore
-from closedform.execution.task import Limits
 from closedform.sweeping import planning
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.task import Limits
 from closedform.sweeping.inputs_file import load_inputs
 from closedform.sweeping.neuron_task import finished
 
@@ -304,6 +304,6 @@ def test_a_store_that_is_gone_ends_the_run(tmp_path, monkeypatch):
         shutil.rmtree(tmp_path / "store", ignore_errors=True)
         return {"fault": "StorageError: gone", "is_of_store": True}
 
-    monkeypatch.setattr("closedform.execution.workers.answer", delete)
+    monkeypatch.setattr("closedform.sweeping.execution.workers.answer", delete)
     with pytest.raises(StorageError, match="is gone"):
         run(tmp_path / "store", neurons=[0])

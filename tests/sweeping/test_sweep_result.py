@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from closedform.cli.app import app
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.sweep_result import Sweep
 
 

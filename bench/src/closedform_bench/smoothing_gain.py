@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
+from closedform.basics.randomness import as_generator
 from closedform.errors import ShapeError
 from closedform.field.tangent_space import TangentSpace
-from closedform.randomness import as_generator
 
 Predict = Callable[[FloatArray], FloatArray]
 Fit = Callable[[FloatArray, FloatArray], Predict]

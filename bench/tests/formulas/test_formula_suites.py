@@ -5,8 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
 from closedform.cli.app import app
+from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem, exact_field

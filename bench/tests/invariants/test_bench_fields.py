@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.invariants.control import FIELD_CONTROLS
 from closedform_bench.invariants.field_track import FieldTask
 from closedform_bench.invariants.system_catalogue import SYSTEMS

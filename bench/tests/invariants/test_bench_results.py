@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from closedform.execution.store import ResultStore
+from closedform.sweeping.execution.store import ResultStore
 from closedform_bench.invariants.baselines import mixed_latents, read_implicitly
 from closedform_bench.invariants.bench_task import BenchTask, run_tasks
 from closedform_bench.invariants.leaderboard import leaderboard

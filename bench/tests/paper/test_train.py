@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from closedform.basics.progress import Snapshot
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese import SiameseOptions, load_siamese
-from closedform.progress import Snapshot
 from closedform_bench.paper import train
 from closedform_bench.paper.assess import assess_directory
 from closedform_bench.paper.profiles import Profile, get_profile

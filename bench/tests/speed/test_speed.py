@@ -42,7 +42,7 @@ def test_too_little_for_a_power_law_is_refused(sizes, seconds):
 
 
 def test_a_tree_compiled_alone_is_judged_as_the_kernel_judges_it():
-    from closedform.alignment.comparison import prepare
+    from closedform.field.alignment.comparison import prepare
 
     rng = np.random.default_rng(0)
     points, directions = rng.uniform(1, 2, (2, 300, 3))

@@ -1,4 +1,6 @@
-"""The constants of a formula that a fit may move, and the formula with others in their places."""
+"""The constants of a formula that a fit may move, the formula with others in their places, and a
+coefficient at every term but one, which can be compared between fits.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from closedform.errors import ShapeError
 from closedform.expressions.evaluate import depends_on_inputs, number_of, operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import NAMED_CONSTANTS
+from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Constant, Token, Tree, apply, constant, subtrees
 
 
@@ -124,3 +127,29 @@ def _has_meaning(tree: Tree) -> bool:
     if not isinstance(argument, Constant):
         return False
     return is_simple(argument.value) and (tree.root == "exp" or argument.value.denominator == 1)
+
+
+def with_coefficients(expression: Expression) -> Expression:
+    """The same concept with a number before every term of the outermost sum, but for one term,
+    which has none.
+
+    A concept has no scale, so one term is the unit: the first whose number is 1 or -1, else the
+    first.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> print(with_coefficients(cf.parse("x**4/2 + v**2 - x**2")))
+    v**2 + 0.5*x**4 + (-1*x**2)
+    >>> print(with_coefficients(cf.parse("x*v")))
+    x*v
+    """
+    terms = list(scaled_terms(expression.tree))
+    if len(terms) < 2:
+        return expression
+    unit = next((place for place, (number, _) in enumerate(terms) if abs(number) == 1), 0)
+    scale, total = terms[unit]
+    for place, (number, term) in enumerate(terms):
+        if place != unit:
+            total = apply("add", total, apply("mul", constant(float(number / scale)), term))
+    return Expression(total, expression.names)

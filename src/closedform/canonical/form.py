@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.name_order import in_name_order
 from closedform.canonical.peel import moves
 from closedform.canonical.plain_numbers import awkwardness
 from closedform.canonical.product_sums import ProductSum, atom_order
 from closedform.canonical.sample import Sample
-from closedform.canonical.scale import scaled
+from closedform.canonical.scale import in_name_order, scaled
 from closedform.canonical.sum_spelling import plain_cost, spell
 from closedform.canonical.tolerances import (
     FEW,

@@ -4,11 +4,11 @@ there.
 
 import numpy as np
 
-from closedform.alignment.misalignment import point_misalignment
-from closedform.alignment.tolerances import ROUNDING, SAME
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate, value_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.alignment.misalignment import point_misalignment
+from closedform.field.alignment.tolerances import ROUNDING, SAME
 
 
 class Sample:

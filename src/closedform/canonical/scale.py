@@ -1,4 +1,6 @@
-"""The factor, the sign and the additive constant of a sum, which its concept leaves free."""
+"""The factor, the sign and the additive constant of a sum, which its concept leaves free, and the
+order of its inputs, which does not depend on that of the columns.
+"""
 
 from fractions import Fraction
 from math import log
@@ -7,6 +9,8 @@ from closedform.canonical.algebra import Algebra
 from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors, split_constant
 from closedform.expressions.exact_numbers import decimal
+from closedform.expressions.expression import Expression
+from closedform.expressions.parse import sort_names
 
 
 def scaled(total: ProductSum, algebra: Algebra) -> ProductSum:
@@ -70,3 +74,17 @@ def _plainness(total: ProductSum) -> tuple[float, ...]:
         functions,
         sum(awkwardness(abs(number)) for _, number in written),
     )
+
+
+def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:
+    """The formula with its inputs in the order of their names, and where each one's column was.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> ordered, columns = in_name_order(cf.parse("x - v", names=["x", "v"]))
+    >>> ordered.names, columns
+    (('v', 'x'), [1, 0])
+    """
+    names = sort_names(expression.names)
+    return expression.rename(names), [expression.names.index(name) for name in names]

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
 
-from closedform.alignment.tolerances import SAME
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.name_order import in_name_order
-from closedform.canonical.scale import scaled
+from closedform.canonical.scale import in_name_order, scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
 from closedform.errors import ExpressionError, ShapeError
@@ -19,6 +17,7 @@ from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.expressions.tree import Constant, Tree, apply, constant, named_constant
+from closedform.field.alignment.tolerances import SAME
 
 DENOMINATORS = range(1, SIMPLE_DENOMINATOR + 1)
 """Denominators of the fractions to which constants are snapped."""

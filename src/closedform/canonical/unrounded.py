@@ -5,7 +5,6 @@
 from fractions import Fraction
 from math import exp, log
 
-from closedform.alignment.tolerances import SAME
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.tolerances import (
     DIGITS,
@@ -17,6 +16,7 @@ from closedform.canonical.tolerances import (
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Constant, Tree, apply, constant, subtrees
+from closedform.field.alignment.tolerances import SAME
 
 _FACTORS = sorted(
     {Fraction(above, below) for above in range(1, 11) for below in range(1, 11)},

@@ -1,32 +1,160 @@
-"""The application: collects the commands, and turns errors into a message and an exit code."""
+"""The application: collects the commands, also those of other packages, and turns errors into a
+message and an exit code.
+"""
 
 import os
+import re
 import sys
-from typing import Annotated, NoReturn
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from closedform._version import __version__
-from closedform.cli.added_commands import add_commands
-from closedform.cli.compare_command import compare
+from closedform.cli.answer_commands import interpret, report, verify
 from closedform.cli.conserved_command import conserved
 from closedform.cli.doctor_command import doctor
 from closedform.cli.entry import STOPPED, STOPPED_LINE
-from closedform.cli.escaping_group import EscapingGroup
-from closedform.cli.extract_command import extract
-from closedform.cli.formula_arguments import FormulaCommand
-from closedform.cli.interpret_command import interpret
-from closedform.cli.layers_command import layers
-from closedform.cli.outputs import BAD_CALL, FAILED
-from closedform.cli.report_command import report
+from closedform.cli.network_commands import extract, layers
+from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
 from closedform.cli.same_command import same
-from closedform.cli.sweep_command import results, sweep
-from closedform.cli.verify_command import verify
-from closedform.errors import ClosedformError
-from closedform.shown import shown
+from closedform.cli.sweep_commands import compare, results, sweep
+from closedform.errors import ClosedformError, MissingDependencyError, shown
+
+# Typer's base of usage errors has no public name.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
+
+_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
+
+ENTRY_POINT = "closedform.commands"
+
+BENCH = "closedform-bench"
+
+BENCH_COMMANDS = ("reproduce", "bench", "figures")
+"""Asked for by documents and papers, so they are known even where their distribution is not."""
+
+_ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 TRACEBACK = "CLOSEDFORM_TRACEBACK"
 """Set in the environment, it shows where an unexpected error arose."""
+
+
+class EscapingGroup(TyperGroup):
+    """Shell patterns put names of strangers' files on the command line, and errors repeat them."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Called by Typer to read what stands before the command."""
+        with _escaped():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Called by Typer to read the rest, and to run it."""
+        with _escaped():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _escaped() -> Iterator[None]:
+    try:
+        yield
+    except _USAGE_ERROR as error:
+        error.message = shown(error.message)
+        raise
+    except KeyboardInterrupt:
+        typer.echo(STOPPED_LINE, err=True, nl=False)
+        raise typer.Exit(STOPPED) from None
+    except BrokenPipeError:
+        # Nobody reads on, such as `| head`; what is left to flush must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(NOT_WRITTEN) from None
+
+
+class FormulaCommand(TyperCommand):
+    """Takes what looks like an unknown option for a formula, unless it is a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Called by Typer before options and arguments are told apart."""
+        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        for argument in args:
+            match = _OPTION.fullmatch(argument)
+            if match is not None and match[1] not in known:
+                close = get_close_matches(match[1], known, n=1)
+                hint = (
+                    f" Did you mean {close[0]}?"
+                    if close
+                    else " If it is a formula, put it in parentheses."
+                )
+                raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add what is installed, and for what is not a command that says how to install it.
+
+    A command's own name is never taken, and a distribution that is broken costs nothing but its own
+    commands.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        With the commands of the package.
+    """
+    own = {
+        command.name or getattr(command.callback, "__name__", "")
+        for command in app.registered_commands
+    }
+    offered = {
+        point.name: point for point in entry_points(group=ENTRY_POINT) if point.name not in own
+    }
+    # The order of entry points is an accident; help must not depend on it.
+    for name in sorted(offered):
+        try:
+            app.command(name)(offered[name].load())
+        except Exception as error:
+            _add_refusal(app, name, _broken(offered[name], error))
+    for name in BENCH_COMMANDS:
+        if name not in own | offered.keys():
+            _add_refusal(app, name, missing_bench(name))
+
+
+def missing_bench(name: str) -> MissingDependencyError:
+    """What a command says whose distribution is not installed.
+
+    Examples
+    --------
+    >>> str(missing_bench("bench")).partition(", ")[0]
+    '`closedform bench` is part of closedform-bench'
+    """
+    message = (
+        f"`closedform {name}` is part of {BENCH}, which is not installed. "
+        "Install it from a checkout of the repository with: pip install ./bench"
+    )
+    return MissingDependencyError(message, name=BENCH)
+
+
+def _broken(point: EntryPoint, error: Exception) -> ClosedformError:
+    source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    return ClosedformError(
+        f"`closedform {shown(point.name)}` of {shown(source)} cannot be loaded: "
+        f"{type(error).__name__}: {shown(error)}. "
+        "Install a version of it that works with this version of closedform."
+    )
+
+
+def _add_refusal(app: typer.Typer, name: str, error: ClosedformError) -> None:
+    """A command that takes any words, --help as well, and ends with the error."""
+
+    def refuse(context: typer.Context) -> None:
+        raise error
+
+    refusal: Callable[[typer.Context], None] = refuse
+    app.command(name, hidden=True, add_help_option=False, context_settings=_ANY_WORDS)(refusal)
+
 
 # Panels with frames would make the help of `extract` twice as long as a screen.
 app = typer.Typer(

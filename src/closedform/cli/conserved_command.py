@@ -54,8 +54,8 @@ def conserved(
       closedform conserved orbits.npz --names x,y,px,py
       closedform conserved flow.npz --law "v**2/2 - cos(x)" --json
     """
-    from closedform.files import write_text
-    from closedform.laws.finding import conserved as find
+    from closedform.basics.files import write_text
+    from closedform.reading.laws.finding import conserved as find
 
     check_outputs((out, JSON), (picture, (".png", ".svg", ".pdf")), inputs=[data])
     given, inside = _read(data)
@@ -81,7 +81,7 @@ def conserved(
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str] | None]:
     """The arrays of a file as arguments, and the inputs' names if it has them."""
-    from closedform.array_files import read_arrays
+    from closedform.basics.files import read_arrays
 
     arrays = read_arrays(path)
     kinds = [kind for kind in KINDS if kind in arrays]

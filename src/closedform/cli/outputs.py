@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from closedform.basics.files import check_output
 from closedform.cli.entry import STOPPED
 from closedform.errors import ClosedformError, SaveError
-from closedform.files import check_output
 
 if TYPE_CHECKING:
     from closedform.interpretation.answer import Interpretation

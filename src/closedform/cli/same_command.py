@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from closedform.cli.shared_options import AsJson
-from closedform.errors import DomainError
-from closedform.shown import shown
+from closedform.errors import DomainError, shown
 
 Interval = tuple[float, float]
 
@@ -40,7 +39,7 @@ def same(
       closedform same "x" "1/x" --domain 0.1:2
       closedform same "A12*A21" "A12**2" --where "A12 + A21 = 0"
     """
-    from closedform.equivalence.same_concept import same_concept
+    from closedform.canonical.equivalence.same_concept import same_concept
 
     columns = [name.strip() for name in names.split(",")] if names else None
     answer = same_concept(

@@ -5,10 +5,9 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from closedform.errors import ExpressionError
+from closedform.errors import ExpressionError, is_plain_text
 from closedform.expressions.operators import ALIASES, FUNCTIONS, NAMED_CONSTANTS
 from closedform.expressions.tolerances import LONGEST_NAME
-from closedform.shown import is_plain_text
 
 CONSTANT_ALIASES = {name: name for name in NAMED_CONSTANTS} | {"π": "pi"}
 """Every word that means a number."""

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from closedform import limits
+from closedform.basics import limits
+from closedform.basics.files import reading, write_text
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.files import reading, write_text
 
 T = TypeVar("T")
 

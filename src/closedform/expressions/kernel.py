@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled, compiled_part
+from closedform.basics.compiled import compiled, compiled_part
 from closedform.expressions.sweeps import BLOCK, backward, forward, load_sweeps
 from closedform.expressions.tape import TapeBatch
 

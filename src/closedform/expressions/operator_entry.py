@@ -14,8 +14,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
+from closedform.basics.keywords import checked_constructor
 from closedform.errors import ExpressionError
-from closedform.keywords import checked_constructor
 
 Form = str | Callable[..., Any]
 """A formula, or a function of arrays."""

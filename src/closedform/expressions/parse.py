@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
+from closedform.basics.keywords import checked_keywords
 from closedform.errors import ExpressionError, UnknownFunctionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
@@ -24,7 +25,6 @@ from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
 from closedform.expressions.printing import to_text
 from closedform.expressions.tolerances import LONGEST_NUMBER, MAX_LENGTH, MAX_NESTING
 from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
-from closedform.keywords import checked_keywords
 
 _PATTERN = re.compile(
     rf"""\s*(?:

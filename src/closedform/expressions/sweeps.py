@@ -23,7 +23,7 @@ from typing import Any
 
 from numba import njit, types
 
-from closedform.compiled import compiled_pointer, fingerprint
+from closedform.basics.compiled import compiled_pointer, fingerprint
 from closedform.expressions.evaluate import Library
 from closedform.expressions.numpy_callback import Kind, link
 from closedform.expressions.operators import CODES, OPERATORS, Operator

@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform import limits
-from closedform.array_files import read_arrays, read_header
 from closedform.arrays import FloatArray, frozen
+from closedform.basics import limits
+from closedform.basics.files import read_arrays, read_header, reading, replacing
+from closedform.basics.keywords import checked_keywords
 from closedform.errors import StorageError
 from closedform.expressions.input_names import check_names
+from closedform.expressions.units.units import as_units, plain_units, read_plain_units
 from closedform.field.errors import FieldError
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
@@ -23,10 +25,6 @@ from closedform.field.quality import Quality
 from closedform.field.real_numbers import real_array
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
-from closedform.files import reading, replacing
-from closedform.keywords import checked_keywords
-from closedform.units.unit_storage import plain_units, read_plain_units
-from closedform.units.units import as_units
 
 FORMAT = "closedform-field"
 SCHEMA = 1

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
+from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.arguments import (
     checked_arrays,
     checked_latents,
@@ -28,8 +30,6 @@ from closedform.field.rank import row_spaces
 from closedform.field.scaling import robust_spread
 from closedform.field.signs import look_at_signs
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
-from closedform.keywords import checked_keywords
-from closedform.units.units import Units, UnitsLike, as_units
 
 if TYPE_CHECKING:
     from closedform.field.flow_field import Velocities

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.errors import shown
 from closedform.field.angles import misalignment_of
 from closedform.field.categories import category_findings
 from closedform.field.findings import Finding, find
@@ -13,7 +14,6 @@ from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
 from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
 from closedform.field.tangent_space import TangentSpace
-from closedform.shown import shown
 
 
 @dataclass(frozen=True, slots=True)

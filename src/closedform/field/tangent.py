@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.arrays import FloatArray, frozen
+from closedform.basics.keywords import suggestion
 from closedform.field.attention import warn
 from closedform.field.constraint_tangent import StatedConstraint, constraint_tangent
 from closedform.field.errors import FieldError
@@ -15,7 +16,6 @@ from closedform.field.local_tangent import curved_rank, local_tangent
 from closedform.field.neighborhoods import MOST_LOOKED_AT, looked_at
 from closedform.field.tangent_space import TangentSpace
 from closedform.field.tolerances import AFFINE, FAR_POINTS
-from closedform.keywords import suggestion
 
 __all__ = [
     "StatedConstraint",

@@ -40,6 +40,6 @@ def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
     if name not in _ABILITIES:
         raise AbilityError(
             f"answer.{name} needs a module that is not imported yet; run: import "
-            "closedform.reading, closedform.replacing, closedform.report."
+            "closedform.reading.one_field, closedform.reading.replacing, closedform.report."
         )
     return _ABILITIES[name](*arguments, **keywords)

@@ -5,11 +5,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.sentences import unit_of, units_sentences
+from closedform.expressions.units.unit import unit_latex
+from closedform.expressions.units.units import Units
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
-from closedform.interpretation.advice import next_steps
-from closedform.interpretation.answer_text import brief, errors_of, explanation
+from closedform.interpretation.answer_text import (
+    FrontTable,
+    brief,
+    errors_of,
+    explanation,
+    next_steps,
+)
 from closedform.interpretation.digits import formula_text, rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
@@ -22,7 +31,6 @@ from closedform.interpretation.evidence import (
     Phi,
     Rival,
 )
-from closedform.interpretation.front_table import FrontTable
 from closedform.interpretation.several import (
     JointEvidence,
     NetworkReading,
@@ -30,11 +38,7 @@ from closedform.interpretation.several import (
     agreement,
 )
 from closedform.interpretation.verdict import Verdict
-from closedform.keywords import checked_keywords
 from closedform.searching.decomposition import Decomposition
-from closedform.units.sentences import unit_of, units_sentences
-from closedform.units.unit import unit_latex
-from closedform.units.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -292,7 +296,7 @@ class Interpretation:
         budget : float or Budget
             For the further search and its verdict.
         **keywords
-            ``field``, for an answer that was loaded; see `closedform.reading.extension.extend`.
+            ``field``, for an answer that was loaded; see `closedform.reading.one_field.extend`.
         """
         return perform("extend", self, budget, **keywords)
 

@@ -1,17 +1,35 @@
-"""An answer in words: briefly, and with everything that its verdict rests on."""
+"""An answer in words: its summary, its front as a table, and what to try next."""
 
+from collections.abc import Iterable, Iterator
+from html import escape
 from typing import TYPE_CHECKING
 
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.interpretation.advice import EVERYTHING
+from closedform.expressions.units.sentences import unit_of
 from closedform.interpretation.digits import formula_text
-from closedform.shown import shown
 
 if TYPE_CHECKING:
-    from closedform.interpretation.answer import Interpretation
+    from closedform.expressions.units.units import Units
+    from closedform.interpretation.answer import FrontEntry, Interpretation
 
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""
+
+
+_HEADS = ("complexity", "misalignment", "formula")
+
+MANY_INPUTS = 20
+"""From so many inputs on a formula of all of them is not what one looks for."""
+
+EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
+"""The next step where nothing is to be tried."""
+
+_OF_FINDINGS = (
+    "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
+    "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
+)  # fmt: skip
+"""Findings about a field that can be the reason, the likeliest first."""
 
 
 def brief(answer: "Interpretation") -> str:
@@ -110,3 +128,105 @@ def _hypothesis_lines(answer: "Interpretation") -> list[str]:
         f"hypothesis {formula_text(guess.expression)}: {word}. Its misalignment is "
         f"{guess.misalignment:.2g}{own}. {shown(guess.reason)}"
     ]
+
+
+class FrontTable(tuple["FrontEntry", ...]):
+    """Entries of a front, simplest first; a tuple in everything but how it shows itself."""
+
+    units: "Units | None" = None
+
+    @classmethod
+    def of(cls, entries: Iterable["FrontEntry"], units: "Units | None") -> "FrontTable":
+        """Entries whose units are shown where those of the inputs are known."""
+        table = cls(entries)
+        table.units = units
+        return table
+
+    def __repr__(self) -> str:
+        """A line for each formula."""
+        if not self:
+            return "(no candidates)"
+        lines = [f"{_HEADS[0]}  {_HEADS[1]}  {_HEADS[2]}"]
+        lines += [f"{size:>10}  {value:>12}  {formula}" for size, value, formula in self._rows()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f'<td style="text-align:left;white-space:nowrap">{escape(cell)}</td>'
+                for cell in row
+            )
+            + "</tr>"
+            for row in self._rows()
+        )
+        heads = "".join(f'<th style="text-align:left">{head}</th>' for head in _HEADS)
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        # A formula that is wider than a phone scrolls by itself, and the page does not.
+        return f'<div style="overflow-x:auto">{table}</div>'
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [
+            (
+                str(entry.complexity),
+                f"{entry.misalignment:.2e}",
+                shown(formula_text(entry.expression, entry.errors)) + self._unit(entry),
+            )
+            for entry in self
+        ]
+
+    def _unit(self, entry: "FrontEntry") -> str:
+        unit = None if self.units is None else unit_of(entry.expression, self.units)
+        return "" if unit is None else f"  [{unit}]"
+
+
+def next_steps(answer: "Interpretation") -> tuple[str, ...]:
+    """What to try where nothing is verified, the likeliest first; after `verified` only what casts
+    doubt on it.
+    """
+    signs = answer.field_quality.finding("arbitrary-signs")
+    doubts = () if signs is None else (signs.message,)
+    if answer.verdict.status == "verified":
+        return doubts
+    if answer.verdict.status != "none":
+        return (*doubts, *_surer(answer))
+    return tuple(_steps(answer)) or (
+        "Most neurons have no closed form. Read others with closedform.sweep, or tell the search "
+        "more: space=closedform.SearchSpace(operators=[...]).",
+    )
+
+
+def _surer(answer: "Interpretation") -> Iterator[str]:
+    """What could turn `approximate` or `ambiguous` into more."""
+    if answer.provenance.status == "time":
+        yield "The search ran out of time; answer.extend(60) continues it."
+    if answer.fit is not None and answer.fit.kind == "network":
+        yield (
+            f"Directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
+            f"network's own error, train it longer or on more data, and read it again."
+        )
+    if answer.alternatives:
+        yield (
+            "Points from a wider range of inputs may tell the alternatives apart; "
+            "closedform.verify(formula, field) judges the one you expect."
+        )
+
+
+def _steps(answer: "Interpretation") -> Iterator[str]:
+    quality = answer.field_quality
+    count = len(quality.names)
+    if count >= MANY_INPUTS:
+        yield (
+            f"There are {count} inputs. If they are made from a few quantities q by a function (a "
+            f"simulator, a renderer, features), read the neuron in these: "
+            f"closedform.interpret(model, q, neuron, names=[...], transform=function)."
+        )
+    findings = {finding.code: finding for finding in quality.findings}
+    for code in _OF_FINDINGS:
+        if code in findings:
+            yield findings[code].message
+    if answer.structure is not None and answer.structure.text:
+        first = answer.structure.text.splitlines()[0]
+        yield f"The search did see structure: {first} Read its parts with wrt=[...]."
+    if answer.provenance.status == "time":
+        yield "The search ran out of time; answer.extend(60) continues it."

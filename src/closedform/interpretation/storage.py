@@ -5,10 +5,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from closedform.basics.keywords import checked_keywords
 from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
 from closedform.interpretation.answer import Interpretation
-from closedform.keywords import checked_keywords
 
 FORMAT = JsonFormat("closedform interpretation", schema=5, written_by="Interpretation.save")
 """Files of the first schema have no parts and no networks; those before the third do not say which

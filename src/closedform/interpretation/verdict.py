@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.shown import shown
 
 Status = Literal["verified", "ambiguous", "approximate", "none"]
 

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.misalignment import chance_level, paper_loss
-from closedform.alignment.scores import field_misalignment
-from closedform.alignment.tolerances import TRIM
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import chance_level, paper_loss
+from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Alignment
 from closedform.judge.regions import mean_by_regions

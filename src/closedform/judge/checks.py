@@ -11,7 +11,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.basics.keywords import KeywordError
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.legality import carried_constants
+from closedform.expressions.units.sentences import units_sentences
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Alignment
 from closedform.interpretation.verdict import CheckResult
@@ -19,9 +22,6 @@ from closedform.judge.alignment import measure_alignment
 from closedform.judge.confidence import FURTHEST, Judged
 from closedform.judge.regions import divide
 from closedform.judge.thresholds import Thresholds
-from closedform.keywords import KeywordError
-from closedform.units.legality import carried_constants
-from closedform.units.sentences import units_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
+from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
 from closedform.judge.witnesses import Heard, Witnesses
 
 STEPS, SMALL_STEP = 6, 0.02

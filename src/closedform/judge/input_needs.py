@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from closedform.alignment.misalignment import weighted_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree, Variable, apply, constant
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import weighted_mean
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import InputNeed
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.alignment.misalignment import chance_level, trimmed_mean
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.misalignment import chance_level, trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict

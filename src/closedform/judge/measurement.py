@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.scores import field_misalignment
-from closedform.alignment.tolerances import TRIM
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
@@ -196,7 +196,7 @@ def compare_hypothesis(
     concept: Expression, hypothesis: Expression, judged: GradientField
 ) -> HypothesisResult:
     """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.equivalence.same_concept import same_concept  # brings SymPy
+    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
 
     try:
         answer = same_concept(

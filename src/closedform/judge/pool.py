@@ -12,9 +12,6 @@ from dataclasses import field as attribute
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.refit import Tapes
-from closedform.alignment.scores import comparison_of, field_misalignment
-from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.unrounded import unrounded
@@ -23,6 +20,9 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Constant, Tree
+from closedform.field.alignment.comparison import comparison_of, field_misalignment
+from closedform.field.alignment.refit import Tapes
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
 from closedform.judge.fitting import Fitted, Fitter

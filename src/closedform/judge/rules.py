@@ -7,15 +7,15 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from closedform.alignment.tolerances import PERFECT
+from closedform.basics.keywords import suggestion
 from closedform.errors import ChoiceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.description import description_length
 from closedform.expressions.expression import Expression
+from closedform.expressions.units.legality import charge
+from closedform.expressions.units.units import Units
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.angles import misalignment_of
-from closedform.keywords import suggestion
-from closedform.units.legality import charge
-from closedform.units.units import Units
 
 MATERIAL_DEGREES = 0.1
 """Networks that were trained to a relative error of 0.1% have directions that are wrong by about

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from closedform.basics.keywords import checked_keywords, required_kind
+from closedform.basics.randomness import Randomness, as_generator
+from closedform.basics.threads import single_threaded
 from closedform.errors import ChoiceError
 from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
@@ -12,12 +15,9 @@ from closedform.field.neighborhoods import affordable
 from closedform.judge.evidence import Pair
 from closedform.judge.pool import Entry, Pool, gather
 from closedform.judge.rules import Choice, Contender, RuleLike, as_rule, choose, front_of
-from closedform.keywords import checked_keywords, required_kind
-from closedform.randomness import Randomness, as_generator
 from closedform.searching.budget import UNHURRIED, Budget, as_budget
 from closedform.searching.result import SearchResult
 from closedform.searching.space import SearchSpace, as_space
-from closedform.threads import single_threaded
 
 MOST_IN_CHOICE = 700
 """Points that the choice compares on: the logarithm of what a formula leaves is known to a tenth

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from closedform.keywords import checked_constructor, required_kind
+from closedform.basics.keywords import checked_constructor, required_kind
 
 
 @checked_constructor

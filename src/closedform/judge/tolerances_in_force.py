@@ -10,7 +10,8 @@ from closedform.judge.evidence import weighing
 from closedform.judge.thresholds import Thresholds
 
 ROOMS = (
-    "expressions", "field", "networks", "alignment", "canonical", "equivalence", "searching",
+    "expressions", "field", "networks", "field.alignment", "canonical", "canonical.equivalence",
+    "searching",
 )  # fmt: skip
 """Those that keep their numbers in a module ``tolerances``."""
 

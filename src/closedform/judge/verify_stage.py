@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import closedform.report  # noqa: F401  gives answers their reports and plots
+from closedform.basics.keywords import KeywordError, checked_keywords, required_kind, suggestion
+from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.optional import versions
+from closedform.basics.progress import Progress
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.basics.threads import single_threaded
 from closedform.expressions.description import description_length
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
@@ -27,18 +33,12 @@ from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.judge.tolerances_in_force import tolerances_in_force
 from closedform.judge.witnesses import Witnesses
-from closedform.keywords import KeywordError, checked_keywords, required_kind, suggestion
-from closedform.live_progress import ProgressLike, choose_progress
-from closedform.progress import Progress
-from closedform.randomness import Randomness, as_seed
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine
 from closedform.searching.registry import get_engine
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 from closedform.searching.space import SearchSpace, as_space
-from closedform.threads import single_threaded
-from closedform.versions import versions
 
 RivalsLike = Literal["auto"] | Sequence[Expression | str] | None
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.judge.phi_spline import PhiFit, PhiSpline, fit_phi_spline
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.alignment.refit import refit
-from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
@@ -14,6 +12,8 @@ from closedform.expressions.fitted_constants import number_positions, with_numbe
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Tree, apply
+from closedform.field.alignment.refit import refit
+from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.neighbours.formula_shape import formula_shape
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.keywords import suggestion
+from closedform.basics.keywords import suggestion
 from closedform.networks.errors import ExtractionError
 
 

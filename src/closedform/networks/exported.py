@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.networks.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

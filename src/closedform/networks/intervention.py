@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.networks.neuron import Neuron, parse_neuron
-from closedform.optional import require
 
 
 @dataclass(frozen=True, slots=True)

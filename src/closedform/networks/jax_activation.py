@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from closedform.optional import require
+from closedform.basics.optional import require
 
 if TYPE_CHECKING:
     import jax

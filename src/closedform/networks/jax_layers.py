@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.networks.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import jax

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.expressions.export.jax_function import jax_library
 from closedform.networks.errors import NeuronError
 from closedform.networks.jax_layers import _walk, listen
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.open_formula import Composition
 from closedform.networks.picking import pick
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import jax

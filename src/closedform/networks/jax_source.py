@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
@@ -20,7 +21,6 @@ from closedform.networks.picking import entry_of, pick
 from closedform.networks.rows import Rows
 from closedform.networks.samples import Samples
 from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import jax

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.basics.optional import require
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.torch_layers import named_layers
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

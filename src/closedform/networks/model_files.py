@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from closedform import limits
-from closedform.array_files import read_arrays
+from closedform.basics import limits
+from closedform.basics.files import read_arrays, reading
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.optional import require
 from closedform.expressions.input_names import check_names
-from closedform.files import reading
-from closedform.keywords import checked_keywords
 from closedform.networks.errors import ModelFileError
-from closedform.optional import require
 
 TORCH_FILES = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform import limits
-from closedform.files import reading
+from closedform.basics import limits
+from closedform.basics.files import reading
+from closedform.basics.optional import require
 from closedform.networks.errors import ModelFileError
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import onnx

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from closedform.optional import require
+from closedform.basics.optional import require
 
 if TYPE_CHECKING:
     import torch

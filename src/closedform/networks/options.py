@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from closedform.keywords import KeywordError, suggestion
+from closedform.basics.keywords import KeywordError, suggestion
 
 Kind = Literal["auto", "torch", "jax", "function"]
 Precision = Literal["auto", "double", "native"]

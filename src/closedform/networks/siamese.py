@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from closedform.basics.files import check_output, reading, write_bytes
+from closedform.basics.optional import require
+from closedform.basics.progress import Progress, Silent
+from closedform.basics.randomness import as_generator
 from closedform.errors import ShapeError
-from closedform.files import check_output, reading, write_bytes
 from closedform.networks.errors import ModelFileError
 from closedform.networks.siamese_network import (
     SiameseOptions,
@@ -28,9 +31,6 @@ from closedform.networks.siamese_run import (
     one_thread,
     train,
 )
-from closedform.optional import require
-from closedform.progress import Progress, Silent
-from closedform.randomness import as_generator
 
 if TYPE_CHECKING:
     import torch

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from closedform.basics.optional import require
 from closedform.errors import ShapeError
 from closedform.networks.errors import TrainingError
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

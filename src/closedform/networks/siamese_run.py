@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from closedform.basics.files import write_bytes
+from closedform.basics.optional import require
+from closedform.basics.progress import Progress, Snapshot
 from closedform.errors import ClosedformWarning, SaveError
-from closedform.files import write_bytes
 from closedform.networks.errors import TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
-from closedform.optional import require
-from closedform.progress import Progress, Snapshot
 
 if TYPE_CHECKING:
     import torch

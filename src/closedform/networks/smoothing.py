@@ -9,11 +9,11 @@ radius stays small and is chosen by who judges the gain.
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.randomness import as_generator
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
 from closedform.networks.samples import Samples, Source
 from closedform.networks.tolerances import MAX_RADIUS
-from closedform.randomness import as_generator
 
 
 def smooth_samples(

@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.basics.randomness import as_generator
 from closedform.networks.copies import own_copy
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
@@ -13,7 +14,6 @@ from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import Samples, Source
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.networks.wrt import arguments
-from closedform.randomness import as_generator
 
 
 def extract_samples(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from closedform.optional import require
+from closedform.basics.optional import require
 
 if TYPE_CHECKING:
     import torch

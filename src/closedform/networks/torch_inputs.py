@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.basics.optional import require
 from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -4,9 +4,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.networks.errors import ExtractionError
 from closedform.networks.neuron import Neuron
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.networks.errors import NeuronError
 from closedform.networks.neuron import Neuron, unknown_layer
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.optional import require
+from closedform.basics.optional import require
 
 if TYPE_CHECKING:
     import torch

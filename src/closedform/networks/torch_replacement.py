@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.expressions.export.torch_module import torch_library
 from closedform.networks.errors import NeuronError
 from closedform.networks.neuron import EVERY, Neuron
@@ -16,7 +17,6 @@ from closedform.networks.picking import pick
 from closedform.networks.torch_inputs import as_tensor
 from closedform.networks.torch_layers import find_layer, plain
 from closedform.networks.torch_state import untouched
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.optional import require
 from closedform.networks.errors import NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
@@ -25,7 +26,6 @@ from closedform.networks.torch_random import Draws
 from closedform.networks.torch_state import COPIED_NUMBERS, untouched
 from closedform.networks.torch_values import RunnableNetwork, values_of
 from closedform.networks.wrt import column_names, fill, held_note, make_blocks, points_of
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

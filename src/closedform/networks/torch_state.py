@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.networks.errors import ExtractionError
 from closedform.networks.torch_random import random_state_kept
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

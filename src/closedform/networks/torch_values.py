@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.networks.copies import own_copy
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError, NeuronError
@@ -13,7 +14,6 @@ from closedform.networks.torch_activation import SquashingWatch
 from closedform.networks.torch_inputs import as_tensor, transformed
 from closedform.networks.torch_layers import Capture
 from closedform.networks.wrt import arguments
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -8,8 +8,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.randomness import Randomness, as_seed
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.units.units import UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.answer import Interpretation
@@ -18,23 +22,19 @@ from closedform.judge.faithfulness import compare_outputs
 from closedform.judge.phi_curve import phi_between
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
-from closedform.keywords import checked_keywords
-from closedform.live_progress import ProgressLike
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
-from closedform.reading.seeds import check_seeds
+from closedform.reading.rounds import check_seeds
 from closedform.reading.settings import Settings
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT
 from closedform.searching.space import SearchSpace
-from closedform.units.units import UnitsLike, as_units
 
 
 @checked_keywords

@@ -3,15 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
+from closedform.basics.keywords import checked_keywords, required_kind
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import Named, Progress, Snapshot
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.basics.threads import single_threaded
 from closedform.canonical.form import canonical_form
+from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.units.units import UnitsLike
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
@@ -19,24 +28,22 @@ from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
-from closedform.keywords import checked_keywords, required_kind
-from closedform.live_progress import ProgressLike
-from closedform.progress import Named, Progress, Snapshot
-from closedform.randomness import Randomness, as_seed
-from closedform.reading.origin import Origin
-from closedform.reading.rounds import read_in_rounds
-from closedform.reading.seeds import check_seeds, read_with_seeds
-from closedform.reading.settings import SEARCH_SHARE, Settings, choice_budget, rest_of
+from closedform.reading.rounds import (
+    better_of,
+    check_seeds,
+    formulas_of,
+    read_in_rounds,
+    read_with_seeds,
+)
+from closedform.reading.settings import SEARCH_SHARE, Origin, Settings, choice_budget, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.search_stage import search
-from closedform.searching.space import SearchSpace
+from closedform.searching.space import SearchSpace, as_space
 from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.terms.term_run import compile_terms
-from closedform.threads import single_threaded
-from closedform.units.units import UnitsLike
 
 
 @single_threaded
@@ -224,3 +231,55 @@ def compile_all() -> None:
     refit([form], field, iterations=1)
     form.gradient(points)
     field_misalignment(form, field)
+
+
+class ExtensionError(ClosedformError, ValueError):
+    """An answer that cannot be continued."""
+
+
+@ability("extend")
+def extend(
+    answer: Interpretation, budget: float | Budget, *, field: GradientField | None = None
+) -> Interpretation:
+    """Go on where the search of an answer ended, with its formulas as starting points.
+
+    Parameters
+    ----------
+    answer : Interpretation
+    budget : float or Budget
+        For the further search and its verdict.
+    field : GradientField, optional
+        What was read; needed for an answer that comes from a file.
+
+    Returns
+    -------
+    Interpretation
+        The new answer, or the old one where that has the better verdict; seconds and evaluations
+        count both.
+
+    Raises
+    ------
+    ExtensionError
+        If the field is not at hand.
+    """
+    origin = answer.origin if isinstance(answer.origin, Origin) else None
+    if origin is None and field is None:
+        raise ExtensionError(
+            "The answer does not hold its field, since it was loaded or is part of another; pass "
+            "it: answer.extend(30, field=closedform.load_field(...))."
+        )
+    searched = field if field is not None else origin.field if origin else None
+    assert searched is not None
+    known: dict[str, Any] = {} if origin is None else dict(origin.asked)
+    space = known.pop("space", None)
+    start = [*(space.guesses if space is not None else ()), *formulas_of(answer, searched)]
+    found = interpret_field(
+        searched,
+        budget=budget,
+        rng=answer.provenance.seed + 1,
+        space=replace(as_space(space), guesses=tuple(start)),
+        title=answer.provenance.title,
+        command=answer.provenance.command,
+        **known,
+    )
+    return better_of(answer, found)

@@ -1,13 +1,15 @@
 """What a reading is asked to do, checked before any work begins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.progress import Progress
+from closedform.field.gradient_field import GradientField
 from closedform.judge.checks import Check, all_checks
 from closedform.judge.rules import Rule, RuleLike, as_rule
 from closedform.judge.thresholds import Thresholds, as_thresholds
-from closedform.live_progress import ProgressLike, choose_progress
-from closedform.progress import Progress
 from closedform.searching.budget import LEAST, Budget, Clock
 from closedform.searching.engine import Engine
 from closedform.searching.registry import get_engine
@@ -80,3 +82,23 @@ def rest_of(limits: Budget, clock: Clock) -> Budget:
     left now.
     """
     return replace(limits.share(1 - SEARCH_SHARE), seconds=clock.remaining().seconds)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Origin:
+    """The field, and what was asked of it.
+
+    It is left behind when an answer is saved or sent to another process: a field can be large.
+
+    Attributes
+    ----------
+    field : GradientField
+    asked : mapping of str to object
+        Engine, space, rule, checks, thresholds and progress.
+    """
+
+    field: GradientField
+    asked: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(None), ()

@@ -15,12 +15,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.misalignment import chance_level
-from closedform.alignment.scores import comparison_of
-from closedform.canonical.partial_sums import partial_sums
+from closedform.basics.progress import Named
+from closedform.canonical.small_terms import partial_sums
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
+from closedform.field.alignment.comparison import comparison_of
+from closedform.field.alignment.misalignment import chance_level
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import HypothesisResult
@@ -32,7 +33,6 @@ from closedform.judge.regions import divide
 from closedform.judge.rules import Contender
 from closedform.judge.select_stage import Selection, select
 from closedform.judge.verify_stage import verify
-from closedform.progress import Named
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.exchanged_parts import exchanged

@@ -12,13 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.alignment.refit import refit
 from closedform.arrays import FloatArray, frozen
-from closedform.canonical.constants import free_constants
-from closedform.canonical.term_coefficients import with_coefficients
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.live_progress import ProgressLike
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.units.units import UnitsLike
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace
@@ -30,15 +33,11 @@ from closedform.judge.checks import Check, Sure
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
-from closedform.keywords import checked_keywords
-from closedform.live_progress import ProgressLike
-from closedform.randomness import Randomness, as_seed
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 from closedform.searching.space import SearchSpace
-from closedform.units.units import UnitsLike
 
 
 @checked_keywords

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from closedform.canonical.constants import free_constants
-from closedform.canonical.term_coefficients import with_coefficients
+from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers

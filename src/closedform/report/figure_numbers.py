@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.errors import ReportError
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import Directions, Phi
-from closedform.report.errors import ReportError
 
 SMALLEST = 1e-10
 """Misalignments below this are drawn as this: they differ by rounding alone."""

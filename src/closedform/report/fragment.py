@@ -1,17 +1,17 @@
-"""The notebook's display: a few lines of HTML without script, style sheet or any package."""
+"""The notebook's display: a few lines of HTML without script or style sheet."""
 
 from html import escape
 
+from closedform.errors import MissingDependencyError, shown
+from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.digits import rounded_formula
+from closedform.interpretation.digits import few_digits, rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
-from closedform.report.figures import check_counts, hypothesis_sentence, title
-from closedform.report.looks import CHECK_MARKS, LOOKS
+from closedform.report.figures import CHECK_MARKS, LOOKS, check_counts, hypothesis_sentence, title
 from closedform.report.mathml import mathml_terms
-from closedform.shown import shown
 
 
 @ability("notebook")
@@ -42,6 +42,14 @@ def _safe(text: str) -> str:
     return escape(shown(text))
 
 
+def _typeset(expression: Expression) -> str:
+    """MathML; text where the extra ``report`` is missing."""
+    try:
+        return " ".join(mathml_terms(expression))
+    except MissingDependencyError:
+        return f"<code>{_safe(few_digits(str(expression)))}</code>"
+
+
 def _line(content: str) -> str:
     return f'<div style="font-size:.9em">{content}</div>' if content else ""
 
@@ -51,7 +59,7 @@ def _hypothesis(interpretation: Interpretation) -> str:
     guess = interpretation.hypothesis
     if guess is None:
         return ""
-    typeset = " ".join(mathml_terms(guess.expression))
+    typeset = _typeset(guess.expression)
     return _line(f"Your hypothesis {typeset}: {_safe(hypothesis_sentence(guess))}")
 
 
@@ -78,7 +86,7 @@ def _concept(interpretation: Interpretation, status: str = "") -> str:
         return _line(status)
     entry = interpretation.entry
     errors = () if entry is None else entry.errors
-    typeset = " ".join(mathml_terms(rounded_formula(interpretation.concept, errors)))
+    typeset = _typeset(rounded_formula(interpretation.concept, errors))
     caption = _line(_safe(LOOKS[interpretation.verdict.status].caption))
     formula = f'{caption}<div style="font-size:1.5em;padding:6px 0;overflow-x:auto">{typeset}</div>'
     units = _line(_safe(" ".join(interpretation.unit_notes)))

@@ -1,309 +1,152 @@
-"""Expressions as presentation MathML, which browsers typeset without any script or font of ours.
+"""Expressions as MathML, which browsers typeset without any script or font of ours.
 
-The tree is folded into parts: a sum keeps its terms and a product its factors until something else
-needs them as one piece, so that signs, fractions and parentheses fall where a person would write
-them.
+SymPy writes LaTeX and latex2mathml turns it into MathML; the names of inputs are put in afterwards,
+so that no text from outside is read as LaTeX.
 """
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
-from itertools import pairwise
+from typing import Any
 
+from closedform.basics.optional import require
+from closedform.errors import ExpressionError, shown
 from closedform.expressions.expression import Expression
-from closedform.expressions.operators import OPERATORS
-from closedform.expressions.tree import Constant, Token, Variable
-from closedform.report.symbols import (
-    GREEK,
-    is_one_letter,
-    is_small_fraction,
-    name_mathml,
-    number_mathml,
-)
+from closedform.expressions.sums_and_products import signed_terms
 
 MAX_NODES = 400
 """Expressions with more nodes are shown as text: nobody reads them typeset, and browsers limit
 nesting.
 """
 
-_MINUS = "\N{MINUS SIGN}"
-_TIMES = '<mo lspace="0.08em" rspace="0.08em">&#x2062;</mo>'
-_SPACE = '<mo lspace="0.17em" rspace="0em">&#x2062;</mo>'
-_DOT = '<mo lspace="0.2em" rspace="0.2em">·</mo>'
-_CROSS = '<mo lspace="0.2em" rspace="0.2em">\N{MULTIPLICATION SIGN}</mo>'
-_APPLY = "<mo>&#x2061;</mo>"
-_ROOT = Fraction(1, 2)
+_DIGITS = 4  # of numbers that are not small fractions
+_LARGEST_DENOMINATOR = 12  # of a fraction that is shown as one
+_LONGEST_SUBSCRIPT = 12  # letters; a longer one reads better as a word in the line
+_NAME_PARTS = re.compile(r"([^\W\d_]+)_?(\d*)|([^\W\d_]+)_(\w+)")
+_GREEK_NAMES = (
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu", "xi",
+    "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
+)  # fmt: skip
+_SMALL = dict(zip(_GREEK_NAMES, "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
+_GREEK = _SMALL | {name.capitalize(): letter.upper() for name, letter in _SMALL.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Factor:
-    """What stands in a product without parentheses."""
-
-    text: str
-    number: Fraction | None = None
-    is_word: bool = False
-    is_fraction: bool = False
-    needs_parentheses: bool = False  # as the base of a power
-    is_function: bool = False
-    head: tuple[str, str] | None = None  # a function's name and its argument, for sin² x
-
-    @property
-    def base(self) -> str:
-        return _parentheses(self.text) if self.needs_parentheses else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class _MathTerm:
-    """A sign and factors."""
-
-    negative: bool
-    factors: tuple[_Factor, ...]
-
-
-_Sum = tuple[_MathTerm, ...]
-
-
-def to_mathml(expression: Expression, *, digits: int = 4) -> str:
-    """One ``math`` element with the whole expression.
-
-    Parameters
-    ----------
-    expression : Expression
-    digits : int
-        Significant digits of fitted numbers.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> to_mathml(parse("x**2"))
-    '<math><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
-    """
-    return f"<math>{_row(_whole(_terms(expression, digits)))}</math>"
-
-
-def mathml_terms(expression: Expression, *, digits: int = 4) -> tuple[str, ...]:
+def mathml_terms(expression: Expression) -> tuple[str, ...]:
     """One ``math`` element for each term of a sum, with its sign, so that a long formula can break
     into lines.
 
+    Raises
+    ------
+    MissingDependencyError
+        Without latex2mathml, which the extra ``report`` brings.
+
     Examples
     --------
     >>> from closedform.expressions.parse import parse
+    >>> mathml_terms(parse("x**2"))
+    ('<math displaystyle="true"><msup><mi>x</mi><mrow><mn>2</mn></mrow></msup></math>',)
     >>> len(mathml_terms(parse("v**2/2 - sin(x)")))
     2
     """
-    terms = _terms(expression, digits)
-    pieces = [
-        _signed(term, first=position == 0, lspace="0em") for position, term in enumerate(terms)
-    ]
-    return tuple(f'<math displaystyle="true">{_row(piece)}</math>' for piece in pieces)
+    convert = require("latex2mathml.converter", extra="report").convert
+    try:
+        if expression.tree.size > MAX_NODES:
+            raise ExpressionError("The expression is too long to be typeset.")
+        typeset = [_named(convert(t), expression.names) for t in _latex_terms(expression)]
+    except Exception:  # own operators bring LaTeX of their own, which may be anything
+        typeset = [f"<mtext>{escape(shown(str(expression)))}</mtext>"]
+    rest = [t.replace("<mo>", '<mo form="infix" lspace="0em">', 1) for t in typeset[1:]]
+    return tuple(f'<math displaystyle="true">{term}</math>' for term in [*typeset[:1], *rest])
 
 
-def _terms(expression: Expression, digits: int) -> _Sum:
-    if expression.tree.size > MAX_NODES:
-        return _single(_Factor(f"<mtext>{escape(str(expression))}</mtext>"))
+def _latex_terms(expression: Expression) -> list[str]:
+    """Each term with its sign, in the order of the text; inputs are written as places."""
+    import sympy
+    from sympy.core.parameters import distribute
 
-    def leaf(token: Token) -> _Sum:
-        return (_leaf(token, expression.names, digits),)
+    from closedform.expressions.sympy_bridge import symbols, to_sympy
 
-    return expression.tree.fold(leaf, _node)
-
-
-def _leaf(token: Token, names: tuple[str, ...], digits: int) -> _MathTerm:
-    if isinstance(token, Constant):
-        text = number_mathml(token.value, digits)
-        split = is_small_fraction(token.value)
-        is_long = "<mo>" in text or split
-        return _MathTerm(
-            token.value < 0,
-            (_Factor(text, abs(token.value), is_fraction=split, needs_parentheses=is_long),),
-        )
-    if isinstance(token, Variable):
-        name = names[token.index]
-        return _MathTerm(False, (_Factor(name_mathml(name), is_word=not is_one_letter(name)),))
-    return _MathTerm(False, (_Factor(f"<mi>{GREEK.get(token, token)}</mi>"),))
+    names = expression.names
+    labels = {symbol: rf"\text{{@{place}@}}" for place, symbol in enumerate(symbols(names))}
+    words = any(not is_one_letter(names[index]) for index in expression.tree.variables)
+    style = {"inv_trig_style": "full", "mul_symbol": r" \cdot " if words else r"\,"}
+    written: list[str] = []
+    for sign, term in signed_terms(expression.tree):
+        with distribute(False):  # 2*(x + y) stays as it is
+            form = sign * to_sympy(Expression(term, names), exact=False, named=True)
+            numbers = form.atoms(sympy.Rational, sympy.Float)
+            form = form.xreplace({number: _few_digits(number) for number in numbers})
+        text = sympy.latex(form, symbol_names=labels, **style)
+        written.append(text if not written or text.startswith("-") else f"+ {text}")
+    return written
 
 
-def _node(name: str, *operands: _Sum) -> _Sum:
-    if name in ("add", "sub"):
-        left, right = operands
-        return (
-            *left,
-            *(
-                right
-                if name == "add"
-                else tuple(replace(term, negative=not term.negative) for term in right)
-            ),
-        )
-    if name == "neg":
-        term = _as_term(operands[0])
-        return (replace(term, negative=not term.negative),)
-    if name == "mul":
-        left, right = (_as_term(operand) for operand in operands)
-        return (_MathTerm(left.negative != right.negative, _product(left.factors, right.factors)),)
-    if name == "div":
-        return _quotient(*operands)
-    return _function(name, *operands)
+def _few_digits(number: Any) -> Any:
+    """A number as it is shown: whole, a small fraction, or a short decimal."""
+    import sympy
+
+    if number.is_Rational and (
+        (number.q == 1 and abs(number.p) < 10**6) or is_small_fraction(Fraction(number.p, number.q))
+    ):
+        return number
+    return sympy.Float(f"{float(number):.{_DIGITS}g}", _DIGITS)
 
 
-def _quotient(above: _Sum, below: _Sum) -> _Sum:
-    """A fraction; signs of single terms go in front of it."""
-    negative = False
-    parts: list[str] = []
-    for part in (above, below):
-        if len(part) == 1:
-            negative ^= part[0].negative
-            parts.append(_row(_joined(tuple(_flat(factor) for factor in part[0].factors))))
-        else:
-            parts.append(_row(_whole(part)))
-    return (
-        _MathTerm(
-            negative,
-            (
-                _Factor(
-                    f"<mfrac>{parts[0]}{parts[1]}</mfrac>", is_fraction=True, needs_parentheses=True
-                ),
-            ),
-        ),
-    )
-
-
-def _flat(factor: _Factor) -> _Factor:
-    """A number that is a fraction as a decimal: fractions of numbers inside fractions are hard to
-    read.
+def is_small_fraction(value: Fraction) -> bool:
+    """Whether a number reads best as a fraction: halves, thirds and quarters, and twelfths that no
+    short decimal spells.
     """
-    if factor.number is None or not factor.is_fraction:
-        return factor
-    return replace(factor, text=f"<mn>{float(factor.number):.4g}</mn>", is_fraction=False)
+    if value.denominator == 1 or abs(value.numerator) > 99:
+        return False
+    no_decimal = Fraction(f"{float(value):.{_DIGITS}g}") != value
+    return value.denominator <= 4 or (value.denominator <= _LARGEST_DENOMINATOR and no_decimal)
 
 
-def _function(name: str, *operands: _Sum) -> _Sum:
-    inner = operands[0]
-    if name == "pow":
-        return _power(inner, operands[1])
-    operator = OPERATORS[name]
-    if operator.power is not None:
-        return _fixed_power(inner, operator.power)
-    whole = _row("<mo>,</mo>".join(_whole(operand) for operand in operands))
-    if operator.typeset == "|a|":
-        bar = '<mo stretchy="true" form="{}">|</mo>'
-        return _single(
-            _Factor(f"<mrow>{bar.format('prefix')}{whole}{bar.format('postfix')}</mrow>")
-        )
-    if operator.typeset == "e^a" and "<mfrac>" not in whole:
-        return _single(
-            _Factor(f'<msup><mi mathvariant="normal">e</mi>{whole}</msup>', needs_parentheses=True)
-        )
-    is_word = operator.typeset is not None and operator.typeset.isidentifier()
-    word = f"<mi>{operator.typeset if is_word else name}</mi>"
-    argument = _parentheses(whole)
-    return _single(
-        _Factor(
-            f"{word}{_APPLY}{argument}",
-            needs_parentheses=True,
-            is_function=True,
-            head=(word, argument),
-        )
-    )
+def _named(source: str, names: Sequence[str]) -> str:
+    """What latex2mathml puts into its ``math`` and ``mrow``, with names for places."""
+    inner = source.split("<mrow>", 1)[1].removesuffix("</mrow></math>")
+    # A function's name is an identifier: as an operator it would get space on both sides.
+    inner = re.sub(r"<mo>(\w\w+)</mo>", r"<mi>\1</mi>", inner)
+    return re.sub(r"<mtext>@(\d+)@</mtext>", lambda m: name_mathml(names[int(m[1])]), inner)
 
 
-def _fixed_power(base: _Sum, exponent: Fraction) -> _Sum:
-    if exponent == _ROOT:
-        return _single(_Factor(f"<msqrt>{_row(_whole(base))}</msqrt>"))
-    raised = base if abs(exponent) == 1 else _raised(base, f"<mn>{abs(exponent)}</mn>")
-    return _quotient(_ONE, raised) if exponent < 0 else raised
+def name_mathml(name: str) -> str:
+    """An input's name: ``A12`` and ``x_1`` with a subscript, ``omega`` as the Greek letter,
+    anything else as text.
+
+    Examples
+    --------
+    >>> name_mathml("omega_0")
+    '<msub><mi>ω</mi><mn>0</mn></msub>'
+    """
+    parts = _split(name)
+    if parts is None:
+        return f"<mtext>{escape(shown(name))}</mtext>"
+    base, subscript = parts
+    letter = f"<mi>{escape(_GREEK.get(base, base))}</mi>"
+    if not subscript:
+        return letter
+    inner = subscript.strip("_").replace("_", ",")
+    tag = "mn" if inner.isdecimal() else "mi"
+    return f"<msub>{letter}<{tag}>{escape(_GREEK.get(inner, inner))}</{tag}></msub>"
 
 
-def _power(base: _Sum, exponent: _Sum) -> _Sum:
-    number = _number(exponent)
-    if number == _ROOT:
-        return _single(_Factor(f"<msqrt>{_row(_whole(base))}</msqrt>"))
-    if number is not None and number < 0 and _number(base) is None:
-        inverse = base if number == -1 else _power(base, (_MathTerm(False, exponent[0].factors),))
-        return _quotient(_ONE, inverse)
-    is_plain = number is not None and number.denominator == 1 and 0 <= number < 1000
-    return _raised(base, _whole(exponent) if is_plain else _row(_whole(exponent)))
+def is_one_letter(name: str) -> bool:
+    """Whether a name is shown as one letter, so that two of them stand side by side as a
+    product.
+    """
+    parts = _split(name)
+    return parts is not None and len(_GREEK.get(parts[0], parts[0])) == 1
 
 
-def _raised(base: _Sum, exponent: str) -> _Sum:
-    single = (
-        base[0].factors[0]
-        if len(base) == 1 and not base[0].negative and len(base[0].factors) == 1
-        else None
-    )
-    if single is None:
-        return _single(
-            _Factor(f"<msup>{_parentheses(_whole(base))}{exponent}</msup>", needs_parentheses=True)
-        )
-    if single.head is not None and exponent in ("<mn>2</mn>", "<mn>3</mn>"):
-        word, argument = single.head
-        return _single(
-            _Factor(
-                f"<msup>{word}{exponent}</msup>{_APPLY}{argument}",
-                needs_parentheses=True,
-                is_function=True,
-            )
-        )
-    return _single(
-        _Factor(
-            f"<msup>{single.base}{exponent}</msup>", is_word=single.is_word, needs_parentheses=True
-        )
-    )
-
-
-def _product(left: tuple[_Factor, ...], right: tuple[_Factor, ...]) -> tuple[_Factor, ...]:
-    """All factors, numbers in front; a factor 1 is not written beside others."""
-    factors = [factor for factor in (*left, *right) if factor.number != 1]
-    return tuple(sorted(factors, key=lambda factor: factor.number is None)) or left[:1]
-
-
-def _joined(factors: tuple[_Factor, ...]) -> str:
-    pieces = [factors[0].text]
-    for before, after in pairwise(factors):
-        if after.number is not None or (before.is_fraction and after.is_fraction):
-            pieces.append(_CROSS)
-        elif before.is_word or after.is_word:
-            pieces.append(_DOT)
-        else:
-            pieces.append(_SPACE if after.is_function else _TIMES)
-        pieces.append(after.text)
-    return "".join(pieces)
-
-
-def _signed(term: _MathTerm, *, first: bool, lspace: str = "0.22em") -> str:
-    text = _joined(term.factors)
-    if first:
-        return f'<mo form="prefix">{_MINUS}</mo>{text}' if term.negative else text
-    return f'<mo form="infix" lspace="{lspace}">{_MINUS if term.negative else "+"}</mo>{text}'
-
-
-def _whole(terms: _Sum) -> str:
-    return "".join(_signed(term, first=position == 0) for position, term in enumerate(terms))
-
-
-def _as_term(terms: _Sum) -> _MathTerm:
-    """A sum of several terms as one factor, in parentheses."""
-    return (
-        terms[0] if len(terms) == 1 else _MathTerm(False, (_Factor(_parentheses(_whole(terms))),))
-    )
-
-
-def _number(terms: _Sum) -> Fraction | None:
-    if len(terms) != 1 or len(terms[0].factors) != 1:
+def _split(name: str) -> tuple[str, str] | None:
+    """Base and subscript; None for a name that is better shown as it is, such as ``wind_speed``."""
+    match = _NAME_PARTS.fullmatch(name)
+    if match is None:
         return None
-    value = terms[0].factors[0].number
-    return None if value is None else (-value if terms[0].negative else value)
-
-
-def _single(factor: _Factor) -> _Sum:
-    return (_MathTerm(False, (factor,)),)
-
-
-def _row(text: str) -> str:
-    return f"<mrow>{text}</mrow>"
-
-
-def _parentheses(text: str) -> str:
-    return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
-
-
-_ONE: _Sum = _single(_Factor("<mn>1</mn>", Fraction(1)))
+    if match[1]:
+        return match[1], match[2]
+    is_letter = len(_GREEK.get(match[3], match[3])) == 1
+    return (match[3], match[4]) if is_letter and len(match[4]) <= _LONGEST_SUBSCRIPT else None

@@ -5,16 +5,18 @@ two-column paper, and changes no global setting. Colours are those of Okabe and 
 colour-blind can tell apart, and none carries its meaning alone.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.errors import ConceptError
+from closedform.arrays import FloatArray
+from closedform.basics.optional import require
+from closedform.errors import ConceptError, ReportError, shown
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import FrontEntry, Interpretation
-from closedform.optional import require
 from closedform.report.coefficient_intervals import coefficients
-from closedform.report.errors import ReportError
 from closedform.report.figure_numbers import (
     SMALLEST,
     angle_histogram,
@@ -23,9 +25,9 @@ from closedform.report.figure_numbers import (
     scatter,
     short_number,
 )
-from closedform.shown import shown
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = (
@@ -41,6 +43,9 @@ COLUMN = (3.4, 2.5)
 
 _MOST_LABELS = 20  # of a front; with more, they overlap
 _SMALL, _TINY = 7.5, 6.5  # points: axes, and legends
+
+
+LONGEST_LABEL = 40
 
 
 @ability("plot_front")
@@ -294,3 +299,72 @@ def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
 def _literal(text: str) -> str:
     """Text in which a dollar sign does not begin mathematics, and nothing is invisible."""
     return shown(text).replace("$", r"\$")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One quantity.
+
+    Attributes
+    ----------
+    label : str
+    times, mean : ndarray, shape (n_times,)
+    band : ndarray, shape (2, n_times)
+    """
+
+    label: str
+    times: FloatArray
+    mean: FloatArray
+    band: FloatArray
+
+
+def plot_drift(lines: Sequence[Line], *, ax: "Axes | None" = None) -> "Axes":
+    """Mean change of each quantity over time, with the band of nine of ten trajectories.
+
+    Raises
+    ------
+    ReportError
+        If there is nothing to draw.
+    """
+    if not lines:
+        raise ReportError(
+            "There is no drift to draw: no law was found, or there are neither trajectories nor a "
+            "flow or simulator to follow."
+        )
+    ax = new_axes(ax)
+    for line in lines:
+        label = line.label if len(line.label) <= LONGEST_LABEL else f"{line.label[:37]}..."
+        (drawn,) = ax.plot(line.times, line.mean, linewidth=1.2, label=label)
+        ax.fill_between(line.times, *line.band, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    ax.axhline(0.0, color="black", linewidth=0.6)
+    finish(ax, "time", "change (%)")
+    ax.legend(frameon=False, fontsize=6.5, loc="best")
+    return ax
+
+
+def plot_constants(
+    table: "pandas.DataFrame",
+    constants: Sequence[str],
+    curves: Mapping[str, Any],
+    name: str,
+    *,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Constants with two standard errors to either side, each labelled by its formula."""
+    if ax is None:
+        ax = require("matplotlib.pyplot", extra="report").figure().add_subplot()
+    assert ax is not None
+    index = table["index"].to_numpy(dtype=float)
+    for constant in constants:
+        curve = curves.get(constant)
+        label = f"{constant}: {curve}" if curve is not None else constant
+        errors = 2 * table[f"error of {constant}"].to_numpy(dtype=float)
+        ax.errorbar(index, table[constant], yerr=errors, fmt=".", markersize=3, label=label)
+    if (index > 0).all() and index.max() > 100 * index.min() > 0:
+        ax.set_xscale("log")
+    ax.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    ax.set_xlabel(name)
+    ax.set_ylabel("coefficient")
+    ax.legend(frameon=False)
+    ax.margins(x=0.02)
+    return ax

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.errors import shown
 from closedform.interpretation.evidence import Directions, Phi
 from closedform.report.figure_numbers import (
     angle_histogram,
@@ -17,7 +18,6 @@ from closedform.report.figure_numbers import (
     tick_labels,
     ticks,
 )
-from closedform.shown import shown
 
 WIDTH, HEIGHT = 380, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 38

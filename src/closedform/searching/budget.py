@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal, cast
 
+from closedform.basics.keywords import checked_constructor
 from closedform.errors import BudgetError
-from closedform.keywords import checked_constructor
 
 StopReason = Literal["time", "evaluations", "target"]
 

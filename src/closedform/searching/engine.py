@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from closedform.basics.progress import Progress
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.result import SearchResult, Status
 from closedform.searching.space import SearchSpace

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.alignment.tolerances import ROUNDING
 
 PLAIN = 2.0
 """How many times worse than a simpler candidate one with fewer fitted constants may be: those of

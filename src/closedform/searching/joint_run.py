@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from closedform.alignment.scores import comparison_of
+from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tape import compile_tapes
+from closedform.field.alignment.comparison import comparison_of
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.front import Candidate, Front

@@ -14,11 +14,13 @@ from functools import cache
 
 import numpy as np
 
-from closedform.alignment.tolerances import PERFECT
+from closedform.basics.progress import Progress
+from closedform.basics.threads import single_threaded
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import SearchResult
@@ -33,8 +35,6 @@ from closedform.searching.structure_search.structure_engine import StructureSear
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
 from closedform.searching.tolerances import RESOLVED
-from closedform.shown import shown
-from closedform.threads import single_threaded
 
 _logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from closedform.basics.keywords import suggestion
 from closedform.errors import EngineError
-from closedform.keywords import suggestion
 from closedform.searching.engine import Engine
 
 ENTRY_POINT = "closedform.engines"

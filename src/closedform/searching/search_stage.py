@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.randomness import Randomness, as_generator
+from closedform.basics.threads import single_threaded
 from closedform.errors import ShapeError
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
-from closedform.keywords import checked_keywords
-from closedform.live_progress import ProgressLike, choose_progress
-from closedform.randomness import Randomness, as_generator
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
@@ -25,7 +26,6 @@ from closedform.searching.joint_run import rewritten
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
 from closedform.searching.unit_passes import check_given, search_with_units
-from closedform.threads import single_threaded
 
 HELD_OUT, MOST_HELD_OUT = 0.3, 1500
 """Share of the points that the verdict is made on, and their number beyond which more change no

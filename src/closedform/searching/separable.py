@@ -16,10 +16,10 @@ from itertools import combinations, product
 import numpy as np
 from numpy.polynomial import legendre
 
-from closedform.alignment.eigen import fit_coefficients
-from closedform.alignment.misalignment import point_misalignment
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, Variable
+from closedform.field.alignment.eigen import fit_coefficients
+from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.evolution.summands import summands
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from closedform.basics.keywords import checked_constructor, suggestion
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable
-from closedform.keywords import checked_constructor, suggestion
+from closedform.expressions.units.legality import Legality
 from closedform.searching.template import check_inputs, read_template
-from closedform.units.legality import Legality
 
 DEFAULT_OPERATORS = (
     "add",

@@ -10,19 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.alignment.tolerances import PERFECT
+from closedform.basics.progress import Progress
+from closedform.errors import UnitsError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.units.legality import Legality, charge
+from closedform.expressions.units.units import Units
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
-from closedform.units.errors import UnitsError
-from closedform.units.legality import Legality, charge
-from closedform.units.units import Units
 
 STRICT_SHARE = 0.8
 """Of the budget, for formulas of pure numbers: they are what units are stated for."""

@@ -4,12 +4,12 @@ something to explain.
 
 from dataclasses import dataclass, replace
 
-from closedform.alignment.tolerances import PERFECT
+from closedform.basics.keywords import checked_constructor
 from closedform.errors import BudgetError
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import STATUSES
-from closedform.keywords import checked_constructor
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import NOISE_FACTOR

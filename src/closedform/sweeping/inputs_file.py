@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from closedform.array_files import read_arrays, read_header
 from closedform.arrays import FloatArray, frozen
+from closedform.basics.files import read_arrays, read_header, reading
 from closedform.errors import StorageError
-from closedform.execution.shared_folder import SharedFolder
 from closedform.field.tangent_space import TangentSpace
-from closedform.files import reading
+from closedform.sweeping.execution.shared_folder import SharedFolder
 
 FOLDER = "inputs"
 

@@ -11,8 +11,6 @@ from typing import Any, cast
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.execution.keys import content_key
-from closedform.execution.shared_folder import SharedFolder
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
 from closedform.field.tangent_space import TangentSpace
@@ -22,6 +20,8 @@ from closedform.networks.rows import gather_rows
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
+from closedform.sweeping.execution.shared_folder import SharedFolder
+from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.inputs_file import SweepInputs
 from closedform.sweeping.likeness import Likeness, describe
 from closedform.sweeping.neuron_choice import few_points

@@ -5,16 +5,16 @@ field.
 import time
 from typing import Any
 
+from closedform.basics.optional import versions
 from closedform.errors import StorageError
-from closedform.execution.keys import content_key
-from closedform.execution.shared_folder import SharedFolder
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.sweeping.effort import Effort, read_with
+from closedform.sweeping.execution.shared_folder import SharedFolder
+from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.inputs_file import load_inputs
 from closedform.sweeping.layer_extraction import FieldReference
 from closedform.sweeping.likeness import Likeness
-from closedform.versions import versions
 
 FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
 FIELD_PARTS = ("inputs", "file", "place", "shape", "checksum")

@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
-from closedform.execution.coordinator import FAILED
-from closedform.execution.keys import KEY_BYTES, content_key
-from closedform.execution.store import ResultStore
-from closedform.execution.tally import Tally
-from closedform.execution.task import Task, TaskOutcome
 from closedform.sweeping.effort import Effort
+from closedform.sweeping.execution.coordinator import FAILED
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.tally import Tally
+from closedform.sweeping.execution.task import KEY_BYTES, Task, TaskOutcome, content_key
 from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses
 from closedform.sweeping.neuron_task import FUNCTION, finished

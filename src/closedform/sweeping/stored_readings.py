@@ -5,9 +5,9 @@ from typing import Any
 
 from closedform.arrays import FloatArray
 from closedform.errors import StorageError
-from closedform.execution.store import ResultStore
 from closedform.expressions.parse import parse
-from closedform.families.family import NeuronReading
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.family import NeuronReading
 from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
 
 Index = Mapping[str, float] | Sequence[float] | FloatArray | None

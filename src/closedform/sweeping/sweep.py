@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from closedform.errors import StorageError
-from closedform.execution.coordinator import FAILED, Coordinator
-from closedform.execution.store import ROWS_PER_PART, ResultStore
-from closedform.execution.tally import Tally, Watcher
-from closedform.execution.task import Limits
-from closedform.execution.workers import WorkersLostError, open_workers
+from closedform.basics.keywords import checked_keywords
+from closedform.basics.randomness import Randomness, as_seed
+from closedform.errors import StorageError, shown
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.interpretation.verdict import STATUSES
-from closedform.keywords import checked_keywords
 from closedform.networks.extract import check_amounts
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.randomness import Randomness, as_seed
-from closedform.shown import shown
 from closedform.sweeping.effort import Effort
+from closedform.sweeping.execution.coordinator import FAILED, Coordinator
+from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
+from closedform.sweeping.execution.tally import Tally, Watcher
+from closedform.sweeping.execution.task import Limits
+from closedform.sweeping.execution.workers import WorkersLostError, open_workers
 from closedform.sweeping.layer_extraction import LayerExtraction
 from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
 from closedform.sweeping.planning import Planner, Request
@@ -189,7 +188,7 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
         )
     done = set(inventory.sound)
     if retry_failed:
-        from closedform.execution.table import read_table
+        from closedform.sweeping.execution.table import read_table
 
         table = read_table(store, columns=["status"])
         done -= (

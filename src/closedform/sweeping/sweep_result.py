@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from closedform.execution.store import ResultStore
-from closedform.execution.table import read_table
 from closedform.judge.rules import MATERIAL_DEGREES
+from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.table import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
     from closedform.arrays import FloatArray
-    from closedform.families.family import Families, NeuronReading
+    from closedform.sweeping.family import Families, NeuronReading
 
 COLUMNS = (
     "neuron", "status", "verdict", "concept", "complexity", "misalignment", "low", "high", "floor",
@@ -88,7 +88,7 @@ class Sweep:
         -------
         Families
         """
-        from closedform.families.family import group
+        from closedform.sweeping.family import group
 
         return group(self.readings(index), degrees=degrees)
 

@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from closedform.basics.progress import Silent, Snapshot
 from closedform.expressions.complexity import complexity
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent, Snapshot
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.space import SearchSpace
@@ -156,7 +156,7 @@ class EngineContract:
 
 
 def _largest_misalignment(result: SearchResult, known: KnownField) -> float:
-    from closedform.alignment.scores import field_misalignment
+    from closedform.field.alignment.comparison import field_misalignment
 
     assert result.front.best is not None
     fresh = known.field(np.random.default_rng(99), n_points=1000)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import point_misalignment
+from closedform.basics.progress import Silent
+from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.engine import Engine
 from closedform.searching.evolution.evolution_engine import Evolution, choose_units

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import point_misalignment
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import gradient
 from closedform.expressions.printing import to_text
+from closedform.field.alignment.misalignment import point_misalignment
 from closedform.searching.evolution.spelling import tidy
 from closedform.testing.random_trees import random_tree
 

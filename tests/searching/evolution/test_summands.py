@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import point_misalignment
+from closedform.field.alignment.misalignment import point_misalignment
 from closedform.searching.evolution.summands import MAX_TERMS, SumSolver, summands
 
 NAMES = ["x", "y"]

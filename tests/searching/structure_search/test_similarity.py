@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from closedform.alignment.scores import field_misalignment
-from closedform.progress import Silent
+from closedform.basics.progress import Silent
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.merges import Pair

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.basics.progress import Silent
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import wider_forms

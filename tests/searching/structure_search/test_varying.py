@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.expression import Expression
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import wider_forms
 from closedform.searching.structure_search.merges import Pair

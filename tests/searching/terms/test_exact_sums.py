@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from closedform.basics.progress import Silent
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.exact_sums import exact_sums

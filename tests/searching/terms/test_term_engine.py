@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import misalignment
+from closedform.basics.progress import Silent
 from closedform.errors import SpaceError
+from closedform.field.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace

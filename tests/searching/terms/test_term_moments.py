@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.alignment.misalignment import misalignment
+from closedform.field.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import differentiate
 from closedform.searching.terms.moments import compute_moments

@@ -134,7 +134,7 @@ def bench(
     tasks = plan.tasks()
     kept = None
     if store is not None:
-        from closedform.execution.store import ResultStore
+        from closedform.sweeping.execution.store import ResultStore
 
         kept = ResultStore(store)
         kept.folder.check()
@@ -158,7 +158,7 @@ def bench(
 
 def write_speed_page(store: Path, page: Path) -> None:
     """Measure what the store does not hold yet, and write the page from it."""
-    from closedform.files import write_text
+    from closedform.basics.files import write_text
     from closedform_bench.speed.page import PARTS, write_page
     from closedform_bench.speed.part import Effort, run_parts
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from closedform.shown import shown
+from closedform.errors import shown
 
 if TYPE_CHECKING:
     from closedform_bench.figures.measurement_store import MeasurementStore
@@ -80,7 +80,7 @@ def _list(store: "MeasurementStore | None") -> None:
 def _run(
     store: "MeasurementStore", names: list[str], *, seed: int, processor: bool, again: bool
 ) -> None:
-    from closedform.files import check_folder
+    from closedform.basics.files import check_folder
     from closedform_bench.figures.figure_catalogue import FIGURE_PARTS, FIGURE_TABLES
     from closedform_bench.figures.runner import run_parts
 
@@ -126,7 +126,7 @@ def _write(
 
 
 def _check_name(name: str, known: list[str]) -> None:
-    from closedform.keywords import suggestion
+    from closedform.basics.keywords import suggestion
 
     if name not in known:
         hint = suggestion(name, known) or "."

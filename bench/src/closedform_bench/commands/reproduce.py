@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from closedform.cli.outputs import deliver
-from closedform.shown import shown
+from closedform.errors import shown
 
 if TYPE_CHECKING:
     from closedform_bench.paper.reproduction import ExperimentOutcome
@@ -57,9 +57,9 @@ def reproduce(
       closedform reproduce 8 9 --profile quick --baseline --out results
     """
     chosen = read_numbers(numbers or ["all"])
-    from closedform.files import check_folder
-    from closedform.live_progress import choose_progress
-    from closedform.optional import require
+    from closedform.basics.files import check_folder
+    from closedform.basics.live_progress import choose_progress
+    from closedform.basics.optional import require
     from closedform.searching.budget import processor_seconds
     from closedform.searching.evolution.operon import load
     from closedform_bench.paper.reproduction import ReproductionSettings, summary

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from closedform.files import write_text
+from closedform.basics.files import write_text
 from closedform_bench.figures.measurement_store import MeasurementStore
 from closedform_bench.figures.part import PROCESSOR, FigurePart, FigureTable, Measurement
 

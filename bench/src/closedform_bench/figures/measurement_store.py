@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from closedform.files import reading, write_text
+from closedform.basics.files import reading, write_text
 from closedform_bench.figures.part import FigurePart, Measurement
 
 

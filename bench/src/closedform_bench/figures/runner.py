@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from closedform.basics.optional import versions
 from closedform.errors import ClosedformError
-from closedform.versions import versions
 from closedform_bench.figures.measurement_store import MeasurementStore
 from closedform_bench.figures.part import FigurePart, Measurement
 

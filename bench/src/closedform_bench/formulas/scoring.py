@@ -5,7 +5,7 @@ so.
 import numpy as np
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
+from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.paper.answer_scoring import CLOSE, approximate_score
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 import closedform as cf
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
+from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.formulas.problem import Problem
 
 HIDDEN, N_TRAINING, EPOCHS, BATCH = 64, 8000, 60, 250

@@ -13,7 +13,7 @@ Content = dict[str, Any]
 
 
 class Store(Protocol):
-    """What a task needs of a store of results: `closedform.execution.store.ResultStore` has it."""
+    """What a task needs of a store of results; `ResultStore` has it."""
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The record of a key, or None."""
@@ -66,6 +66,6 @@ def run_tasks(tasks: Sequence[BenchTask], store: Store | None = None) -> Iterato
 
 def task_key(task: BenchTask) -> str:
     """The name of a task in a store."""
-    from closedform.execution.keys import content_key
+    from closedform.sweeping.execution.task import content_key
 
     return content_key(task.content)

@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.field.scaling import robust_spread
-from closedform.laws.finding import conserved
+from closedform.reading.laws.finding import conserved
 from closedform.searching.budget import Budget
 from closedform_bench.invariants.claims import Claims
 from closedform_bench.invariants.outcome import Row, score_claims

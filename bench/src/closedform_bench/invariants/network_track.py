@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from closedform.alignment.misalignment import chance_level, trimmed_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import chance_level, trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.judge.thresholds import Thresholds
 from closedform.searching.budget import Budget

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from closedform.alignment.comparison import prepare
 from closedform.expressions.parse import parse
 from closedform.expressions.tape import compile_tapes
+from closedform.field.alignment.comparison import prepare
 from closedform_bench.invariants.field_track import FieldTask
 from closedform_bench.invariants.outcome import Row
 from closedform_bench.invariants.system import System

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from closedform.basics.keywords import suggestion
 from closedform.errors import ClosedformError
-from closedform.keywords import suggestion
 from closedform_bench.invariants.algebraic import ALGEBRAIC_SYSTEMS
 from closedform_bench.invariants.dynamics_many import MANY_SYSTEMS
 from closedform_bench.invariants.dynamics_plane import PLANE_SYSTEMS

@@ -8,15 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from closedform.alignment.misalignment import weighted_mean
-from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
-from closedform.equivalence.same_concept import same_concept
+from closedform.canonical.equivalence.same_concept import same_concept
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import weighted_mean
+from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform_bench.paper.answers import ANSWERS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from closedform.alignment.misalignment import trimmed_mean, weighted_mean
-from closedform.alignment.scores import field_misalignment
 from closedform.arrays import FloatArray
+from closedform.basics.files import write_text
 from closedform.expressions.parse import parse
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.field.gradient_field import GradientField
-from closedform.files import write_text
 from closedform.networks.siamese import load_siamese
 from closedform_bench.paper.answers import ANSWERS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

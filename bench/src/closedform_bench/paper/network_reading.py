@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from closedform.basics.progress import Progress
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.networks.siamese import load_siamese
-from closedform.progress import Progress
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from closedform.basics.progress import Progress
 from closedform.canonical.form import canonical_form
 from closedform.expressions.expression import Expression
 from closedform.networks.errors import ModelFileError
-from closedform.progress import Progress
 from closedform_bench.paper.answer_scoring import Score, best_score, expected_text, score
 from closedform_bench.paper.direct_regression import regress_latent
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

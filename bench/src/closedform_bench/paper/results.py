@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from closedform.arrays import FloatArray
-from closedform.files import write_text
-from closedform.report.sheets import Panel, plot_correlation, write_sheet
+from closedform.basics.files import write_text
 from closedform_bench.paper.answer_scoring import expected
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.reproduction import ExperimentOutcome, summary
+from closedform_bench.paper.sheets import Panel, plot_correlation, write_sheet
 
 
 def write_results(outcomes: Sequence[ExperimentOutcome], directory: Path) -> None:

@@ -86,7 +86,7 @@ def _open_model(path: Path) -> None:
 
 
 def _open_answer(path: Path) -> None:
-    from closedform.cli.interpret_command import show, summary
+    from closedform.cli.answer_commands import show, summary
 
     found = cf.load_interpretation(path)
     show(found)

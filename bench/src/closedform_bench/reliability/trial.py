@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from closedform.files import write_text
+from closedform.basics.files import write_text
 
 KEPT_FAILURES = 5
 """How many failures are kept in words; the others are counted."""

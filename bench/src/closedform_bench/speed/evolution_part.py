@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.progress import Silent
 from closedform.expressions.tape import TapeBatch
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.evolution.evolution_engine import Evolution, EvolutionRun
 from closedform.searching.evolution.hall_of_fame import HallOfFame

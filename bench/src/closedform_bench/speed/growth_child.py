@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.basics.progress import Silent
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
-from closedform.progress import Silent
 from closedform.reading.one_field import compile_all, interpret_field
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.space import SearchSpace

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from closedform.alignment.comparison import Comparison, prepare
 from closedform.expressions.sweeps import BLOCK
 from closedform.expressions.tape import TapeBatch, compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.comparison import Comparison, prepare
 from closedform.testing.random_trees import random_tree
 from closedform_bench.speed.lone_tree import compile_alone
 from closedform_bench.speed.part import Effort, Numbers, Part

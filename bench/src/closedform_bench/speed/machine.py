@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from closedform.versions import versions
+from closedform.basics.optional import versions
 
 
 def processor_name() -> str:

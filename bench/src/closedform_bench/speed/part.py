@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from closedform.files import write_text
+from closedform.basics.files import write_text
 from closedform_bench.speed.machine import surroundings
 
 Numbers = dict[str, Any]

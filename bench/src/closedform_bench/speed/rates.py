@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from closedform.compiled import OPTIONS
+from closedform.basics.compiled import OPTIONS
+from closedform.basics.threads import single_threaded
 from closedform.expressions.sweeps import BLOCK
-from closedform.threads import single_threaded
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "division": lambda x: 1.0 / x, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,

@@ -12,7 +12,7 @@ INTERVAL = 0.002
 """Seconds between two looks."""
 
 OWN = "closedform."
-_WRAPPERS = ("closedform.threads", "closedform.keywords")
+_WRAPPERS = ("closedform.basics.threads", "closedform.basics.keywords")
 
 Stack = tuple[str, ...]
 """Functions from the outermost to the innermost, as 'folder/file: function'; the last one may be

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
+from closedform.basics.progress import Silent
+from closedform.basics.threads import single_threaded
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.term_engine import TermSearch
-from closedform.threads import single_threaded
 from closedform_bench.speed.known_fields import FIELDS, MATRICES
 from closedform_bench.speed.linear_algebra import count_problems, recorded, repeat
 from closedform_bench.speed.part import Effort, Numbers, Part

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.stats import beta
 
 import closedform as cf
-from closedform.alignment.refit import refit
-from closedform.alignment.scores import field_misalignment
 from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.tree import Constant
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.refit import refit
 from closedform.judge.witnesses import Witnesses
 from closedform.neighbours.same_form import free_positions
 from closedform.searching.budget import Budget

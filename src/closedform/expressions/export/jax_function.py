@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from closedform.basics.optional import require
 from closedform.expressions.evaluate import Library, value
 from closedform.expressions.expression import Expression
-from closedform.optional import require
 
 
 def to_jax(expression: Expression) -> Callable[[Any], Any]:

@@ -4,9 +4,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from closedform.basics.optional import require
 from closedform.expressions.evaluate import Library, value
 from closedform.expressions.expression import Expression
-from closedform.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
+from closedform.basics.compiled import compiled
 from closedform.expressions.operators import CODES, OPERATORS
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 

@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from closedform.alignment.comparison import Comparison, prepare
-from closedform.alignment.constant_fit import fit_constants
-from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
+from closedform.basics.progress import Progress, Snapshot
+from closedform.basics.threads import single_threaded
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.printing import to_text
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, variable
+from closedform.field.alignment.comparison import Comparison, prepare
+from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.evolution.decode import Alphabet, decode
@@ -33,7 +34,6 @@ from closedform.searching.evolution.survival import survival_scores
 from closedform.searching.evolution.tree_facts import Rules, describe, unseen
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace
-from closedform.threads import single_threaded
 
 POLISH_POINTS, FIT_POINTS = 4096, 128
 NEWS_SECONDS = 0.3

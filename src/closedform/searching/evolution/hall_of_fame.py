@@ -8,11 +8,11 @@ from operator import itemgetter
 
 import numpy as np
 
-from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import TapeBatch
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.evolution.spelling import tidy, to_tree
 from closedform.searching.evolution.tree_facts import TreeFacts
 from closedform.searching.space import SearchSpace

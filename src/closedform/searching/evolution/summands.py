@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.eigen import fit_coefficients
-from closedform.alignment.tolerances import LARGEST_FITTED
 from closedform.arrays import FloatArray
 from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, apply, constant
+from closedform.field.alignment.eigen import fit_coefficients
+from closedform.field.alignment.tolerances import LARGEST_FITTED
 
 MAX_TERMS = 8
 """Sums of more terms are left alone: few of them are answers, and small problems give the same bits

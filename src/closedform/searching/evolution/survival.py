@@ -5,9 +5,9 @@ end of the queue.
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.tolerances import SAME
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled, compiled_part
+from closedform.basics.compiled import compiled, compiled_part
+from closedform.field.alignment.tolerances import SAME
 
 DUPLICATE = 1e6
 """Added to the score of a tree whose structure, or whose pair of objectives, occurs already."""

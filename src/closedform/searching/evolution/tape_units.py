@@ -1,8 +1,8 @@
 """Which of many tapes units make impossible, compiled: evolution does not judge these.
 
-The rules are those of `closedform.units.analysis` for constants that are pure numbers or powers of
-known constants. A tape that passes may still be impossible (where an input has no stated unit); the
-hall of fame asks the full analysis.
+The rules are those of `closedform.expressions.units.analysis` for constants that are pure numbers
+or powers of known constants. A tape that passes may still be impossible (where an input has no
+stated unit); the hall of fame asks the full analysis.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled, compiled_part
+from closedform.basics.compiled import compiled, compiled_part
 from closedform.expressions.operators import CODES, OPERATORS
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
+from closedform.expressions.units.legality import Legality, analyst_of
+from closedform.expressions.units.unit import TOLERANCE
 from closedform.searching.evolution.decode import arities
-from closedform.units.legality import Legality, analyst_of
-from closedform.units.unit import TOLERANCE
 
 _PLAIN, _LOG, _EXP = 0, 1, 2  # kinds of values
 
@@ -76,7 +76,7 @@ def possible(tapes: TapeBatch, rules: UnitRules) -> NDArray[np.bool_]:
     --------
     >>> from closedform.expressions.parse import parse
     >>> from closedform.expressions.tape import compile_tapes
-    >>> from closedform.units.units import Units
+    >>> from closedform.expressions.units.units import Units
     >>> names = ["x", "t"]
     >>> strict = Legality(Units({"x": "m", "t": "s"}), may_carry=False)
     >>> texts = ("x/t", "x + t", "sin(x)", "x*sin(t)", "log(x) - log(t)")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.compiled import compiled, compiled_part
+from closedform.basics.compiled import compiled, compiled_part
 from closedform.expressions.operators import CODES
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 from closedform.searching.evolution.decode import arities

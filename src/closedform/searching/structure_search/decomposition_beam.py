@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from scipy.spatial import KDTree
 
-from closedform.alignment.tolerances import ROUNDING
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.structure_search.conditional import (
     RARE,
     USUAL,

@@ -10,10 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from closedform.alignment.eigen import fit_coefficients
 from closedform.arrays import FloatArray
 from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.alignment.eigen import fit_coefficients
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.quantities import Data
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from closedform.alignment.tolerances import ROUNDING
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.quality import Quality
 from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
 from closedform.searching.structure_search.quantities import State

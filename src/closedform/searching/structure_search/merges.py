@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from closedform.alignment.comparison import Comparison, prepare
-from closedform.alignment.tolerances import DEPENDENT
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
+from closedform.field.alignment.comparison import Comparison, prepare
+from closedform.field.alignment.tolerances import DEPENDENT
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms, screened
 from closedform.searching.structure_search.quantities import Data, State, first_state, substitute

@@ -3,7 +3,7 @@
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled
+from closedform.basics.compiled import compiled
 
 
 def screen(

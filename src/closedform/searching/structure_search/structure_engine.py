@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from closedform.basics.progress import Progress
+from closedform.basics.threads import single_threaded
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution.evolution_engine import Evolution
@@ -18,7 +19,6 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.structure_search.structure_run import StructureRun
 from closedform.searching.terms.term_engine import TermSearch
-from closedform.threads import single_threaded
 
 FEWEST = 30
 """Usable points below which nothing is said about structure."""
@@ -43,7 +43,7 @@ class StructureSearch:
 
     Examples
     --------
-    >>> from closedform.progress import Silent
+    >>> from closedform.basics.progress import Silent
     >>> points = np.random.default_rng(0).uniform(1, 2, (300, 3))
     >>> x, y, z = points.T
     >>> slopes = np.column_stack([y / z, x / z, -x * y / z**2])

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.alignment.refit import refit
-from closedform.alignment.tolerances import PERFECT, ROUNDING
+from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.refit import refit
+from closedform.field.alignment.tolerances import PERFECT, ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon

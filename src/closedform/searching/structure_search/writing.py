@@ -9,9 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from closedform.alignment.comparison import Comparison
-from closedform.alignment.refit import Tapes
-from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
@@ -28,6 +25,9 @@ from closedform.expressions.tree import (
     subtrees,
     variable,
 )
+from closedform.field.alignment.comparison import Comparison
+from closedform.field.alignment.refit import Tapes
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, FormTerm
 from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick

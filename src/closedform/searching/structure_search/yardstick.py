@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from closedform.alignment.tolerances import ROUNDING
 from closedform.arrays import FloatArray
+from closedform.field.alignment.tolerances import ROUNDING
 
 NATS = 0.7
 """What a unit of complexity costs, as a natural logarithm of likelihood."""

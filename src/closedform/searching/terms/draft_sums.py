@@ -4,10 +4,10 @@ worth the work.
 
 from collections.abc import Sequence
 
-from closedform.alignment.eigen import CoefficientFit
-from closedform.alignment.tolerances import PERFECT
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.eigen import CoefficientFit
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.judged_sums import NEAR, Formula, Steps
 from closedform.searching.terms.library import Term

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.searching.terms.moments import Moments
 from closedform.searching.terms.term_beam import Support
 

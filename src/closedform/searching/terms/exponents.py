@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from closedform.alignment.comparison import Comparison
-from closedform.alignment.refit import Tapes
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.operators import POWERS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, subtrees
+from closedform.field.alignment.comparison import Comparison
+from closedform.field.alignment.refit import Tapes
 from closedform.searching.space import SearchSpace
 
 MOST_SUMS = 4

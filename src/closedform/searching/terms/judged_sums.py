@@ -9,12 +9,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from closedform.alignment.comparison import Comparison, prepare
-from closedform.alignment.tolerances import PERFECT
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.comparison import Comparison, prepare
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
 

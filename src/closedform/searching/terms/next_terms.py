@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.tolerances import DEPENDENT
 from closedform.arrays import FloatArray
-from closedform.compiled import compiled, compiled_part
+from closedform.basics.compiled import compiled, compiled_part
+from closedform.field.alignment.tolerances import DEPENDENT
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import Jacobian
 

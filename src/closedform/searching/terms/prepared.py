@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.expressions.units.legality import Legality, addable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import Jacobian, differentiate
 from closedform.searching.terms.library import Term
 from closedform.searching.terms.moments import Moments, compute_moments
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.term_beam import Support
-from closedform.units.addable import addable
-from closedform.units.legality import Legality
 
 N_MOMENT_POINTS = 400
 """Points of which moments are taken: they say which terms depend on each other and which sums are

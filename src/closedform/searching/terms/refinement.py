@@ -8,7 +8,7 @@ is a few such steps away.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from closedform.alignment.eigen import CoefficientFit
+from closedform.field.alignment.eigen import CoefficientFit
 from closedform.searching.terms.term_beam import Support
 
 MOST_EXCHANGED = 6

@@ -48,7 +48,7 @@ def sums(coefficients: FloatArray, shares: FloatArray) -> list[Sum]:
     Parameters
     ----------
     coefficients, shares : ndarray, shape (m,)
-        As `closedform.alignment.eigen.fit_coefficients` gives them.
+        As `closedform.field.alignment.eigen.fit_coefficients` gives them.
 
     Examples
     --------

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.alignment.eigen import extended_minima
 from closedform.arrays import FloatArray
+from closedform.field.alignment.eigen import extended_minima
 from closedform.searching.terms.moments import Moments
 from closedform.searching.terms.next_terms import Lines
 

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from closedform.basics.progress import Progress
+from closedform.basics.threads import single_threaded
 from closedform.errors import SpaceError
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.term_run import TermRun, compile_terms
-from closedform.threads import single_threaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class TermSearch:
 
     Examples
     --------
-    >>> from closedform.progress import Silent
+    >>> from closedform.basics.progress import Silent
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
     >>> result = TermSearch().search(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.alignment.constant_fit import fit_constants
-from closedform.alignment.eigen import CoefficientFit, fit_coefficients
-from closedform.alignment.tolerances import PERFECT
+from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
+from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.eigen import CoefficientFit, fit_coefficients
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.progress import Progress, Snapshot
 from closedform.searching.budget import Clock
 from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace

@@ -1,0 +1,362 @@
+"""The one way to write a file: beside its place first, then into it in one move. And the one way
+to say that a file which was read is damaged.
+"""
+
+import io
+import json
+import math
+import os
+import stat
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+import numpy as np
+
+from closedform.basics import limits
+from closedform.errors import DamagedFileError, SaveError, StorageError
+
+PARTIAL = ".partial-"
+"""How the names of unfinished files begin; only a process that was killed leaves one behind."""
+
+
+_WRITE_AGAIN = "write it again with numpy.savez, without objects"
+
+
+@contextmanager
+def replacing(
+    path: str | os.PathLike[str],
+    *,
+    workshop: str | os.PathLike[str] | None = None,
+    is_durable: bool = True,
+) -> Iterator[BinaryIO]:
+    """Open a file for writing whose content takes the place of a file in one move, at the end.
+
+    Whoever looks sees the old file or the new one, never half of one: also when the disk is full,
+    when the writing raises, and when the process is killed. The file gets the mode of the one that
+    it replaces, or what the umask allows. A link is followed, and what is not a plain file, such
+    as ``/dev/stdout``, is written to directly.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    workshop : str or path-like, optional
+        An existing folder on the same disk for the unfinished file; by default the file's folder.
+    is_durable : bool
+        Whether the content is flushed to the disk first, so that a power cut leaves a whole file
+        too.
+
+    Yields
+    ------
+    file object
+        Binary, open for writing.
+
+    Raises
+    ------
+    SaveError
+        If it cannot be written; the old file is still there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/a.txt") as file:
+    ...         _ = file.write(b"new")
+    ...     Path(folder, "a.txt").read_text(), os.listdir(folder)
+    ('new', ['a.txt'])
+    """
+    with _told(path):
+        if _is_special(path):
+            with open(path, "wb") as file:
+                yield file
+            return
+        target = _checked_place(path)
+        partial = (target.parent if workshop is None else Path(workshop)) / _partial_name()
+        try:
+            with _create(partial) as file:
+                yield file
+                file.flush()
+                if is_durable:
+                    os.fsync(file.fileno())
+            if target.exists():
+                os.chmod(partial, stat.S_IMODE(target.stat().st_mode))
+            os.replace(partial, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def write_bytes(
+    path: str | os.PathLike[str],
+    content: bytes,
+    *,
+    workshop: str | os.PathLike[str] | None = None,
+    is_durable: bool = True,
+) -> None:
+    """Write a file, or leave the old one; see `replacing`."""
+    with replacing(path, workshop=workshop, is_durable=is_durable) as file:
+        file.write(content)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in UTF-8, or leave the old one; see `replacing`."""
+    # Encoded first, and not by the file, which would write other line ends on some systems.
+    write_bytes(path, text.encode())
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
+    """Say which file it was, and what to do, whatever a damaged one makes its reader raise.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    remedy : str
+        What to do, as the end of a sentence.
+
+    Raises
+    ------
+    DamagedFileError
+        If the block fails, unless the file is missing or must not be read, or the error speaks of
+        files itself.
+
+    Examples
+    --------
+    >>> with reading("a.json", "write it again"):
+    ...     {}["points"]
+    Traceback (most recent call last):
+    closedform.errors.DamagedFileError: a.json is damaged or of another kind ('points' is missing);
+    write it again.
+    """
+    try:
+        yield
+    except (StorageError, FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except Exception as error:  # NumPy, zipfile, zlib, json and cattrs each have their own kinds
+        said = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+        if isinstance(error, KeyError):
+            said += " is missing"
+        raise DamagedFileError(
+            f"{path} is damaged or of another kind ({said}); {remedy}.", path=str(path)
+        ) from error
+
+
+def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> None:
+    """See whether a file can be written, before the work whose result it is to hold.
+
+    Parameters
+    ----------
+    path : str or path-like
+    endings : sequence of str
+        What its name may end in, such as ``.json``; anything by default. ``/dev/stdout`` and the
+        like may have any name.
+
+    Raises
+    ------
+    SaveError
+        If its folder is missing or not writable, it is a folder itself, or its name ends otherwise.
+
+    Examples
+    --------
+    >>> check_output("missing/answer.json")
+    Traceback (most recent call last):
+    closedform.errors.SaveError: missing/answer.json cannot be written: there is no folder missing.
+    Make it first.
+    """
+    with _told(path):
+        if _is_special(path):
+            return
+        target = _checked_place(path)
+        if endings and target.suffix.lower() not in endings:
+            allowed = " or ".join(endings)
+            raise SaveError(f"{path} cannot be written: its name must end in {allowed}.")
+        # Permissions do not tell all: a disk may be read-only, or have no entry left.
+        probe = target.parent / _partial_name()
+        _create(probe).close()
+        probe.unlink()
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """See whether files can be written into a folder that exists or can be made; nothing is made.
+
+    Raises
+    ------
+    SaveError
+        If it is a file, or cannot be made or written to.
+    """
+    folder = Path(os.path.abspath(path))
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise SaveError(f"{path} cannot be a folder: {folder} is a file. Name a folder.")
+    check_output(folder / _partial_name())
+
+
+def path_fault(path: object) -> str | None:
+    """Why something is not a path; None if it may be one. Numbers would be taken for descriptors.
+
+    Examples
+    --------
+    >>> path_fault(3), path_fault("a.json")
+    ('int is not a path', None)
+    """
+    if not isinstance(path, str | os.PathLike):
+        return f"{type(path).__name__} is not a path"
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text:
+        return "it is empty" if not text else "it is made of bytes"
+    # Half a character has no bytes.
+    is_broken = any("\ud800" <= one <= "\udc7f" or "\udd00" <= one <= "\udfff" for one in text)
+    return "it holds characters that no path has" if is_broken or "\0" in text else None
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether it is neither a file nor a folder but a terminal, a pipe or a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _checked_place(path: str | os.PathLike[str]) -> Path:
+    """The file that a path, possibly a link, stands for."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise SaveError(f"{path} cannot be written: it is a folder. Name a file.")
+    if not target.parent.is_dir():
+        folder = Path(path).parent
+        raise SaveError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+    return target
+
+
+@contextmanager
+def _told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say which file it was: the system would name the unfinished one, or none."""
+    fault = path_fault(path)
+    if fault is not None:
+        raise SaveError(f"{path!r:.200} cannot be written: {fault}. Name a file.")
+    try:
+        yield
+    except SaveError:
+        raise
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise SaveError(
+            f"{path} cannot be written: {said}. What was there before is unchanged."
+        ) from error
+
+
+def _partial_name() -> str:
+    return f"{PARTIAL}{uuid4().hex}"
+
+
+def _create(path: Path) -> BinaryIO:
+    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's
+    alone.
+    """
+    return open(path, "xb")
+
+
+def read_arrays(
+    path: str | os.PathLike[str], *, remedy: str = _WRITE_AGAIN, content: bytes | None = None
+) -> dict[str, np.ndarray]:
+    """The arrays of a file, by name; nothing is unpickled.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    remedy : str
+        What to do if it is damaged, as the end of a sentence.
+    content : bytes, optional
+        What the file holds, where it has been read already.
+
+    Raises
+    ------
+    DamagedFileError
+        If it is damaged, holds something else, or would take far more memory than real data.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> stream = io.BytesIO()
+    >>> np.savez(stream, inputs=np.eye(2))
+    >>> read_arrays("data.npz", content=stream.getvalue())["inputs"].shape
+    (2, 2)
+    """
+    with reading(path, remedy):
+        source = Path(path) if content is None else io.BytesIO(content)
+        size = Path(path).stat().st_size if content is None else len(content)
+        with zipfile.ZipFile(source) as archive:
+            entries = archive.infolist()
+            check_sizes(path, entries, size)
+            return {
+                entry.filename.removesuffix(".npy"): _array(archive, entry) for entry in entries
+            }
+
+
+def read_header(arrays: dict[str, np.ndarray]) -> Any:
+    """What is not an array: JSON as bytes, taken out of the arrays.
+
+    Raises
+    ------
+    ValueError
+        If it is too long, or not JSON.
+    """
+    text = arrays.pop("header").tobytes()
+    if len(text) > limits.TEXT:
+        raise ValueError(
+            f"its header has {len(text):,} bytes, and at most {limits.TEXT:,} are read"
+        )
+    return json.loads(text.decode())
+
+
+def check_sizes(path: str | os.PathLike[str], entries: list[zipfile.ZipInfo], size: int) -> None:
+    """Refuse a small file that would fill the memory.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, for the message.
+    entries : list of ZipInfo
+        What is in it.
+    size : int
+        Its bytes.
+
+    Raises
+    ------
+    DamagedFileError
+        If it would, or holds an array twice.
+    """
+    names = [entry.filename for entry in entries]
+    if len(set(names)) < len(names):
+        raise DamagedFileError(f"{path} holds an array twice; {_WRITE_AGAIN}.", path=str(path))
+    expanded = sum(entry.file_size for entry in entries)
+    if expanded > limits.ARRAYS * limits.scale(size):
+        raise DamagedFileError(
+            f"{path} has {size:,} bytes but would take {expanded:,} in memory, far more than real "
+            "data. If it is your own file, write it again with numpy.savez, which does not "
+            "compress.",
+            path=str(path),
+        )
+
+
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
+    """One array; its header must claim as many bytes as follow it, or NumPy would ask for any."""
+    layout = np.lib.format
+    with archive.open(entry) as opened:
+        is_first = layout.read_magic(opened) == (1, 0)
+        read = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
+        shape, _, dtype = read(opened)
+        left = entry.file_size - opened.tell()
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize != left:
+        raise ValueError(f"{entry.filename!r} claims shape {shape} and has {left} bytes")
+    with archive.open(entry) as opened:
+        return layout.read_array(opened, allow_pickle=False)

@@ -1,0 +1,255 @@
+"""``closedform interpret``, ``verify`` and ``report``: what makes and shows an answer."""
+
+import json
+import shlex
+import shutil
+import sys
+import textwrap
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver, leave
+from closedform.cli.shared_options import (
+    AsJson,
+    ConstantOption,
+    FieldFile,
+    PureNumbersOption,
+    ReportPage,
+    ResultFile,
+    Seed,
+    UnitsOption,
+    read_units,
+)
+from closedform.errors import shown
+
+if TYPE_CHECKING:
+    from closedform.interpretation.answer import Interpretation
+
+
+def interpret(
+    field: FieldFile,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, or another.")
+    ] = "auto",
+    budget: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")
+    ] = 60.0,
+    seed: Seed = 0,
+    rule: Annotated[
+        str, typer.Option(metavar="R", help="evidence, steepest_drop, accuracy, or a complexity.")
+    ] = "evidence",
+    hypothesis: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="A formula to compare with.")
+    ] = None,
+    units: UnitsOption = None,
+    constant: ConstantOption = None,
+    pure_numbers: PureNumbersOption = False,
+    as_json: AsJson = False,
+    report: ReportPage = None,
+    out: ResultFile = None,
+) -> None:
+    """Search a field for its concept, and judge it.
+
+    Exit code 0 if it is verified, 1 if it is ambiguous, approximate or none, 3 if a file could not
+    be written. Ctrl-C ends the search: the best so far is judged and written (130).
+
+    \b
+    Examples:
+      closedform interpret field.npz
+      closedform interpret field.npz --budget 20 --report concept.html
+      closedform interpret field.npz --hypothesis "x**2*v" --json
+    """
+    from closedform.basics.optional import require
+    from closedform.field.field_file import load_field
+    from closedform.reading.one_field import interpret_field
+
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
+    found = interpret_field(
+        load_field(field),
+        engine=engine,
+        budget=budget,
+        rng=seed,
+        rule=_rule(rule),
+        hypothesis=hypothesis,
+        progress=False if as_json else None,
+        title=field.stem,
+        command=shlex.join(["closedform", *sys.argv[1:]]),
+        units=read_units(units, constant, pure_numbers),
+    )
+    typer.echo(json.dumps(summary(found)) if as_json else show(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
+    leave(found)
+
+
+def _rule(text: str) -> str | int:
+    """A rule's name, or a complexity; superscripts are digits to Python, and no numbers."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def summary(found: "Interpretation") -> dict[str, Any]:
+    """The object that ``--json`` prints."""
+    entry, provenance = found.entry, found.provenance
+    return {
+        "concept": None if found.concept is None else str(found.concept),
+        "concepts": [str(concept) for concept in found.concepts],
+        "confidence": found.confidence,
+        "verdict": found.verdict.status,
+        "alternatives": [str(formula) for formula in found.alternatives],
+        "reasons": list(found.verdict.reasons),
+        "points": found.verdict.n_points,
+        "misalignment": _misalignment(found),
+        "interval": None
+        if found.alignment is None
+        else [found.alignment.low, found.alignment.high],
+        "floor": found.floor,
+        "complexity": None if entry is None else entry.complexity,
+        "engine": provenance.engine,
+        "seconds": provenance.seconds,
+        "seed": provenance.seed,
+        "names": list(found.names),
+        "units": None if found.units is None else found.units.text,
+        "front": [
+            {
+                "complexity": e.complexity,
+                "misalignment": e.misalignment,
+                "expression": str(e.expression),
+            }
+            for e in found.front
+        ],
+    }
+
+
+def _misalignment(found: "Interpretation") -> float | None:
+    """The concept's; of several concepts the share of their directions outside the latents'."""
+    if found.together is not None:
+        return found.together.outside
+    return None if found.alignment is None else found.alignment.misalignment
+
+
+def show(found: "Interpretation") -> str:
+    """An answer for the terminal."""
+    from closedform.interpretation.digits import formula_text
+    from closedform.report.figures import LOOKS
+
+    status = found.verdict.status
+    lines: list[str] = []
+    for place, line in enumerate(str(found).splitlines()):
+        if line.startswith(f"{status}:"):
+            word = typer.style(status, fg=LOOKS[status].terminal, bold=True)
+            lines.append(word + _folded(line).removeprefix(status))
+        else:
+            is_formula = status != "none" and place < max(len(found.concepts), 1)
+            lines.append(typer.style(line, bold=True) if is_formula else _folded(line))
+    # The table comes before the next step, which is to be read last.
+    lines, last = lines[:-1], lines[-1:]
+    lines += ["", "complexity  misalignment  formula"]
+    for place, entry in enumerate(found.front):
+        row = (
+            f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  "
+            f"{formula_text(entry.expression, entry.errors)}"
+        )
+        lines.append(
+            typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
+            if place == found.chosen
+            else f"  {row}"
+        )
+    return "\n".join([*lines, "", *last])
+
+
+def _folded(sentence: str) -> str:
+    """A sentence in lines that fit the terminal; whole, where it goes to a file or a pipe."""
+    if not sys.stdout.isatty():
+        return sentence
+    indent = " " * (len(sentence) - len(sentence.lstrip()) + 2)
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        sentence, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def verify(
+    field: FieldFile,
+    formula: Annotated[
+        str,
+        typer.Argument(metavar="FORMULA", help="Such as 'v**2/2 + sin(x)', constants as given."),
+    ],
+    search: Annotated[bool, typer.Option(help="Look for other formulas that fit as well.")] = True,
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="Engine of that search: auto, terms, ...")
+    ] = "auto",
+    budget: Annotated[
+        float, typer.Option(metavar="S", help="Seconds for the search, after compilation.")
+    ] = 60.0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    report: ReportPage = None,
+    out: ResultFile = None,
+) -> None:
+    """Judge your own formula on all points of a field.
+
+    Exit code 0 if it is verified, 1 if it is not.
+
+    \b
+    Examples:
+      closedform verify field.npz "v**2/2 + sin(x)"
+      closedform verify field.npz "x**2 + v**2" --no-search --json
+    """
+    from closedform.basics.optional import require
+    from closedform.field.field_file import load_field
+    from closedform.judge.verify_stage import verify as judge
+
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
+    judged = partial(judge, formula, load_field(field), engine=engine, budget=budget, rng=seed)
+    try:
+        found = judged(rivals="auto" if search else None, progress=False if as_json else None)
+    except KeyboardInterrupt:
+        # The first interrupt ends the searching, and what is known without it is told.
+        found = judged(rivals=None, progress=False)
+        found = replace(found, provenance=replace(found.provenance, status="interrupted"))
+    command = shlex.join(["closedform", *sys.argv[1:]])
+    found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))
+    typer.echo(json.dumps(summary(found)) if as_json else show(found))
+    saves = [(found.save, out), (found.report, report)]
+    deliver(*(partial(save, path) for save, path in saves if path is not None))
+    leave(found)
+
+
+def report(
+    result: Annotated[
+        Path,
+        typer.Argument(
+            metavar="R.json",
+            exists=True,
+            dir_okay=False,
+            help="What `closedform interpret --out` wrote.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where to write the page.")],
+) -> None:
+    """Write the report of a saved interpretation.
+
+    The report is one self-contained HTML page.
+
+    \b
+    Example:
+      closedform report result.json --out result.html
+    """
+    from closedform.interpretation.storage import load_interpretation
+    from closedform.report.html import write_report
+
+    check_outputs((out, PAGE), inputs=[result])
+    found = load_interpretation(result)
+    deliver(lambda: write_report(found, out))
+    typer.echo(shown(out))

@@ -1,0 +1,132 @@
+"""``closedform layers`` and ``extract``: from a model file and data to a gradient field."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from closedform.cli.outputs import FIELD, check_outputs, deliver
+from closedform.cli.shared_options import (
+    Builder,
+    DataFile,
+    ModelFile,
+    Trust,
+    UnitsOption,
+    read_units,
+)
+from closedform.errors import shown
+from closedform.networks.tolerances import MAX_POINTS
+
+
+def extract(
+    model: ModelFile,
+    data: DataFile,
+    neuron: Annotated[
+        list[str], typer.Option(metavar="L:I", help="Layer and index; repeat for several latents.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where to write the field.")],
+    builder: Builder = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
+    ] = None,
+    tangent: Annotated[
+        str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
+    ] = "auto",
+    constraint: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
+    ] = None,
+    smoothing: Annotated[
+        float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
+    ] = 0.0,
+    max_points: Annotated[
+        int, typer.Option(metavar="N", help="Largest number of points to use.")
+    ] = MAX_POINTS,
+    units: UnitsOption = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed for choosing the points.")] = 0,
+    trust: Trust = False,
+) -> None:
+    """Write the gradient field of a neuron of a network.
+
+    \b
+    Examples:
+      closedform extract net.onnx data.npz --neuron encoder.2:0 --out field.npz
+      closedform extract net.safetensors data.npz --builder nets:make \\
+          --neuron latent:0 --neuron latent:1 --out both.npz
+    `closedform layers MODEL` lists the layers.
+    """
+    from closedform.networks.extract import extract_field
+    from closedform.networks.model_files import load_inputs, load_network
+
+    check_outputs((out, FIELD), inputs=[model, data])
+    inputs, known = load_inputs(data)
+    columns = [name.strip() for name in names.split(",")] if names else known
+    field = extract_field(
+        load_network(model, builder=builder, trust=trust),
+        inputs,
+        neuron if len(neuron) > 1 else neuron[0],
+        names=columns,
+        tangent=tangent,
+        constraints=constraint or (),
+        max_points=max_points,
+        smoothing=smoothing,
+        rng=seed,
+        units=read_units(units),
+    )
+    size = f"{field.n_points} points, {len(field.names)} inputs"
+    typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")
+    for sentence in [*field.notes, *(finding.message for finding in field.quality.findings)]:
+        typer.echo(shown(sentence), err=True)
+    deliver(lambda: field.save(out))
+
+
+def layers(
+    model: ModelFile,
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="DATA.npz", help="With `inputs` (n, d); shows exact shapes."),
+    ] = None,
+    builder: Builder = None,
+    trust: Trust = False,
+) -> None:
+    """List the layers of a network, for `extract --neuron`.
+
+    \b
+    Examples:
+      closedform layers net.onnx
+      closedform layers net.safetensors data.npz --builder nets:make
+    """
+    from closedform.networks.layer_list import list_layers
+    from closedform.networks.model_files import load_inputs, load_network
+
+    found = list_layers(
+        load_network(model, builder=builder, trust=trust),
+        None if data is None else load_inputs(data)[0],
+    )
+    rows = [("layer", "kind", "units", "weights")]
+    rows += [
+        (
+            shown(layer.name),
+            shown(layer.kind),
+            layer.units,
+            f"{layer.weights:,}" if layer.weights else "",
+        )
+        for layer in found
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for place, row in enumerate(rows):
+        text = "  ".join(
+            [
+                *(entry.ljust(width) for entry, width in zip(row, widths, strict=False)),
+                row[3].rjust(10),
+            ]
+        ).rstrip()
+        typer.echo(typer.style(text, bold=True) if place == 0 else text)
+    example = next(
+        (layer for layer in reversed(found) if layer.name and layer.units not in ("", "?")), None
+    )
+    if example is not None:
+        neuron = shown(example.example)
+        typer.echo(
+            f"\nclosedform extract {shown(model)} DATA.npz --neuron {neuron} --out field.npz",
+            err=True,
+        )

@@ -1,0 +1,164 @@
+"""Which formulas a search may return when units are known, and what they cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.expressions.tree import Tree
+from closedform.expressions.units.analysis import Analyst, Carried
+from closedform.expressions.units.units import Units
+
+_ANALYSTS: dict[tuple[int, tuple[str, ...]], tuple[Units, Analyst]] = {}
+MOST_REMEMBERED = 64
+"""Combinations of units and inputs whose preparation is kept."""
+
+
+DIGITS = 6
+"""Exponents that agree to so many digits are equal: they are sums of small fractions."""
+
+
+def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
+    """The analyst of some inputs, made once: a search asks many thousand times."""
+    key = (id(units), tuple(names))
+    if key not in _ANALYSTS or _ANALYSTS[key][0] is not units:
+        while len(_ANALYSTS) >= MOST_REMEMBERED:
+            _ANALYSTS.pop(next(iter(_ANALYSTS)))
+        _ANALYSTS[key] = (units, Analyst(units, names))
+    return _ANALYSTS[key][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Legality:
+    """What units allow.
+
+    Attributes
+    ----------
+    units : Units
+    may_carry : bool
+        Whether fitted constants may carry units.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> strict = Legality(Units({"m": "kg", "v": "m/s"}), may_carry=False)
+    >>> names = ["m", "v"]
+    >>> [strict.allows(parse(text, names=names).tree, names) for text in ("m*v**2", "m + 2*v")]
+    [True, False]
+    """
+
+    units: Units
+    may_carry: bool
+
+    def allows(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether a whole formula is possible."""
+        return self._possible(tree, names, is_whole=True)
+
+    def allows_part(self, tree: Tree, names: Sequence[str]) -> bool:
+        """Whether a part of a formula is possible."""
+        return self._possible(tree, names, is_whole=False)
+
+    def _possible(self, tree: Tree, names: Sequence[str], *, is_whole: bool) -> bool:
+        analyst = analyst_of(self.units, names)
+        found = analyst.analyse(tree, is_whole=is_whole, may_carry=self.may_carry)
+        return found is not None
+
+
+def carried_constants(tree: Tree, units: Units, names: Sequence[str]) -> tuple[Carried, ...] | None:
+    """Constants of a formula that carry units; None if it is impossible.
+
+    A fitted constant that was rounded to a plain number, or to a factor 1 that is not written, is
+    found too, unless constants must be pure numbers.
+    """
+    analyst = analyst_of(units, names)
+    for may_carry, adds_factors in ((False, False), (True, False), (True, True)):
+        if units.pure_numbers and may_carry:
+            return None
+        found = analyst.analyse(tree, is_whole=True, may_carry=may_carry, adds_factors=adds_factors)
+        if found is not None:
+            return found.carried
+    return None
+
+
+def charge(tree: Tree, units: Units, names: Sequence[str]) -> float:
+    """How many further inputs a formula's units stand for: constants with units that are not
+    powers of known ones. Infinite for an impossible formula.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> units = Units({"x": "m", "v": "m/s"})
+    >>> [charge(parse(t, ["x", "v"]).tree, units, ["x", "v"]) for t in ("x*v", "x**2 + 0.37*v**2")]
+    [0.0, 1.0]
+    """
+    carried = carried_constants(tree, units, names)
+    if carried is None:
+        return np.inf
+    analyst = analyst_of(units, names)
+    return float(sum(not analyst.is_known(item.exponents) for item in carried))
+
+
+def addable(
+    trees: Sequence[Tree], names: Sequence[str], legality: Legality
+) -> NDArray[np.bool_] | None:
+    """Which pairs of terms units let stand in one sum, each with a coefficient of its own.
+
+    It is necessary and not sufficient: an input without a stated unit goes with everything here.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+    names : sequence of str
+    legality : Legality
+
+    Returns
+    -------
+    ndarray of bool, shape (n_terms, n_terms), or None
+        None if everything may be added, because coefficients may carry units.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> from closedform.expressions.units.units import Units
+    >>> names = ["x", "y", "t"]
+    >>> strict = Legality(Units({"x": "m", "y": "m", "t": "s"}), may_carry=False)
+    >>> terms = [parse(text, names=names).tree for text in ("x", "y", "t", "x*t")]
+    >>> addable(terms, names, strict).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    """
+    if legality.may_carry:
+        return None
+    analyst = analyst_of(legality.units, names)
+    codes: dict[tuple, int] = {}
+    rows = [codes.setdefault(_class(analyst, tree), len(codes)) for tree in trees]
+    classes = list(codes)
+    goes = np.array([[_go_together(one, other) for other in classes] for one in classes])
+    place = np.array(rows, dtype=np.int64)
+    found = goes.reshape(len(classes), len(classes))[np.ix_(place, place)]
+    np.fill_diagonal(found, True)  # alone every term of a library is possible
+    return found
+
+
+def _class(analyst: Analyst, tree: Tree) -> tuple:
+    """Equal for terms of equal units."""
+    label = analyst.label(tree)
+    if label is None:
+        return ("impossible",)
+    if label.is_open:
+        return ("open",)
+    if label.kind == "log":
+        return ("log",)
+    exponents = np.round(analyst.without_known(label.exponents), DIGITS) + 0.0
+    if not exponents.any():
+        return ("pure",)
+    # exp(x) of an x in metres is possible as a whole formula, but not beside another term.
+    return ("exp", tree) if label.kind == "exp" else ("plain", *exponents.tolist())
+
+
+def _go_together(one: tuple, other: tuple) -> bool:
+    if "impossible" in (one[0], other[0]):
+        return False
+    if "open" in (one[0], other[0]) or one == other:
+        return True
+    return {one[0], other[0]} == {"pure", "log"}

@@ -1,0 +1,198 @@
+"""How many laws there can be: an orbit that fills k dimensions leaves room for d - k, and
+quantities that hardly vary on the data cannot be told from laws.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.spatial import KDTree
+
+from closedform.arrays import FloatArray
+from closedform.expressions.expression import Expression
+from closedform.field.tangent import TangentSpace
+from closedform.reading.laws.law_sums import best_supports
+from closedform.reading.laws.motions import differentiated, inside
+from closedform.reading.laws.tolerances import HARDLY
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.families import family_library
+from closedform.searching.terms.sum_formula import sums, write
+
+N_SAMPLES = 1500
+LEAST_SAMPLES = 300
+_RETURNS = 0.8
+_APART = 5
+_DOUBT = 0.3
+
+
+MOST_TERMS = 6
+
+N_POINTS = 1500
+
+_STATED = 1e-6
+
+_ACROSS = 1e-12
+"""What gradients count across the tangent space, so that none vanishes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many independent laws there are.
+
+    Attributes
+    ----------
+    lower : int
+        The rank of the gradients of the laws that were verified.
+    upper : int or None
+        Inputs less the dimension that orbits fill; None where orbits are too short to tell.
+    """
+
+    lower: int
+    upper: int | None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether both bounds agree."""
+        return self.upper == self.lower
+
+    def __str__(self) -> str:
+        if self.is_certain:
+            return f"{_laws(self.lower)}: orbits leave no room for more."
+        if self.upper is None:
+            return (
+                f"At least {_laws(self.lower)}; orbits are too short to say how many there can be."
+            )
+        return f"Between {self.lower} and {self.upper} independent laws."
+
+
+def _laws(count: int) -> str:
+    return f"{count} independent law{'' if count == 1 else 's'}"
+
+
+def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
+    """The dimension that one orbit fills, by the ratio of the distances to the two nearest
+    neighbours (Facco, d'Errico, Rodriguez and Laio, 2017); None if it does not return often enough.
+
+    Parameters
+    ----------
+    orbit : ndarray, shape (n_times, n_inputs)
+        In the order of time.
+    scale : ndarray, shape (n_inputs,)
+
+    Examples
+    --------
+    >>> time = np.sort(np.random.default_rng(0).uniform(0, 3000, 1500))
+    >>> circle = np.column_stack([np.cos(time), np.sin(time)])
+    >>> torus = np.column_stack([circle, np.cos(2**0.5 * time), np.sin(2**0.5 * time)])
+    >>> round(orbit_dimension(circle, np.ones(2))), round(orbit_dimension(torus, np.ones(4)))
+    (1, 2)
+    >>> orbit_dimension(np.column_stack([time, time]), np.ones(2)) is None
+    True
+    """
+    if len(orbit) < LEAST_SAMPLES:
+        return None
+    distances, neighbours = KDTree(orbit / scale).query(orbit / scale, 3)
+    apart = np.abs(np.asarray(neighbours)[:, 1] - np.arange(len(orbit))) >= _APART
+    if apart.mean() < _RETURNS:
+        return None
+    first, second = np.asarray(distances)[:, 1], np.asarray(distances)[:, 2]
+    fine = (first > 0) & (second > first)
+    if fine.mean() < 0.5:
+        return None
+    # The largest tenth of the ratios is left out: there the neighbourhoods are not small.
+    ratios = np.sort(np.log(second[fine] / first[fine]))
+    kept = ratios[: int(0.9 * len(ratios))]
+    places = -np.log(1 - np.arange(1, len(kept) + 1) / len(ratios))
+    return float(np.sum(places * kept) / np.sum(kept**2))
+
+
+def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
+    """An upper bound: degrees of freedom less the dimension that orbits fill.
+
+    The smallest dimension of all is taken: an orbit that seems to fill more may be noisy, or
+    sampled at regular times.
+    """
+    found = [orbit_dimension(orbit, scale) for orbit in orbits]
+    known = [one for one in found if one is not None]
+    if not known:
+        return None
+    return n_free - max(1, min(int(np.floor(one + _DOUBT)) for one in known))
+
+
+@dataclass(frozen=True, slots=True)
+class Degeneracy:
+    """A function that hardly varies on the data.
+
+    Attributes
+    ----------
+    concept : Expression
+    share : float
+        Its spread over what its gradients and the spread of the inputs allow.
+    """
+
+    concept: Expression
+    share: float
+
+    @property
+    def sentence(self) -> str:
+        """What it means, and what to do."""
+        return (
+            f"{self.concept} hardly varies in these data ({100 * self.share:.1g}% of what it "
+            f"could), so they cannot tell a law from something that holds only at this value. "
+            f"Choose initial conditions that give it other values."
+        )
+
+
+def find_degeneracy(
+    points: FloatArray,
+    names: tuple[str, ...],
+    scale: FloatArray,
+    rng: np.random.Generator,
+    tangent: TangentSpace | None = None,
+) -> Degeneracy | None:
+    """The simplest quadratic function that hardly varies on the data, if there is one.
+
+    Functions that do not vary at all are no coincidence and do not count, nor do those that vary
+    across the stated tangent space only: what is known to be constant varies by noise.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> angle, radius = rng.uniform(0, 6.3, 500), rng.uniform(0.99, 1.01, 500)
+    >>> ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    >>> found = find_degeneracy(ring, ("x", "y"), ring.std(axis=0), rng)
+    >>> print(found.concept)
+    x**2 + y**2
+    >>> find_degeneracy(rng.normal(size=(500, 2)), ("x", "y"), np.ones(2), rng) is None
+    True
+    """
+    if len(points) > N_POINTS:
+        some = rng.choice(len(points), N_POINTS, replace=False)
+        points, tangent = points[some], None if tangent is None else tangent.subset(some)
+    library = family_library("polynomials", SearchSpace(), names, points, scale, 2)
+    values, gradients, kept = differentiated([term.tree for term in library], points, scale)
+    if len(kept) < 2:
+        return None
+    whole = _moments(gradients)
+    if tangent is not None:
+        whole = _moments(inside(gradients, tangent)) + _ACROSS * whole
+    lengths = np.sqrt(np.diagonal(whole))
+    whole = whole / lengths / lengths[:, None]
+    centred = (values - values.mean(axis=1, keepdims=True)) / lengths[:, None]
+    spread = centred @ centred.T / len(points)
+    for support in best_supports(spread, whole, MOST_TERMS, per_size=1):
+        block = np.ix_(support, support)
+        value, vector = eigh(spread[block], whole[block], subset_by_index=[0, 0])
+        share = float(np.sqrt(max(value[0], 0.0)))
+        if _STATED < share <= HARDLY:
+            coefficients = vector[:, 0] / lengths[list(support)]
+            option = sums(coefficients, np.abs(vector[:, 0]))[-1]
+            trees = [library[kept[k]].tree for k in support]
+            return Degeneracy(Expression(write(option, trees), names), share)
+    return None
+
+
+def _moments(gradients: FloatArray) -> FloatArray:
+    """Second moments, shape (n_terms, n_terms)."""
+    flat = gradients.reshape(len(gradients), -1)
+    return flat @ flat.T / gradients.shape[1]

@@ -1,0 +1,371 @@
+"""What was given, made ready: a motion to search, directions to judge by, and orbits to test on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline, make_smoothing_spline
+
+from closedform.arrays import FloatArray
+from closedform.errors import ClosedformError, ShapeError
+from closedform.field.arguments import checked_names
+from closedform.field.errors import FieldError
+from closedform.field.gradient_field import GradientField
+from closedform.field.scaling import robust_spread
+from closedform.field.tangent import StatedConstraint
+from closedform.networks.motion_source import as_row_function
+from closedform.reading.laws.counting import N_SAMPLES
+from closedform.reading.laws.motions import Flow, Motion, Orbits
+
+N_FOLLOWED = 48
+"""Points that a flow or simulator is followed from, for the law test and the drift."""
+
+N_TIMES = 41
+HORIZON = 12.0
+"""How long they are followed, in times in which a point moves by one spread of the inputs: about
+two turns of an oscillator.
+"""
+
+LONG = 400.0
+"""How long the orbits are, in the same times, whose dimension is measured."""
+
+N_LONG = 3
+N_PLACES = 24
+"""Most places of a trajectory that the search looks at."""
+
+MOST_ROWS = 6000
+MOST_PAIRS = 2700
+"""Pairs that are used: two thirds of them are three times the terms of the largest library."""
+
+
+FEWEST = 12
+"""Samples of a trajectory: both halves need the five points of a smoothing spline."""
+
+TOLERANCE = 1e-9
+"""Of the integrator: far below what `EXACT_CHANGE` asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class MotionEvidence:
+    """What is known of a motion.
+
+    Attributes
+    ----------
+    motion : Motion
+    field : GradientField or None
+        The directions across it; None for distant pairs.
+    states, times : ndarray or None
+        Roll-outs or trajectories for the law test and the drift, shapes (n, n_times, d) and
+        (n_times,). `tested` are those that the search does not see.
+    tested : ndarray or None
+    long : ndarray or None
+        Orbits whose dimension says how many laws there can be.
+    n_free : int
+        Dimension of the data.
+    notes : tuple of str
+    is_computed : bool
+        Whether a flow or simulator can be asked, so that nothing is measured with noise.
+    """
+
+    motion: Motion
+    field: GradientField | None
+    n_free: int
+    states: FloatArray | None = None
+    times: FloatArray | None = None
+    tested: FloatArray | None = None
+    long: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    is_computed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Names, constraints and horizon, as the user stated them."""
+
+    names: Sequence[str] | None
+    constraints: Sequence[StatedConstraint]
+    horizon: float | None
+    rng: np.random.Generator
+
+
+def evidence_of_flow(flow: Any, points: ArrayLike, given: Given) -> MotionEvidence:
+    """From a flow, as a function, a module, or the velocities at the points."""
+    places = np.array(points, dtype=np.float64)
+    function = None
+    if callable(flow):
+        function = as_row_function(flow)
+    field = GradientField.from_flow(
+        places,
+        flow if function is None else function,
+        names=given.names,
+        constraints=given.constraints,
+        tangent="auto" if given.constraints else "none",
+    )
+    motion = Flow.of(field)
+    found = MotionEvidence(motion, field, field.tangent.rank, is_computed=function is not None)
+    if function is None:
+        return found
+    unit = own_time(function(places), field.scale)
+    horizon = HORIZON * unit if given.horizon is None else given.horizon
+    times = np.linspace(0.0, horizon, N_TIMES)
+    start = places[given.rng.permutation(len(places))[:N_FOLLOWED]]
+    try:
+        states = follow_flow(function, start, times)
+    except RolloutError as error:
+        return replace(found, notes=(str(error),))
+    found = replace(found, states=states, times=times, tested=states)
+    moments = np.sort(given.rng.uniform(0, LONG * unit, N_SAMPLES))
+    try:
+        return replace(found, long=follow_flow(function, start[:N_LONG], moments))
+    except RolloutError:
+        return found
+
+
+def evidence_of_simulator(step: Any, points: ArrayLike, given: Given) -> MotionEvidence:
+    """From a function that takes states one step further."""
+    places = np.array(points, dtype=np.float64)
+    function = as_row_function(step, "simulator")
+    names = checked_names(given.names, places.shape[1])
+    scale = robust_spread(places)
+    unit = own_time(function(places) - places, scale)
+    count = int(np.ceil(HORIZON * unit if given.horizon is None else given.horizon))
+    some = places[given.rng.permutation(len(places))[: max(2 * N_FOLLOWED, MOST_ROWS // 10)]]
+    states = repeat_steps(function, some, max(count, 1))
+    motion = Orbits(_thinned(states, given.rng), names, scale)
+    field = _secants(states[:, 0], states[:, 1], given)
+    followed = states[:N_FOLLOWED]
+    times = np.arange(states.shape[1], dtype=np.float64)
+    free = places.shape[1] if field is None else field.tangent.rank
+    return MotionEvidence(motion, field, free, followed, times, followed, is_computed=True)
+
+
+def evidence_of_trajectories(
+    trajectories: ArrayLike, times: ArrayLike | None, given: Given
+) -> MotionEvidence:
+    """From recorded trajectories, all at the same times."""
+    states = np.array(trajectories, dtype=np.float64)
+    if states.ndim != 3 or states.shape[1] < 2:
+        raise ShapeError(
+            f"The trajectories have the shape {states.shape}; pass (n_trajectories, n_times, "
+            f"n_inputs) with two times or more."
+        )
+    moments = np.arange(states.shape[1], dtype=np.float64)
+    if times is not None:
+        moments = np.array(times, dtype=np.float64)
+    if moments.shape != (states.shape[1],) or (np.diff(moments) <= 0).any():
+        raise ShapeError(
+            f"The times have the shape {moments.shape} for {states.shape[1]} states of each "
+            f"trajectory; pass as many ascending numbers."
+        )
+    names = checked_names(given.names, states.shape[2])
+    scale = robust_spread(states.reshape(-1, states.shape[2]))
+    field = None
+    if states.shape[1] >= FEWEST:
+        found = differentiate_trajectories(states, moments)
+        rows = [array.reshape(-1, states.shape[2]) for array in (found.points, found.velocities)]
+        errors = found.errors.reshape(-1, states.shape[2])
+        chosen = given.rng.permutation(len(rows[0]))[:MOST_ROWS]
+        field = GradientField.from_flow(
+            rows[0][chosen],
+            rows[1][chosen],
+            errors=errors[chosen],
+            names=names,
+            constraints=given.constraints,
+            tangent="auto" if given.constraints else "none",
+        )
+    motion = Orbits(_thinned(states, given.rng), names, scale)
+    free = states.shape[2] if field is None else field.tangent.rank
+    return MotionEvidence(motion, field, free, states, moments, None, states)
+
+
+def evidence_of_pairs(pairs: ArrayLike, given: Given) -> MotionEvidence:
+    """From pairs of points of one orbit each."""
+    array = np.array(pairs, dtype=np.float64)
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ShapeError(f"The pairs have the shape {array.shape}; pass (n_pairs, 2, n_inputs).")
+    names = checked_names(given.names, array.shape[2])
+    field = _secants(array[:, 0], array[:, 1], given)
+    free = array.shape[2] - len(given.constraints)
+    some = array[given.rng.permutation(len(array))[:MOST_PAIRS]]
+    return MotionEvidence(Orbits(some, names, robust_spread(array[:, 0])), field, free)
+
+
+def _secants(first: FloatArray, second: FloatArray, given: Given) -> GradientField | None:
+    """The field across close pairs, if most are close."""
+    try:
+        field = GradientField.from_pairs(
+            first,
+            second,
+            names=given.names,
+            constraints=given.constraints,
+            tangent="auto" if given.constraints else "none",
+        )
+    except FieldError:
+        return None
+    return field if field.n_points >= len(first) / 2 else None
+
+
+def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Places of each trajectory at random times, at most as many rows as the search can use."""
+    most = max(2, min(N_PLACES, MOST_ROWS // len(states)))
+    if len(states) < 10:
+        most = MOST_ROWS // 10
+    if states.shape[1] <= most:
+        return states
+    return states[:, np.sort(rng.permutation(states.shape[1])[:most])]
+
+
+@dataclass(frozen=True, slots=True)
+class Velocities:
+    """Smoothed states, their velocities and the velocities' standard errors.
+
+    Attributes
+    ----------
+    points, velocities, errors : ndarray, shape (n_trajectories, n_times, n_inputs)
+    """
+
+    points: FloatArray
+    velocities: FloatArray
+    errors: FloatArray
+
+
+def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> Velocities:
+    """Differentiate trajectories by smoothing splines.
+
+    Parameters
+    ----------
+    trajectories : ndarray, shape (n_trajectories, n_times, n_inputs)
+    times : ndarray, shape (n_times,)
+        Ascending.
+
+    Raises
+    ------
+    ShapeError
+        If there are too few times.
+
+    Examples
+    --------
+    >>> times = np.linspace(0, 6, 100)
+    >>> found = differentiate_trajectories(np.sin(times)[None, :, None], times)
+    >>> bool(np.abs(found.velocities[0, :, 0] - np.cos(times)).max() < 1e-2)
+    True
+    """
+    if trajectories.shape[1] < FEWEST:
+        raise ShapeError(
+            f"The trajectories have {trajectories.shape[1]} times; velocities need {FEWEST}. Pass "
+            f"longer ones, or pairs."
+        )
+    points, velocities, errors = (np.empty_like(trajectories) for _ in range(3))
+    for orbit, states in enumerate(trajectories):
+        for column in range(states.shape[1]):
+            found = _differentiate(times, states[:, column])
+            points[orbit, :, column], velocities[orbit, :, column] = found[:2]
+            errors[orbit, :, column] = found[2]
+    return Velocities(points, velocities, errors)
+
+
+def _differentiate(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Smoothed values, slopes, and the typical error of the slopes."""
+    whole = _spline(times, values)
+    halves = [_spline(times[part], values[part]) for part in (slice(0, None, 2), slice(1, None, 2))]
+    # The ends of a spline know one side only.
+    middle = slice(len(times) // 10, len(times) - len(times) // 10)
+    apart = halves[0](times, 1)[middle] - halves[1](times, 1)[middle]
+    return whole(times), whole(times, 1), float(np.sqrt(np.mean(apart**2)) / 2)
+
+
+def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:
+    """The smoothing spline of least cross-validated error, or the interpolating one where the data
+    carry no noise that it could see.
+    """
+    spread = float(np.ptp(values))
+    if spread == 0:
+        return CubicSpline(times, values)
+    unit = (times - times[0]) / (times[-1] - times[0]) * len(times)
+    smooth = make_smoothing_spline(unit, values / spread)
+    left = np.sqrt(np.mean((smooth(unit) - values / spread) ** 2))
+    between = CubicSpline(times, values)
+    if left < 1e-6:
+        return between
+    return CubicSpline(times, smooth(unit) * spread)
+
+
+RowFunction = Callable[[FloatArray], FloatArray]
+
+
+class RolloutError(ClosedformError):
+    """A motion could not be followed."""
+
+
+def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> FloatArray:
+    """Integrate a flow from several points at once.
+
+    Parameters
+    ----------
+    flow : callable
+        From points (n, d) to velocities.
+    start : ndarray, shape (n, d)
+    times : ndarray, shape (n_times,)
+        From 0 upwards.
+
+    Returns
+    -------
+    ndarray, shape (n, n_times, d)
+
+    Examples
+    --------
+    >>> ends = follow_flow(lambda x: -x, np.ones((1, 2)), np.array([0.0, 1.0]))[0, -1]
+    >>> bool(np.allclose(ends, np.exp(-1)))
+    True
+    """
+    shape = start.shape
+
+    def slope(_: float, state: FloatArray) -> FloatArray:
+        return flow(state.reshape(shape)).ravel()
+
+    with np.errstate(all="ignore"):
+        found = solve_ivp(
+            slope,
+            (0.0, float(times[-1])),
+            start.ravel(),
+            method="DOP853",
+            t_eval=times,
+            rtol=TOLERANCE,
+            atol=TOLERANCE * float(np.abs(start).max()),
+        )
+    if not found.success or not np.isfinite(found.y).all():
+        raise RolloutError(
+            f"The flow could not be followed to the time {times[-1]:g}: {found.message} Pass "
+            f"points whose orbits stay where the flow is defined, or a shorter horizon."
+        )
+    return np.moveaxis(found.y.reshape(*shape, len(times)), 2, 1)
+
+
+def repeat_steps(step: RowFunction, start: FloatArray, count: int) -> FloatArray:
+    """States of a simulator, shape (n, count + 1, d), from the start on.
+
+    Examples
+    --------
+    >>> repeat_steps(lambda x: 2 * x, np.ones((1, 1)), 3)[0, :, 0]
+    array([1., 2., 4., 8.])
+    """
+    states = [np.array(start, dtype=np.float64)]
+    for _ in range(count):
+        states.append(step(states[-1]))
+    found = np.stack(states, axis=1)
+    if not np.isfinite(found).all():
+        raise RolloutError(
+            f"The simulator leaves finite numbers within {count} steps; pass other points or a "
+            f"shorter horizon."
+        )
+    return found
+
+
+def own_time(velocities: FloatArray, scale: FloatArray) -> float:
+    """The time in which a typical point moves by one spread of the inputs."""
+    speeds = np.linalg.norm(velocities / scale, axis=1)
+    speed = float(np.median(speeds[np.isfinite(speeds)]))
+    return 1.0 / speed if speed > 0 else 1.0

@@ -1,0 +1,294 @@
+"""What is known of a motion, and how much a function changes along it.
+
+Two kinds of evidence say the same of a law g. A flow says that grad g is perpendicular to the
+velocity at each point; an orbit, that g has one value at all its points. For a sum of terms both
+are linear in the coefficients: the sum of the terms' changes vanishes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.expressions.evaluate import evaluate
+from closedform.expressions.expression import Expression
+from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
+from closedform.expressions.tape import compile_tapes
+from closedform.expressions.tree import Tree
+from closedform.field.gradient_field import GradientField
+from closedform.field.tangent import TangentSpace
+from closedform.reading.laws.change_parts import NeededNoise, needed_noise
+from closedform.reading.laws.independence import beyond, unit_gradients
+
+FEW_ORBITS = 10
+
+CHUNK_BYTES = 64_000_000
+"""Gradients of so many bytes are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermChanges:
+    """What terms do along a motion.
+
+    Attributes
+    ----------
+    changes : ndarray, shape (n_rows, n_terms)
+        How much each term changes, in a step of one spread of the inputs, or within an orbit.
+    lengths : ndarray, shape (n_terms, n_terms)
+        Second moments of the terms' gradients: what noise of the points or velocities of one
+        spread would add to those of the changes.
+    values : ndarray, shape (n_points, n_terms)
+    kept : ndarray of int64, shape (n_terms,)
+        The terms that are finite everywhere and vary.
+    """
+
+    changes: FloatArray
+    lengths: FloatArray
+    values: FloatArray
+    kept: NDArray[np.int64]
+
+
+class Motion(Protocol):
+    """Evidence of a motion."""
+
+    @property
+    def points(self) -> FloatArray:
+        """All points, shape (n_points, n_inputs)."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs."""
+        ...
+
+    @property
+    def scale(self) -> FloatArray:
+        """Robust spread of each input."""
+        ...
+
+    @property
+    def is_rich(self) -> bool:
+        """Whether sums that do not change at all say something: on a few orbits, which are curves,
+        nearly every sum of many terms can be made constant.
+        """
+        ...
+
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
+        """What terms do along the motion."""
+        ...
+
+    def changes(self, concept: Expression) -> FloatArray:
+        """How much a function changes in each row, over the length of its gradient there."""
+        ...
+
+    def split(self, rng: np.random.Generator) -> tuple["Motion", "Motion"]:
+        """Two thirds to search on, and the rest to test on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Points and velocities, held as the field across them.
+
+    Attributes
+    ----------
+    field : GradientField
+        As `GradientField.from_flow` makes it.
+    along : ndarray, shape (n_points, tangent.rank)
+        Unit vectors along the motion in scaled tangent coordinates.
+    """
+
+    field: GradientField
+    along: FloatArray
+
+    @classmethod
+    def of(cls, field: GradientField) -> "Flow":
+        """From a field whose rank is one less than its tangent space's, at its usable points."""
+        usable = field.subset(np.flatnonzero(field.weights > 0))
+        return cls(usable, np.linalg.svd(usable.frames, full_matrices=True)[0][:, :, -1])
+
+    @property
+    def points(self) -> FloatArray:
+        """All points."""
+        return self.field.points
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs."""
+        return self.field.names
+
+    @property
+    def scale(self) -> FloatArray:
+        """Robust spread of each input."""
+        return self.field.scale
+
+    @property
+    def is_rich(self) -> bool:
+        """Velocities at points are."""
+        return True
+
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
+        """Slopes of terms along the motion, weighted so that no few points decide."""
+        values, gradients, kept = differentiated(trees, self.points, self.scale)
+        coordinates = inside(gradients, self.field.tangent)
+        sizes = np.sqrt(np.einsum("knr,knr->kn", coordinates, coordinates))
+        sizes /= np.maximum(np.median(sizes, axis=1, keepdims=True), 1e-300)
+        per_point = np.sqrt(np.mean(np.minimum(sizes, 10.0) ** 2, axis=0))
+        weights = np.sqrt(self.field.weights) / np.maximum(per_point, 1e-300)
+        changes = np.einsum("knr,nr->nk", coordinates, self.along) * weights[:, None]
+        flat = (coordinates * weights[:, None]).reshape(len(kept), -1)
+        return TermChanges(changes, flat @ flat.T / len(weights), values.T, kept)
+
+    def changes(self, concept: Expression) -> FloatArray:
+        """Cosines between gradient and motion: 0 everywhere for a law."""
+        with np.errstate(all="ignore"):
+            gradients = self.field.project(concept.rename(self.names).gradient(self.points))
+            lengths = np.linalg.norm(gradients, axis=1)
+            return np.einsum("nr,nr->n", gradients, self.along) / lengths
+
+    def changes_modulo(self, concept: Expression, known: Sequence[Expression]) -> FloatArray:
+        """The same of what a gradient has outside those of known functions."""
+        units = unit_gradients(
+            concept.rename(self.names), self.points, self.scale, self.field.tangent
+        )
+        others = [
+            unit_gradients(one.rename(self.names), self.points, self.scale, self.field.tangent)
+            for one in known
+        ]
+        left = beyond(units, others)
+        lengths = np.linalg.norm(left, axis=1)
+        lengths = np.maximum(lengths, np.median(lengths))
+        return np.einsum("nr,nr->n", left, self.along) / lengths
+
+    def split(self, rng: np.random.Generator) -> tuple["Flow", "Flow"]:
+        """Two thirds of the points, and the rest."""
+        order = rng.permutation(len(self.points))
+        cut = len(order) * 2 // 3
+        first, second = np.sort(order[:cut]), np.sort(order[cut:])
+        return (
+            Flow(self.field.subset(first), self.along[first]),
+            Flow(self.field.subset(second), self.along[second]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Orbits:
+    """Points that are known to lie on one orbit each: trajectories, or pairs.
+
+    Attributes
+    ----------
+    groups : ndarray, shape (n_orbits, n_places, n_inputs)
+    names : tuple of str
+    scale : ndarray, shape (n_inputs,)
+    """
+
+    groups: FloatArray
+    names: tuple[str, ...]
+    scale: FloatArray
+
+    @property
+    def points(self) -> FloatArray:
+        """All points, orbit by orbit."""
+        return self.groups.reshape(-1, self.groups.shape[2])
+
+    @property
+    def is_rich(self) -> bool:
+        """With ten orbits or more."""
+        return len(self.groups) >= FEW_ORBITS
+
+    def table(self, trees: Sequence[Tree]) -> TermChanges:
+        """How terms deviate from their mean over each orbit."""
+        values, gradients, kept = differentiated(trees, self.points, self.scale)
+        flat = gradients.reshape(len(kept), -1)
+        within = values.reshape(len(kept), *self.groups.shape[:2])
+        within = within - within.mean(axis=2, keepdims=True)
+        if self.groups.shape[1] == 2:
+            within = within[:, :, :1]  # the second point of a pair deviates by the same
+        count = len(self.points)
+        return TermChanges(within.reshape(len(kept), -1).T, flat @ flat.T / count, values.T, kept)
+
+    def changes(self, concept: Expression) -> FloatArray:
+        """Deviations from the mean over each orbit, over the typical length of the gradient."""
+        values, gradients = self._followed(concept)
+        with np.errstate(all="ignore"):
+            within = values - values.mean(axis=1, keepdims=True)
+            return within.ravel() / np.sqrt(np.mean(np.sum(gradients**2, axis=2)))
+
+    def needed_noise(self, concept: Expression, known: Sequence[Expression] = ()) -> NeededNoise:
+        """The noise of the points that would explain all changes of a function, or of what it has
+        on each orbit beside the sum of known ones that has nearly its gradient.
+        """
+        values, gradients = self._followed(concept)
+        if known:
+            others = [self._followed(one) for one in known]
+            slopes = np.stack([slope.mean(axis=1) for _, slope in others], axis=2)
+            weights = np.linalg.pinv(slopes) @ gradients.mean(axis=1)[:, :, None]
+            for place, (value, slope) in enumerate(others):
+                values = values - weights[:, place] * value
+                gradients = gradients - weights[:, place, :, None] * slope
+        return needed_noise(values, gradients)
+
+    def _followed(self, concept: Expression) -> tuple[FloatArray, FloatArray]:
+        """Values and scaled gradients at each place of each orbit."""
+        formula = concept.rename(self.names)
+        with np.errstate(all="ignore"):
+            values = formula(self.points).reshape(self.groups.shape[:2])
+            return values, (formula.gradient(self.points) * self.scale).reshape(self.groups.shape)
+
+    def split(self, rng: np.random.Generator) -> tuple["Orbits", "Orbits"]:
+        """Two thirds of the orbits, and the rest; a single orbit is cut in time."""
+        if len(self.groups) < 3:
+            cut = self.groups.shape[1] * 2 // 3
+            return (
+                replace(self, groups=self.groups[:, :cut]),
+                replace(self, groups=self.groups[:, cut:]),
+            )
+        order = rng.permutation(len(self.groups))
+        cut = len(order) * 2 // 3
+        return (
+            replace(self, groups=self.groups[np.sort(order[:cut])]),
+            replace(self, groups=self.groups[np.sort(order[cut:])]),
+        )
+
+
+def differentiated(
+    trees: Sequence[Tree], points: FloatArray, scale: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    """Values and scaled gradients of the terms that are finite everywhere and vary.
+
+    Returns
+    -------
+    values : ndarray, shape (n_terms, n_points)
+    gradients : ndarray, shape (n_terms, n_points, n_inputs)
+    kept : ndarray of int64, shape (n_terms,)
+    """
+    chunk = max(1, CHUNK_BYTES // (8 * points.size))
+    values, gradients, kept = [], [], []
+    for start in range(0, len(trees), chunk):
+        some = list(trees[start : start + chunk])
+        found, slopes, status = values_and_gradients(compile_tapes(some), points)
+        fine = ((status == FINE) | (status == ZERO_GRADIENT)).all(axis=1)
+        fine &= np.isfinite(slopes).all(axis=(1, 2)) & (np.ptp(found, axis=1) > 0)
+        values.append(found[fine])
+        gradients.append(slopes[fine] * scale)
+        kept.append(np.flatnonzero(fine) + start)
+    return np.concatenate(values), np.concatenate(gradients), np.concatenate(kept)
+
+
+def values_of(trees: Sequence[Tree], points: FloatArray) -> FloatArray:
+    """Values of terms, shape (n_points, n_terms)."""
+    with np.errstate(all="ignore"):
+        return np.column_stack([evaluate(tree, points) for tree in trees])
+
+
+def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:
+    """Scaled gradients in the tangent space's coordinates, shape (n_terms, n_points, r)."""
+    basis = tangent.basis
+    if basis is None:
+        return gradients
+    if basis.ndim == 2:
+        return gradients @ basis
+    return np.einsum("knd,ndr->knr", gradients, basis)

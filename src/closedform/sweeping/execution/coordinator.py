@@ -1,0 +1,188 @@
+"""A run: tasks go out, a few for each worker at a time, come back, and are sent again where
+something went wrong.
+"""
+
+import logging
+import queue
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+
+from closedform.errors import StorageError, shown
+from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
+from closedform.sweeping.execution.tally import Tally, Unwatched, Watcher
+from closedform.sweeping.execution.task import Limits, Task, TaskOutcome
+from closedform.sweeping.execution.workers import ASK_SECONDS, Workers, WorkersLostError
+
+FAILED = "failed"
+"""Status of the record of a task that was given up."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A task under way, and what has happened to it."""
+
+    task: Task
+    faults: list[str] = field(default_factory=list)
+    losses: int = 0
+
+
+class Coordinator:
+    """Runs tasks and keeps every result in a store.
+
+    Parameters
+    ----------
+    workers : Workers
+    store : ResultStore
+    limits : Limits
+    tally : Tally
+        Is counted up.
+    watcher : Watcher, optional
+        Is told.
+    on_done : callable, optional
+        Called with the outcome of every task that has a record now, that of a failed one included.
+
+    Examples
+    --------
+    >>> from closedform.sweeping.execution.workers import open_workers
+    >>> store, tally = ResultStore("memory://coordinator-example"), Tally(1)
+    >>> Coordinator(open_workers(), store, Limits(), tally).run(
+    ...     [Task("a", "builtins:dict", {"status": "done"})]
+    ... )
+    >>> store.get("a"), tally.labels["done"]
+    ({'status': 'done'}, 1)
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        store: ResultStore,
+        limits: Limits,
+        tally: Tally,
+        *,
+        watcher: Watcher | None = None,
+        on_done: Callable[[TaskOutcome], None] | None = None,
+    ) -> None:
+        self._workers, self._store, self._limits, self._tally = workers, store, limits, tally
+        self._watcher = Unwatched() if watcher is None else watcher
+        self._on_done = on_done
+        self._back: queue.SimpleQueue[tuple[_Flight, Future[TaskOutcome]]] = queue.SimpleQueue()
+        self._in_flight: dict[int, Future[TaskOutcome]] = {}
+        self._until_compaction = ROWS_PER_PART
+
+    def run(self, tasks: Iterable[Task]) -> None:
+        """Run tasks, which are taken from the iterable as workers become free.
+
+        Raises
+        ------
+        WorkersLostError
+            If the workers are gone for good; what is done is in the store.
+        """
+        waiting = iter(tasks)
+        try:
+            while self._fill(waiting) or self._in_flight:
+                self._land(*self._next())
+        finally:
+            for future in self._in_flight.values():
+                future.cancel()
+
+    def _next(self) -> "tuple[_Flight, Future[TaskOutcome]]":
+        """The next task that comes back.
+
+        Raises
+        ------
+        WorkersLostError
+            If there have been no workers for longer than the limits' patience.
+        """
+        since, patience = None, self._limits.patience
+        while True:
+            try:
+                return self._back.get(timeout=min(ASK_SECONDS, patience))
+            except queue.Empty:
+                if not self._workers.are_gone():
+                    since = None
+                    continue
+            if since is None:
+                since = time.monotonic()
+                logger.warning(
+                    "The cluster has no workers; waiting %g s for others before giving up.",
+                    patience,
+                )
+            if time.monotonic() - since >= patience:
+                raise WorkersLostError(
+                    f"The cluster has had no workers for {patience:g} s, and "
+                    f"{len(self._in_flight)} tasks wait. Start workers again, then resume; "
+                    f"Limits(patience=...) sets how long to wait."
+                )
+
+    def _fill(self, waiting: Iterator[Task]) -> bool:
+        """Send tasks until enough are under way; whether there may be more."""
+        width = self._workers.width()
+        while len(self._in_flight) < width:
+            task = next(waiting, None)
+            if task is None:
+                return False
+            self._launch(_Flight(task))
+        return True
+
+    def _launch(self, flight: _Flight) -> None:
+        while True:
+            try:
+                future = self._workers.submit(flight.task, self._store, self._limits)
+                break
+            except RuntimeError as error:  # a pool may break between two tasks
+                self._workers.recover(error)
+                flight.losses += 1
+                if flight.losses > self._limits.losses:
+                    raise
+        self._in_flight[id(flight)] = future
+        future.add_done_callback(lambda done: self._back.put((flight, done)))
+
+    def _land(self, flight: _Flight, future: "Future[TaskOutcome]") -> None:
+        self._in_flight.pop(id(flight))
+        try:
+            outcome = future.result()
+        except (Exception, CancelledError) as error:
+            self._workers.recover(error)
+            flight.losses += 1
+            logger.warning("The worker of %s was lost: %s", shown(flight.task), shown(repr(error)))
+            if flight.losses <= self._limits.losses:
+                self._launch(flight)
+                return
+            outcome = TaskOutcome(
+                flight.task.key, fault=f"Its worker was lost {flight.losses} times: {error!r}"
+            )
+        else:
+            if outcome.fault is not None:
+                flight.faults.append(outcome.fault)
+                logger.warning("%s failed: %s", shown(flight.task), shown(outcome.fault))
+                if len(flight.faults) < self._limits.attempts:
+                    self._launch(flight)
+                    return
+        self._finish(flight, outcome)
+
+    def _finish(self, flight: _Flight, outcome: TaskOutcome) -> None:
+        if outcome.fault is not None and outcome.is_of_store:
+            # It says nothing about the task, which is tried again by the next run.
+            if not self._store.folder.names():
+                raise StorageError(
+                    f"The store {self._store.path!r} is gone ({outcome.fault}). Run again to start "
+                    f"it anew."
+                )
+        elif outcome.fault is not None:
+            reason, attempts = outcome.fault, len(flight.faults) + flight.losses
+            self._store.put(
+                flight.task.key,
+                {**flight.task.about, "status": FAILED, "reason": reason, "attempts": attempts},
+            )
+        self._tally.add(outcome.label or FAILED, failed=outcome.fault is not None)
+        if self._on_done is not None:
+            self._on_done(outcome)
+        self._watcher.update(self._tally)
+        self._until_compaction -= 1
+        if self._until_compaction <= 0:
+            self._until_compaction = ROWS_PER_PART
+            self._store.compact_if_possible(minimum=ROWS_PER_PART)

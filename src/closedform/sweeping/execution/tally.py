@@ -1,0 +1,195 @@
+"""How far a run is: done, failed, rate, time left; told to whoever watches, in the terminal by
+rich, in plain lines where there is none.
+"""
+
+import sys
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TextIO
+
+from closedform.errors import shown
+
+RECENT = 200
+"""Finished tasks over which the rate is taken."""
+
+
+DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a run.
+
+    Attributes
+    ----------
+    total : int
+        What there is to do, that which was done before included.
+    before : int
+        Done before this run.
+    done, failed : int
+        By this run, failed ones among the done.
+    labels : Counter
+        What finished records say of themselves, such as ``verified``.
+
+    Examples
+    --------
+    >>> tally = Tally(total=10, before=4)
+    >>> tally.add("verified")
+    >>> tally.share, tally.labels["verified"]
+    (0.5, 1)
+    """
+
+    total: int
+    before: int = 0
+    done: int = 0
+    failed: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+    began: float = field(default_factory=lambda: time.monotonic())
+    _times: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+
+    def add(self, label: str, *, failed: bool = False) -> None:
+        """Count a task that is over."""
+        self.done += 1
+        self.failed += failed
+        self.labels[label] += 1
+        self._times.append(time.monotonic())
+
+    @property
+    def share(self) -> float:
+        """What is done, between 0 and 1."""
+        return min((self.before + self.done) / self.total, 1.0) if self.total else 1.0
+
+    @property
+    def rate(self) -> float | None:
+        """Tasks per second, lately."""
+        if len(self._times) < 2:
+            return None
+        since = self.began if len(self._times) < RECENT else self._times[0]
+        return len(self._times) / max(time.monotonic() - since, 1e-9)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At this rate."""
+        rate = self.rate
+        return None if not rate else max(self.total - self.before - self.done, 0) / rate
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how far a run is."""
+
+    def update(self, tally: Tally) -> None:
+        """Take the latest counts; called for every task."""
+        ...
+
+    def close(self) -> None:
+        """The run is over."""
+        ...
+
+
+class Unwatched:
+    """Tells nobody."""
+
+    def update(self, tally: Tally) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class TerminalWatcher:
+    """A bar with counts on the standard error; where that is not a terminal, a line every half
+    minute and one at the end.
+
+    Parameters
+    ----------
+    step : str
+        What is being done.
+    stream : text file, optional
+
+    Examples
+    --------
+    >>> import io
+    >>> stream, tally = io.StringIO(), Tally(total=2)
+    >>> watcher = TerminalWatcher("sweep", stream=stream)
+    >>> tally.add("verified")
+    >>> watcher.update(tally)
+    >>> tally.add("failed", failed=True)
+    >>> watcher.update(tally)
+    >>> watcher.close()
+    >>> stream.getvalue().splitlines()[-1].startswith("sweep: 2 of 2 done, 1 verified, 1 failed")
+    True
+    """
+
+    def __init__(self, step: str, *, stream: TextIO | None = None) -> None:
+        self._step, self._stream = step, sys.stderr if stream is None else stream
+        self._bar: Any = None
+        self._task: Any = None
+        self._latest: Tally | None = None
+        self._told = 0.0
+
+    def update(self, tally: Tally) -> None:
+        """Draw the latest counts, a few times a second at most."""
+        self._latest, now = tally, time.monotonic()
+        is_terminal = self._stream.isatty()
+        if now - self._told < (DRAW_SECONDS if is_terminal else WRITE_SECONDS):
+            return
+        self._told = now
+        if is_terminal:
+            self._draw(tally)
+        else:
+            self._write(tally)
+
+    def close(self) -> None:
+        """Leave the last counts standing."""
+        if self._latest is not None and self._bar is not None:
+            self._draw(self._latest)
+            self._bar.stop()
+        elif self._latest is not None:
+            self._write(self._latest)
+
+    def _draw(self, tally: Tally) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        if self._bar is None:
+            console = Console(file=self._stream, force_jupyter=False)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[counts]}"),
+            )
+            self._bar = Progress(
+                *columns, console=console, auto_refresh=False, redirect_stdout=False
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._step, total=1.0, counts="")
+        self._bar.update(self._task, completed=tally.share, counts=counts(tally), refresh=True)
+
+    def _write(self, tally: Tally) -> None:
+        self._stream.write(f"{self._step}: {counts(tally)}\n")
+        self._stream.flush()
+
+
+def counts(tally: Tally) -> str:
+    """Done, labels, failed, rate and time left in a line."""
+    parts = [f"{tally.before + tally.done} of {tally.total} done"]
+    parts += [
+        f"{count} {shown(label)}"
+        for label, count in sorted(tally.labels.items())
+        if label != "failed"
+    ]
+    parts.append(f"{tally.failed} failed")
+    if tally.before:
+        parts.append(f"{tally.before} from before")
+    rate, left = tally.rate, tally.seconds_left
+    parts += [f"{rate:.3g}/s"] if rate is not None else []
+    parts += [f"{_duration(left)} left"] if left else []
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02d} h"

@@ -1,0 +1,308 @@
+"""Readings grouped by form, with the constants of each family in one gauge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.evaluate import NUMPY
+from closedform.expressions.expression import Expression
+from closedform.field.gradient_field import GradientField
+from closedform.judge.rules import MATERIAL_DEGREES
+from closedform.networks.open_formula import FormulaPhi, OpenFormula
+from closedform.reading.replacing.phi_fit import best_formula
+from closedform.sweeping.family_form import (
+    FamilyForm,
+    FormFit,
+    Key,
+    coefficients_of,
+    common_form,
+    degrees_of,
+    fit_form,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+FEWEST = 8
+"""Fewer points of a curve say nothing about its form."""
+
+
+TIMES_WORSE = 2.0
+"""A form also holds where it is at most so many times worse than what was read there; the choice of
+a concept pays for longer formulas by the same factor.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveReading:
+    """A curve as a formula.
+
+    Attributes
+    ----------
+    text : str
+        In the index's name.
+    numbers, errors : tuple of float
+        Its numbers in the order a, b, ..., and their standard errors from the scatter about it.
+    r2 : float
+    pivot, pivot_error : float or None
+        For a + b*log(k): where it vanishes, so that it reads b*log(k/pivot).
+    """
+
+    text: str
+    numbers: tuple[float, ...]
+    errors: tuple[float, ...]
+    r2: float
+    pivot: float | None = None
+    pivot_error: float | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_curve(
+    index: FloatArray, values: FloatArray, errors: FloatArray, name: str = "k"
+) -> CurveReading | None:
+    """The simplest formula that fits a curve; None for fewer than eight points.
+
+    Parameters
+    ----------
+    index, values, errors : ndarray, shape (n_points,)
+        Values that stay within three of their errors about the mean are a constant.
+    name : str
+        Of the index.
+
+    Examples
+    --------
+    >>> k = np.geomspace(0.01, 1, 40)
+    >>> curve = read_curve(k, np.log(k / 0.05), np.full(40, 1e-3))
+    >>> curve.text, round(curve.pivot, 6)
+    ('1*log(k/0.05)', 0.05)
+    """
+    usable = np.isfinite(index) & np.isfinite(values)
+    index, values, errors = index[usable], values[usable], errors[usable]
+    if len(index) < FEWEST:
+        return None
+    known = np.where(np.isfinite(errors), errors, 0.0)
+    mean = float(values.mean())
+    if np.ptp(values) == 0 or (np.abs(values - mean) <= 3 * known).all():
+        spread = float(values.std(ddof=1) / np.sqrt(len(values)))
+        return CurveReading(f"{mean:.6g}", (mean,), (spread,), 1.0)
+    found = best_formula(index, values)
+    if found is None or not isinstance(found.phi, FormulaPhi):
+        return None
+    formula = found.phi.formula
+    numbers, left = formula.numbers, values - _at(formula, formula.numbers, index)
+    covariance = _covariance(formula, index, left)
+    text, pivot, pivot_error = _rounded(formula, name), None, None
+    if "log" in formula.tree.tokens:
+        text, pivot, pivot_error = _with_pivot(numbers, covariance, name)
+    return CurveReading(
+        text=text,
+        numbers=tuple(numbers.tolist()),
+        errors=tuple(np.sqrt(np.diag(covariance)).tolist()),
+        r2=float(1 - (left**2).sum() / ((values - mean) ** 2).sum()),
+        pivot=pivot,
+        pivot_error=pivot_error,
+    )
+
+
+def _at(formula: OpenFormula, numbers: FloatArray, index: FloatArray) -> FloatArray:
+    with np.errstate(all="ignore"):
+        return np.asarray(formula.value([index], numbers, NUMPY)) + 0 * index
+
+
+def _covariance(formula: OpenFormula, index: FloatArray, left: FloatArray) -> FloatArray:
+    """Of the numbers, from the scatter about the curve."""
+    numbers = formula.numbers
+    slopes = np.empty((len(index), len(numbers)))
+    for place, number in enumerate(numbers):
+        step = 1e-6 * max(abs(number), 1.0)
+        moved = numbers.copy()
+        moved[place] += step
+        slopes[:, place] = (_at(formula, moved, index) - _at(formula, numbers, index)) / step
+    variance = (left**2).sum() / max(len(index) - len(numbers), 1)
+    return variance * np.linalg.pinv(slopes.T @ slopes)
+
+
+def _with_pivot(numbers: FloatArray, covariance: FloatArray, name: str) -> tuple[str, float, float]:
+    a, b = numbers.tolist()
+    pivot = float(np.exp(-a / b))
+    slope = pivot * np.array([-1 / b, a / b**2])
+    error = float(np.sqrt(slope @ covariance @ slope))
+    return f"{float(f'{b:.6g}'):g}*log({name}/{pivot:.6g})", pivot, error
+
+
+def _rounded(formula: OpenFormula, name: str) -> str:
+    values = [float(f"{number:.6g}") for number in formula.numbers]
+    written = formula.written(values)
+    return str(type(written)(written.tree, (name,)))
+
+
+@dataclass(frozen=True, slots=True)
+class NeuronReading:
+    """What was read at one index.
+
+    Attributes
+    ----------
+    label : str
+        The neuron.
+    index : float
+        Its place on the axis of the family.
+    field : GradientField
+    concept : Expression or None
+    misalignment : float
+        The concept's.
+    """
+
+    label: str
+    index: float
+    field: GradientField
+    concept: Expression | None
+    misalignment: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One form at many indices.
+
+    Attributes
+    ----------
+    form : FamilyForm
+        One term has the coefficient 1 at every index.
+    labels : tuple of str
+    index : ndarray, shape (n_members,)
+    fits : tuple of FormFit
+    """
+
+    form: FamilyForm
+    labels: tuple[str, ...]
+    index: FloatArray
+    fits: tuple[FormFit, ...]
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """What each constant multiplies."""
+        return self.form.constants
+
+    def table(self) -> "pandas.DataFrame":
+        """One row for each member: index, constants with errors, and the angle that is left."""
+        import pandas
+
+        rows: list[dict[str, Any]] = []
+        for label, index, fit in zip(self.labels, self.index, self.fits, strict=True):
+            row: dict[str, Any] = {"neuron": label, "index": index}
+            for name, value, error in zip(self.constants, fit.values, fit.errors, strict=True):
+                row |= {name: value, f"error of {name}": error}
+            rows.append({**row, "degrees": fit.degrees})
+        return pandas.DataFrame(rows)
+
+    def curves(self, name: str = "k") -> dict[str, CurveReading | None]:
+        """Each constant as a formula of the index."""
+        values = np.array([fit.values for fit in self.fits]).reshape(len(self.fits), -1)
+        errors = np.array([fit.errors for fit in self.fits]).reshape(len(self.fits), -1)
+        return {
+            constant: read_curve(self.index, values[:, place], errors[:, place], name)
+            for place, constant in enumerate(self.constants)
+        }
+
+    def plot(self, ax: "Axes | None" = None, *, name: str = "k") -> "Axes":
+        """The constants over the index, with their errors and the formulas that were read."""
+        from closedform.report.plots import plot_constants
+
+        return plot_constants(self.table(), self.constants, self.curves(name), name, ax=ax)
+
+    def __str__(self) -> str:
+        lines = [f"{self.form}: {len(self.labels)} members"]
+        for constant, curve in self.curves().items():
+            lines.append(f"  {constant}: {'no formula' if curve is None else curve}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """All families of a sweep, the largest first, and the neurons that belong to none."""
+
+    families: tuple[Family, ...]
+    others: tuple[str, ...]
+
+    def __iter__(self) -> Any:
+        return iter(self.families)
+
+    def __len__(self) -> int:
+        return len(self.families)
+
+    def __getitem__(self, place: int) -> Family:
+        return self.families[place]
+
+    def __str__(self) -> str:
+        left = f"{len(self.others)} in no family" if self.others else ""
+        return "\n".join([*map(str, self.families), *([left] if left else [])])
+
+
+def group(readings: Sequence[NeuronReading], *, degrees: float = MATERIAL_DEGREES) -> Families:
+    """Group readings by form.
+
+    A form with fewer terms belongs to the family that has them all: there a coefficient vanishes.
+    Any other reading belongs to a family whose form holds on its field: within `degrees`, or at
+    most twice as bad as what was read there.
+    """
+    counts: dict[frozenset[Key], list[NeuronReading]] = {}
+    for reading in readings:
+        if reading.concept is not None:
+            counts.setdefault(frozenset(coefficients_of(reading.concept)), []).append(reading)
+    # Longer forms first among equally common ones, so that parts of them join.
+    ordered = sorted(counts.items(), key=lambda item: (-len(item[1]), -len(item[0])))
+    cores: list[tuple[frozenset[Key], list[NeuronReading]]] = []
+    for keys, members in ordered:
+        if not any(keys <= core for core, _ in cores):
+            cores.append((keys, members))
+    forms = [
+        common_form([m.concept for m in members if m.concept is not None], members[0].field)
+        for _, members in cores
+    ]
+    joined: list[list[tuple[NeuronReading, FormFit]]] = [[] for _ in forms]
+    others: list[str] = []
+    for reading in readings:
+        place = _home(reading, forms, [len(members) for _, members in cores], degrees)
+        if place is None:
+            others.append(reading.label)
+        else:
+            fit = fit_form(forms[place], reading.field, reading.concept)
+            joined[place].append((reading, fit))
+    found = [_family(form, members) for form, members in zip(forms, joined, strict=True) if members]
+    found.sort(key=lambda family: -len(family.labels))
+    return Families(tuple(found), tuple(others))
+
+
+def holds(form: FamilyForm, reading: NeuronReading, degrees: float = MATERIAL_DEGREES) -> bool:
+    """Whether a form holds on a reading's field."""
+    fit = fit_form(form, reading.field, reading.concept, errors=False)
+    own = TIMES_WORSE * reading.misalignment if reading.concept is not None else 0.0
+    return fit.degrees <= max(degrees, degrees_of(own))
+
+
+def _home(
+    reading: NeuronReading, forms: Sequence[FamilyForm], sizes: Sequence[int], degrees: float
+) -> int | None:
+    """The family of a reading: the most common form that has its terms, or else one that holds."""
+    order = sorted(range(len(forms)), key=lambda place: -sizes[place])
+    if reading.concept is not None:
+        keys = frozenset(coefficients_of(reading.concept))
+        exact = [place for place in order if forms[place].keys == keys]
+        if exact and sizes[exact[0]] > 1:
+            return exact[0]
+    return next((place for place in order if holds(forms[place], reading, degrees)), None)
+
+
+def _family(form: FamilyForm, members: Sequence[tuple[NeuronReading, FormFit]]) -> Family:
+    ordered = sorted(members, key=lambda member: member[0].index)
+    return Family(
+        form,
+        tuple(reading.label for reading, _ in ordered),
+        np.array([reading.index for reading, _ in ordered]),
+        tuple(fit for _, fit in ordered),
+    )

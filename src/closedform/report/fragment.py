@@ -2,11 +2,11 @@
 
 from html import escape
 
-from closedform.errors import MissingDependencyError, shown
+from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.digits import few_digits, rounded_formula
+from closedform.interpretation.digits import rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, short_number
@@ -43,11 +43,7 @@ def _safe(text: str) -> str:
 
 
 def _typeset(expression: Expression) -> str:
-    """MathML; text where the extra ``report`` is missing."""
-    try:
-        return " ".join(mathml_terms(expression))
-    except MissingDependencyError:
-        return f"<code>{_safe(few_digits(str(expression)))}</code>"
+    return " ".join(mathml_terms(expression))
 
 
 def _line(content: str) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import ExpressionError, shown
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
@@ -37,11 +36,6 @@ def mathml_terms(expression: Expression) -> tuple[str, ...]:
     """One ``math`` element for each term of a sum, with its sign, so that a long formula can break
     into lines.
 
-    Raises
-    ------
-    MissingDependencyError
-        Without latex2mathml, which the extra ``report`` brings.
-
     Examples
     --------
     >>> from closedform.expressions.parse import parse
@@ -50,7 +44,8 @@ def mathml_terms(expression: Expression) -> tuple[str, ...]:
     >>> len(mathml_terms(parse("v**2/2 - sin(x)")))
     2
     """
-    convert = require("latex2mathml.converter", extra="report").convert
+    from latex2mathml.converter import convert  # only where something is shown
+
     try:
         if expression.tree.size > MAX_NODES:
             raise ExpressionError("The expression is too long to be typeset.")

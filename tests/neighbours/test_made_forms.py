@@ -65,3 +65,16 @@ def test_forms_that_differ_in_numbers_or_spelling_are_one():
     assert groups[0] == groups[1]
     assert groups[2] == groups[3]
     assert len({groups[0], groups[2], groups[4], groups[5]}) >= 3
+
+
+def test_parts_are_exchanged_on_a_curved_surface_too():
+    angles = np.random.default_rng(0).uniform(0.2, 1.2, (400, 2))
+    points = np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0]), angles[:, 1]])
+    truth = cf.parse("sin(z) + x*y", names=["x", "y", "z"])
+    field = cf.GradientField.from_arrays(
+        points, truth.gradient(points), names=["x", "y", "z"], constraints=["x**2 + y**2"]
+    )
+    assert field.tangent.basis is not None
+    stock = stock_of(field, SearchSpace(), np.random.default_rng(0))
+    made, _ = made_forms(cf.parse("z - 0.15*z**3 + x*y", names=["x", "y", "z"]), field, stock)
+    assert any("sin(z)" in str(cf.Expression(tree, field.names)) for tree in made)

@@ -21,7 +21,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.neighbours.places import Place, places
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, rival_forms
-from closedform.searching.structure_search.quantities import Data, Quantity, make_quantity
+from closedform.searching.structure_search.quantities import USABLE, Data, Quantity, make_quantity
 from closedform.searching.structure_search.writing import Draft
 
 Written = tuple[Tree, tuple[int, ...]]
@@ -66,35 +66,36 @@ class Stock:
 
 def exchanged_parts(concept: Expression, field: GradientField, stock: Stock) -> Iterator[Written]:
     """The formula with each of its parts exchanged, one at a time."""
-    is_free = field.tangent.basis is None
+    is_curved = field.tangent.basis is not None
     for place in places(concept.tree, stock.data):
         found = stock.of(place.inner)
         if found is None:
             continue
         quantity, forms = found
-        values, slopes, weights = _slopes(place, quantity, stock.data, is_free=is_free)
+        values, slopes, weights = _slopes(place, quantity, stock.data, is_curved=is_curved)
         if place.is_factor:
             with np.errstate(all="ignore"):
                 relative, alike = slopes / values, weights * np.abs(values)
             yield from _simple_powers(place, forms, relative, alike)
             yield from _powers(place, forms, relative, alike)
-        if not place.is_factor or not place.part.is_constant:
-            yield from _sums(place, quantity, slopes, weights)
-            yield from _functions(place, forms, slopes, weights)
+        yield from _sums(place, quantity, slopes, weights)
+        yield from _functions(place, forms, slopes, weights)
 
 
 def _slopes(
-    place: Place, quantity: Quantity, data: Data, *, is_free: bool
+    place: Place, quantity: Quantity, data: Data, *, is_curved: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The part's values, the slope along the quantity that it should have at each point, and how
-    well that is known; its own slope where nothing around it could say.
+    well that is known. Its own slope where nothing around it could say, and on curved surfaces,
+    where directions have coordinates of their own.
     """
-    names = (*data.names, "part")
     part = Expression(place.part, data.names)
     with np.errstate(all="ignore"):
         values = part(data.points)
         own = np.einsum("nd,nd->n", part.gradient(data.points) * data.scale, quantity.units)
-        around = Expression(place.filled(variable(len(data.names))), names)
+        if is_curved:
+            return values, own, np.ones(len(own))
+        around = Expression(place.filled(variable(len(data.names))), (*data.names, "part"))
         gradients = around.gradient(np.column_stack([data.points, values]))
         rest, along = gradients[:, :-1] * data.scale, gradients[:, -1:] * quantity.units
         lengths = np.linalg.norm(rest + own[:, None] * along, axis=1)
@@ -103,7 +104,7 @@ def _slopes(
         needed = -(first * second).sum(axis=1) / sizes
         weights = np.sqrt(sizes) / lengths
     usable = np.isfinite(needed) & np.isfinite(weights)
-    if not is_free or not (rest != 0).any() or usable.mean() < 0.9:
+    if not (rest != 0).any() or usable.mean() < USABLE:
         return values, own, np.ones(len(own))
     return values, np.where(usable, needed, 0.0), np.where(usable, weights, 0.0)
 

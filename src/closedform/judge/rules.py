@@ -12,6 +12,7 @@ from closedform.errors import ChoiceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.description import description_length
 from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.units.legality import charge
 from closedform.expressions.units.units import Units
 from closedform.field.alignment.tolerances import PERFECT
@@ -21,6 +22,9 @@ MATERIAL_DEGREES = 0.1
 """Networks that were trained to a relative error of 0.1% have directions that are wrong by about
 as much.
 """
+
+TIE = 1.0
+"""Nats by which evidence does not decide: odds of less than 3 to 1."""
 
 UNIT_CHARGE = 2.0
 """What a constant that carries a unit costs: as much as a further input and what joins it."""
@@ -120,12 +124,21 @@ class ByEvidence(Rule):
     name: str = "evidence"
 
     def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
-        """The lowest score."""
+        """The lowest score, or within a nat of it what has fewer fitted numbers: such a number
+        often describes nothing but a network's own error.
+        """
         scores = [contender.score for contender in contenders]
         first, *rest = np.argsort(scores, kind="stable").tolist()
         if not rest:
             return first, "It is the only candidate."
         ahead = scores[rest[0]] - scores[first]
+        tied = [place for place in (first, *rest) if scores[place] <= scores[first] + TIE]
+        chosen = min(tied, key=lambda place: _n_fitted(contenders[place]))
+        if chosen != first:
+            return chosen, (
+                f"Of {len(scores)} candidates the evidence speaks most for {len(tied)}, which it "
+                "cannot tell apart; of these it has the fewest fitted numbers."
+            )
         return first, (
             f"Of {len(scores)} candidates the evidence speaks most for it, its length paid for: by "
             f"{ahead:.2g} nats more than for the next."
@@ -264,6 +277,10 @@ def choose(rule: Rule, contenders: Sequence[Contender]) -> Choice:
     """
     index, reason = rule.pick(contenders)
     return Choice(index, reason, steepest_drop(contenders))
+
+
+def _n_fitted(contender: Contender) -> int:
+    return len(fitted_positions(contender.expression.tree))
 
 
 def front_of(contenders: Sequence[Contender]) -> list[int]:

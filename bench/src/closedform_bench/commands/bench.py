@@ -29,7 +29,14 @@ def bench(
         list[str] | None,
         typer.Argument(metavar="[...]", help="More names or seeds, after --systems or --seeds."),
     ] = None,
-    suite: Annotated[Suite, typer.Option(help="What to run.")] = "invariants",
+    suite: Annotated[
+        Suite,
+        typer.Option(
+            metavar="SUITE",
+            help="paper, invariants, controls, speed, feynman, random, forms, "
+            "surrogates or verdict.",
+        ),
+    ] = "invariants",
     track: Annotated[
         Literal["field", "exact", "network", "flow", "pairs"] | None,
         typer.Option(help="Gradients, networks, or motions."),
@@ -45,13 +52,10 @@ def bench(
         list[str] | None,
         typer.Option(metavar="SEEDS", help="0,1 or 0:3 (invariants, controls, paper)."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Seed of formulas and verdict.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the cases.")] = 0,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Number of cases.")] = 60,
     half: Annotated[
-        Literal["seen", "unseen"],
-        typer.Option(help="Half of the surrogates; the unseen one is not for developing."),
+        Literal["seen", "unseen"], typer.Option(help="Half of the surrogates.")
     ] = "seen",
     start: Annotated[int, typer.Option(metavar="N", min=0, help="First case (verdict).")] = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds for each reading.")] = None,
@@ -62,9 +66,7 @@ def bench(
     store: Annotated[
         Path | None, typer.Option(help="Keep results here, and resume from them.")
     ] = None,
-    networks: Annotated[
-        Path | None, typer.Option(help="Where to keep trained networks; default: a cache folder.")
-    ] = None,
+    networks: Annotated[Path | None, typer.Option(help="Folder of trained networks.")] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the speed page here (takes minutes).")
     ] = None,

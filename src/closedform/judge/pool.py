@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
-from closedform.canonical.unrounded import unrounded
+from closedform.canonical.recognised_constants import recognise_constants
 from closedform.expressions.description import description_length, hoped_length
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
@@ -368,7 +368,7 @@ def _exactly(fitted: Fitted, field: GradientField) -> Fitted:
     """What is exact up to rounding, with the numbers that it has up to rounding."""
     if not float(fitted.heard.squares()[0].mean()) <= PERFECT:
         return fitted
-    plain = unrounded(fitted.expression)
+    plain = recognise_constants(fitted.expression)
     if not float(field_misalignment(plain, field).mean()) <= PERFECT:
         return fitted
     return replace(fitted, expression=plain)

@@ -13,7 +13,7 @@ from closedform.expressions.export.jax_function import jax_library
 from closedform.networks.errors import NeuronError
 from closedform.networks.jax_layers import _walk, listen
 from closedform.networks.neuron import EVERY, Neuron
-from closedform.networks.open_formula import Composition
+from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
 
 if TYPE_CHECKING:

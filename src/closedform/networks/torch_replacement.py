@@ -12,7 +12,7 @@ from closedform.basics.optional import require
 from closedform.expressions.export.torch_module import torch_library
 from closedform.networks.errors import NeuronError
 from closedform.networks.neuron import EVERY, Neuron
-from closedform.networks.open_formula import Composition
+from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
 from closedform.networks.torch_inputs import as_tensor
 from closedform.networks.torch_layers import find_layer, plain

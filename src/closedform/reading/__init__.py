@@ -1,1 +1,7 @@
-"""From a network to an answer: compositions of search, select and verify."""
+"""Readings: search, select and verify, one after the other.
+
+`one_field` reads one field, `network` a neuron, `several_latents` and `several_networks` several at
+once; `laws` finds what motions conserve, `replacing` puts a formula back into its network, and
+`estimator` speaks scikit-learn. The three steps are composed here, and nothing is added to the
+method. Start with `one_field`.
+"""

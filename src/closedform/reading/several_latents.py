@@ -35,8 +35,8 @@ from closedform.judge.select_stage import Selection, select
 from closedform.judge.verify_stage import verify
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
-from closedform.searching.exchanged_parts import exchanged
 from closedform.searching.front import Candidate, Front
+from closedform.searching.permuted_inputs import permute_inputs
 from closedform.searching.result import SearchResult, Status
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 
@@ -317,7 +317,7 @@ def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
     return [
         Candidate(image, 1.0, one.complexity, one.engine)
         for one in chosen
-        for image in exchanged(one.expression)
+        for image in permute_inputs(one.expression)
     ]
 
 

@@ -1,3 +1,7 @@
-"""A whole layer or model: its neurons' fields are extracted in blocks, each neuron is a task, and
-results go to a store.
+"""Sweeps: a whole layer or model, neuron by neuron.
+
+Fields are extracted in blocks (`layer_extraction`), each neuron is a task (`neuron_task`), and
+results go to a store that may be killed at any moment. `execution` runs tasks in processes, on Dask
+or on Ray, and knows nothing of networks; `family` looks for formulas that neurons share. Start with
+`sweep`.
 """

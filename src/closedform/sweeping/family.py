@@ -11,7 +11,7 @@ from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.judge.rules import MATERIAL_DEGREES
-from closedform.networks.open_formula import FormulaPhi, OpenFormula
+from closedform.networks.parametric_formula import FormulaPhi, ParametricFormula
 from closedform.reading.replacing.phi_fit import best_formula
 from closedform.sweeping.family_form import (
     FamilyForm,
@@ -110,12 +110,12 @@ def read_curve(
     )
 
 
-def _at(formula: OpenFormula, numbers: FloatArray, index: FloatArray) -> FloatArray:
+def _at(formula: ParametricFormula, numbers: FloatArray, index: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):
         return np.asarray(formula.value([index], numbers, NUMPY)) + 0 * index
 
 
-def _covariance(formula: OpenFormula, index: FloatArray, left: FloatArray) -> FloatArray:
+def _covariance(formula: ParametricFormula, index: FloatArray, left: FloatArray) -> FloatArray:
     """Of the numbers, from the scatter about the curve."""
     numbers = formula.numbers
     slopes = np.empty((len(index), len(numbers)))
@@ -136,7 +136,7 @@ def _with_pivot(numbers: FloatArray, covariance: FloatArray, name: str) -> tuple
     return f"{float(f'{b:.6g}'):g}*log({name}/{pivot:.6g})", pivot, error
 
 
-def _rounded(formula: OpenFormula, name: str) -> str:
+def _rounded(formula: ParametricFormula, name: str) -> str:
     values = [float(f"{number:.6g}") for number in formula.numbers]
     written = formula.written(values)
     return str(type(written)(written.tree, (name,)))

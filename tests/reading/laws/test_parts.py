@@ -10,8 +10,6 @@ from closedform.reading.laws.found_laws import measure_drift
 from closedform.reading.laws.law_libraries import distance_library
 from closedform.reading.laws.law_search import LawSearch
 from closedform.reading.laws.law_sums import find_sums, prepare_fit
-from closedform.reading.laws.law_test import KeptAlongOrbits, fit_on_orbits
-from closedform.reading.laws.law_test import change_along_orbits as law_test
 from closedform.reading.laws.motion_evidence import (
     RolloutError,
     differentiate_trajectories,
@@ -19,6 +17,8 @@ from closedform.reading.laws.motion_evidence import (
     repeat_steps,
 )
 from closedform.reading.laws.motions import Flow
+from closedform.reading.laws.orbit_check import KeptAlongOrbits, fit_on_orbits
+from closedform.reading.laws.orbit_check import change_along_orbits as law_test
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from closedform.expressions.evaluate import NUMPY
-from closedform.networks.open_formula import FormulaPhi, SplinePhi
+from closedform.networks.parametric_formula import FormulaPhi, SplinePhi
 from closedform.reading.replacing.phi_fit import ReplacementError, error_of, fit_one, fit_several
 
 

@@ -26,7 +26,7 @@ from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
-from closedform.reading.laws.law_test import LawTest, change_along_orbits, fit_on_orbits
+from closedform.reading.laws.orbit_check import LawTest, change_along_orbits, fit_on_orbits
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings
 from closedform.searching.budget import Budget, as_budget

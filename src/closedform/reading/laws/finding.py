@@ -22,7 +22,6 @@ from closedform.judge.verify_stage import verify
 from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
 from closedform.reading.laws.found_laws import Law, Laws, measure_drift
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
-from closedform.reading.laws.law_test import KeptAlongOrbits, change_along_orbits
 from closedform.reading.laws.motion_evidence import (
     Given,
     MotionEvidence,
@@ -32,6 +31,7 @@ from closedform.reading.laws.motion_evidence import (
     evidence_of_trajectories,
 )
 from closedform.reading.laws.motions import Flow, Motion, Orbits
+from closedform.reading.laws.orbit_check import KeptAlongOrbits, change_along_orbits
 from closedform.reading.one_field import compile_ahead
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine

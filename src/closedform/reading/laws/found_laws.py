@@ -14,7 +14,7 @@ from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
 from closedform.reading.laws.change_parts import ChangeParts
 from closedform.reading.laws.counting import Count
-from closedform.reading.laws.law_test import LawTest
+from closedform.reading.laws.orbit_check import LawTest
 
 N_DRAWS = 400
 

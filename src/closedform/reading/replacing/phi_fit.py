@@ -18,10 +18,10 @@ from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Constant, Token, Tree, Variable
-from closedform.networks.open_formula import (
+from closedform.networks.parametric_formula import (
     DEGREE,
     FormulaPhi,
-    OpenFormula,
+    ParametricFormula,
     PolynomialPhi,
     SplinePhi,
     TrainablePhi,
@@ -202,18 +202,18 @@ def _formula_of(text: str) -> Callable[[FloatArray, FloatArray], FormulaPhi]:
             for bend in _bends(concept, len(letters) - 2)
         ]
         values = min(fits, key=lambda numbers: _error(formula, numbers, concept, latent))
-        return FormulaPhi(OpenFormula(formula.written(values.tolist()), formula.positions))
+        return FormulaPhi(ParametricFormula(formula.written(values.tolist()), formula.positions))
 
     return fit
 
 
-def _open(text: str, letters: list[str]) -> OpenFormula:
+def _open(text: str, letters: list[str]) -> ParametricFormula:
     """A formula of g whose letters are numbers to be fitted, in the order of the alphabet."""
     tokens = parse(text, names=["g", *letters]).tree.tokens
     places = {token.index: place for place, token in enumerate(tokens) if _is_letter(token)}
     closed = tuple(Constant(Fraction(1)) if _is_letter(token) else token for token in tokens)
     positions = tuple(places[1 + place] for place in range(len(letters)))
-    return OpenFormula(Expression(Tree(closed), ("g",)), positions)
+    return ParametricFormula(Expression(Tree(closed), ("g",)), positions)
 
 
 def _is_letter(token: Token) -> TypeGuard[Variable]:
@@ -229,7 +229,7 @@ def _bends(concept: FloatArray, count: int) -> list[list[float]]:
 
 
 def _least_squares(
-    formula: OpenFormula, bend: list[float], concept: FloatArray, latent: FloatArray
+    formula: ParametricFormula, bend: list[float], concept: FloatArray, latent: FloatArray
 ) -> FloatArray:
     """All numbers of a formula: a and b from a line, which has one best fit, and with them the
     others. Zeros if it cannot be fitted.
@@ -254,7 +254,7 @@ def _least_squares(
 
 
 def _error(
-    formula: OpenFormula, numbers: FloatArray, concept: FloatArray, latent: FloatArray
+    formula: ParametricFormula, numbers: FloatArray, concept: FloatArray, latent: FloatArray
 ) -> float:
     with np.errstate(all="ignore"):
         error = float(((formula.value([concept], numbers, NUMPY) - latent) ** 2).mean())

@@ -15,7 +15,7 @@ from closedform.expressions.tree import Constant
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.networks.neuron import Neuron, parse_neurons
-from closedform.networks.open_formula import Composition, OpenFormula, TrainablePhi
+from closedform.networks.parametric_formula import Composition, ParametricFormula, TrainablePhi
 from closedform.reading.replacing.phi_fit import ReplacementError, fit_one, fit_several
 
 if TYPE_CHECKING:
@@ -145,13 +145,13 @@ class Plan:
     Parameters
     ----------
     answer : Interpretation
-    formulas : tuple of OpenFormula
+    formulas : tuple of ParametricFormula
     kind : str
         Of phi.
     """
 
     def __init__(
-        self, answer: Interpretation, formulas: tuple[OpenFormula, ...], kind: str
+        self, answer: Interpretation, formulas: tuple[ParametricFormula, ...], kind: str
     ) -> None:
         self.answer, self.formulas, self.kind = answer, formulas, kind
 
@@ -208,13 +208,13 @@ def _concepts(answer: Interpretation) -> tuple[Expression, ...]:
     return tuple(concept.rename(answer.names) for concept in concepts)
 
 
-def _opened(concept: Expression, trainable: str) -> OpenFormula:
+def _opened(concept: Expression, trainable: str) -> ParametricFormula:
     """The concept with its numbers as arguments: the fitted ones, or all but exponents."""
     tokens = concept.tree.tokens
     if trainable == "fitted":
-        return OpenFormula(concept, fitted_positions(concept.tree))
+        return ParametricFormula(concept, fitted_positions(concept.tree))
     places = [free.position for free in free_constants(concept)]
-    return OpenFormula(
+    return ParametricFormula(
         concept, tuple(place for place in places if isinstance(tokens[place], Constant))
     )
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.coupled_sums import find_varying
 from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
 from closedform.searching.structure_search.merges import (
     REFINED,
@@ -17,7 +18,6 @@ from closedform.searching.structure_search.merges import (
     find_profiles,
 )
 from closedform.searching.structure_search.quantities import Data, Quantity, State, substitute
-from closedform.searching.structure_search.varying import find_varying
 
 
 class OutOfTimeError(Exception):

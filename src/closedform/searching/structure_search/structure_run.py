@@ -27,8 +27,8 @@ from closedform.searching.structure_search.decomposition_beam import (
 )
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.found_structure import Decomposition, decompose
+from closedform.searching.structure_search.loss_tolerances import EXACT, find_levels
 from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
-from closedform.searching.structure_search.merge_levels import EXACT, find_levels
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.searching.structure_search.small_fields import (
     in_inputs,

@@ -79,7 +79,7 @@ def open_workers(executor: Any = None) -> Workers:
     1
     """
     if executor is None:
-        return Here()
+        return InProcess()
     if isinstance(executor, bool) or (isinstance(executor, int) and executor < 1):
         raise WorkersError(
             f"executor={executor!r} is not a number of processes; pass 1 or more, or None to "
@@ -104,7 +104,7 @@ def open_workers(executor: Any = None) -> Workers:
     )
 
 
-class Here:
+class InProcess:
     """This process: one task after another, without limits on time and memory."""
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":

@@ -6,10 +6,10 @@ import pytest
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.coupled_sums import find_varying
 from closedform.searching.structure_search.forms import wider_forms
 from closedform.searching.structure_search.merges import Pair
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.varying import find_varying
 from closedform.testing.known_fields import KnownField
 
 

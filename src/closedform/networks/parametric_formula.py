@@ -23,7 +23,7 @@ Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class OpenFormula:
+class ParametricFormula:
     """An expression some of whose numbers are arguments.
 
     Attributes
@@ -37,7 +37,7 @@ class OpenFormula:
     --------
     >>> from closedform.expressions.evaluate import NUMPY
     >>> from closedform.expressions.parse import parse
-    >>> formula = OpenFormula(parse("x + 0.37*v", names=["x", "v"]), (1,))
+    >>> formula = ParametricFormula(parse("x + 0.37*v", names=["x", "v"]), (1,))
     >>> float(formula.value([1.0, 10.0], [2.0], NUMPY))
     21.0
     """
@@ -92,7 +92,7 @@ class TrainablePhi(Protocol):
 class FormulaPhi:
     """phi as a formula of one input, for one concept and one latent."""
 
-    formula: OpenFormula
+    formula: ParametricFormula
 
     def trained(self) -> dict[str, FloatArray]:
         """The formula's numbers."""
@@ -230,12 +230,12 @@ class Composition:
 
     Attributes
     ----------
-    formulas : tuple of OpenFormula
+    formulas : tuple of ParametricFormula
         Over the same inputs.
     phi : TrainablePhi
     """
 
-    formulas: tuple[OpenFormula, ...]
+    formulas: tuple[ParametricFormula, ...]
     phi: TrainablePhi
 
     def trained(self) -> dict[str, FloatArray]:

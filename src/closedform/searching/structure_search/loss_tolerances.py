@@ -48,7 +48,7 @@ be at most.
 
 
 @dataclass(frozen=True, slots=True)
-class MergeLevels:
+class LossTolerances:
     """What merges may lose, step by step.
 
     Attributes
@@ -81,13 +81,13 @@ class MergeLevels:
         return Yardstick(floor=level / 10)
 
 
-EXACT = MergeLevels(((ROUNDING, None),))
+EXACT = LossTolerances(((ROUNDING, None),))
 """Of a field in which merges lose nothing."""
 
 
 def find_levels(
     beam: DecompositionBeam, start: State, quality: Quality, *, has_latents: bool
-) -> MergeLevels:
+) -> LossTolerances:
     """First rounding, then the noise of one direction, by the field's estimate or by the best
     merge.
 
@@ -106,16 +106,16 @@ def find_levels(
         return EXACT
     if resolution is not None and resolution <= RESOLVED and quality.noise_misalignment > UNSEEN:
         noise = quality.noise_misalignment / n_across
-        return MergeLevels(((TOLERANCE * max(noise, min(found, 4 * noise)), None),))
+        return LossTolerances(((TOLERANCE * max(noise, min(found, 4 * noise)), None),))
     if evidence > WEAK and shared < NOISY and _may_be_noise(found * n_across, quality):
-        return MergeLevels(((TOLERANCE * found, None),))
+        return LossTolerances(((TOLERANCE * found, None),))
     bias, is_structured = max(ROUNDING, BIAS_TOLERANCE * found), evidence > WEAK
     # Hardly any structure, or an exact one that is hidden: a look is enough.
     exactly = LITTLE if has_latents else HALF
     steps = ((ROUNDING, exactly), (bias, None)) if is_structured else ((ROUNDING, BRIEF),)
     # A level that was taken from a merge ends a search only if much speaks for that merge.
     is_known = evidence > STRONG and found < CARRIED
-    return MergeLevels(steps, bias, True, is_structured, is_known)
+    return LossTolerances(steps, bias, True, is_structured, is_known)
 
 
 def _may_be_noise(misalignment: float, quality: Quality) -> bool:

@@ -14,7 +14,7 @@ MOST = 1500
 """Formulas that are made of one."""
 
 
-def exchanged(formula: Expression) -> list[Expression]:
+def permute_inputs(formula: Expression) -> list[Expression]:
     """The formula with its inputs in other places, each function's spelling once, without the
     formula itself.
 
@@ -29,7 +29,7 @@ def exchanged(formula: Expression) -> list[Expression]:
     Examples
     --------
     >>> import closedform as cf
-    >>> [str(image) for image in exchanged(cf.parse("x**2 + p", names=["x", "p"]))]
+    >>> [str(image) for image in permute_inputs(cf.parse("x**2 + p", names=["x", "p"]))]
     ['p**2 + x']
     """
     names = formula.names

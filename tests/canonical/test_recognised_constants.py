@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.unrounded import unrounded
+from closedform.canonical.recognised_constants import recognise_constants
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from closedform.canonical.unrounded import unrounded
     ],
 )
 def test_numbers_are_what_they_are_up_to_rounding(rounded, meant):
-    assert cf.same_concept(unrounded(cf.parse(rounded)), cf.parse(meant), domain=(1, 2))
+    assert cf.same_concept(recognise_constants(cf.parse(rounded)), cf.parse(meant), domain=(1, 2))
 
 
 def test_a_reading_of_an_exact_field_ends_with_fractions():

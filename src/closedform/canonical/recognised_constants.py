@@ -25,7 +25,7 @@ _FACTORS = sorted(
 """What may stand before a logarithm, the plainest first."""
 
 
-def unrounded(expression: Expression) -> Expression:
+def recognise_constants(expression: Expression) -> Expression:
     """The formula whose numbers are fractions, or roots or logarithms of fractions, where they are
     so up to the rounding of a fit.
 
@@ -35,15 +35,15 @@ def unrounded(expression: Expression) -> Expression:
     Examples
     --------
     >>> import closedform as cf
-    >>> print(unrounded(cf.parse("x/(y - 0.2999999999999999*z + 1.4285714285714282)")))
+    >>> print(recognise_constants(cf.parse("x/(y - 0.2999999999999999*z + 1.4285714285714282)")))
     x/(y - 0.3*z + 10/7)
-    >>> print(unrounded(cf.parse("y*(log(x) - 0.3465735902799727)")))
+    >>> print(recognise_constants(cf.parse("y*(log(x) - 0.3465735902799727)")))
     y*(log(x) - 0.5*log(2))
-    >>> print(unrounded(cf.parse("x + 0.398409536444797*sqrt(y)")))
+    >>> print(recognise_constants(cf.parse("x + 0.398409536444797*sqrt(y)")))
     x + sqrt(10/63)*sqrt(y)
-    >>> print(unrounded(cf.parse("x + 0.11764900000000002*y")))
+    >>> print(recognise_constants(cf.parse("x + 0.11764900000000002*y")))
     x + 0.117649*y
-    >>> print(unrounded(cf.parse("x + 0.4762*y")))
+    >>> print(recognise_constants(cf.parse("x + 0.4762*y")))
     x + 0.4762*y
     """
     found = {

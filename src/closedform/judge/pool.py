@@ -35,7 +35,7 @@ from closedform.searching.front import Front
 from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace
 
-MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 16, 6, (4, 2)
+MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 24, 6, (4, 2)
 """Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
 canonical form, and those that get plainer numbers, twice: those of the best scores."""
 
@@ -53,6 +53,9 @@ for every second of them."""
 LOOK_POINTS, LOOK_STEPS, LOOK_AT_ONCE = 400, 10, 100
 """Points and steps of the first look at hundreds of neighbours, and how many are looked at before
 the clock is."""
+
+Outline = tuple[object, ...]
+"""A formula's nodes without its fitted numbers."""
 
 Priced = Callable[[Expression, float], float]
 """From a formula, and what a unit of length costs, to the nats that its description costs."""
@@ -97,7 +100,7 @@ class Pool:
     scales: Pair = (1.0, 1.0)
     counts: Pair = (1.0, 1.0)
     entries: dict[Tree, Entry] = attribute(default_factory=dict)
-    looked_at: set[tuple[object, ...]] = attribute(default_factory=set)
+    looked_at: set[Outline] = attribute(default_factory=set)
 
     def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
         """Fit formulas, given with the constants that may move, and weigh all anew."""
@@ -185,10 +188,10 @@ class Pool:
             self.entries.values(), key=lambda entry: (self.score(entry), str(entry.expression))
         )
 
-    def best(self, boldness: float = 1.0, but: Collection[Tree] = ()) -> Entry | None:
+    def best(self, boldness: float = 1.0, but: Collection[Outline] = ()) -> Entry | None:
         """The entry of the best score, with length at a share of its price, apart from some."""
         return min(
-            (entry for tree, entry in self.entries.items() if tree not in but),
+            (entry for tree, entry in self.entries.items() if _outline(tree) not in but),
             key=lambda entry: self.score(entry) - (1 - boldness) * entry.cost,
             default=None,
         )
@@ -255,7 +258,7 @@ def gather(
     found = [(oriented(c.expression, field), None, c.engine) for c in front]
     pool.add(_nearest(found, pool, MOST_FOUND))
     pool.tidy(MOST_TIDIED, may_go_on)
-    parents: set[Tree] = set()
+    parents: set[Outline] = set()
     stock = stock_of(field, space, rng)
     for round_number in range(ROUNDS):
         # By turns the best, and the best if length were cheap: a stand-in that is too long for the
@@ -263,7 +266,7 @@ def gather(
         parent = pool.best(BOLD if round_number % 2 else 1.0, parents)
         if parent is None or not may_go_on() or _is_exact(pool):
             break
-        parents.add(parent.expression.tree)
+        parents.add(_outline(parent.expression.tree))
         pool.add(_neighbours(parent.expression, pool, stock, may_go_on))
         pool.tidy(1, may_go_on)
     # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
@@ -293,7 +296,7 @@ def _neighbours(
     if logarithm is not None:
         made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
     # Neighbours of one formula are mostly neighbours of the next one too.
-    new = {_without_numbers(tree, free): (tree, free) for tree, free in made.items()}
+    new = {_outline(tree, free): (tree, free) for tree, free in made.items()}
     drafts = [
         (Expression(tree, field.names), free, "neighbour")
         for key, (tree, free) in new.items()
@@ -303,9 +306,10 @@ def _neighbours(
     return _nearest(drafts, pool, MOST_NEAR, may_go_on)
 
 
-def _without_numbers(tree: Tree, free: Sequence[int]) -> tuple[object, ...]:
-    """A draft without the numbers that will be fitted."""
-    return tuple(None if place in free else token for place, token in enumerate(tree.tokens))
+def _outline(tree: Tree, free: Sequence[int] | None = None) -> Outline:
+    """A formula without the numbers that are fitted."""
+    numbers = set(fitted_positions(tree) if free is None else free)
+    return tuple(None if place in numbers else token for place, token in enumerate(tree.tokens))
 
 
 def _nearest(

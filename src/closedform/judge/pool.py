@@ -272,7 +272,7 @@ def gather(
     # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
     for count in MOST_PLAIN:
         pool.add(_plainer(pool, count, field.points))
-        pool.tidy(2)
+        pool.tidy(count)
     return pool
 
 

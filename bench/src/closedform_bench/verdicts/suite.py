@@ -121,9 +121,7 @@ def _scored(case: VerdictCase, answer: cf.Interpretation) -> dict[str, Any]:
             "right": None, "in_set": None, "carried": None, "left": None, "in_vocabulary": None,
         }  # fmt: skip
     found = (answer.concept, *answer.alternatives)
-    right, *others = (
-        _is_right(problem, formula, is_exact=case.kind == "exact") for formula in found
-    )
+    right, *others = (answers_case(case, formula) for formula in found)
     return {
         "right": right,
         "in_set": right or any(others),
@@ -201,12 +199,13 @@ def calibration(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"error": round(error, 4), "bins": table}
 
 
-def _is_right(problem: Problem, found: cf.Expression | None, *, is_exact: bool) -> bool:
+def answers_case(case: VerdictCase, found: cf.Expression | None) -> bool:
     """Whether a formula is the truth; of an exact field up to the last digits of its constants."""
+    problem = case.problem
     try:
-        if found is None or not is_right(problem, found, approximately=True):
+        if problem is None or found is None or not is_right(problem, found, approximately=True):
             return False
-        if not is_exact:
+        if case.kind != "exact":
             return True
         field = exact_field(problem, np.random.default_rng(97))
         return float(field_misalignment(found.rename(problem.names), field).mean()) < ROUNDING

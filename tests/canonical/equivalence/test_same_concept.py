@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.equivalence.proof import DeadlineExceeded, time_limit
+from closedform.canonical.equivalence.proof import DeadlineExceeded, parallel_is_proved, time_limit
 from closedform.errors import DomainError, ExpressionError
 
 
@@ -176,3 +176,11 @@ def test_the_limit_holds_in_processor_seconds():
 
     seconds(1e-9)
     assert seconds(0.5) < seconds(1e-9) + 2 * 0.5 + 0.5
+
+
+def test_what_sympy_cannot_divide_is_not_proved_but_judged():
+    inner = "x8*1/(1 + x2**2*(x7**2/x3))"
+    names = [f"x{number}" for number in range(1, 9)]
+    one = cf.parse(f"x4**0.5*sqrt(1.5*x1**3)*x5*x6**0.5*tanh({inner})", names)
+    two = cf.parse("x1**3*x4*x5**2*x6*tanh(1/(x2**2*x7**2/(x3*x8) + 1/x8))**2", names)
+    assert not parallel_is_proved(one, two, [], 10.0)

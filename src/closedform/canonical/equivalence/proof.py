@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import sympy
+from sympy.polys.polyerrors import BasePolynomialError
 
 from closedform.canonical.equivalence.tolerances import LARGEST_NUMBER, MAX_WHOLE_EXPONENT
 from closedform.errors import ExpressionError
@@ -30,14 +31,7 @@ def parallel_is_proved(
             return _prove(a, b, constraints)
     except (DeadlineExceeded, ExpressionError, RecursionError):
         return False
-    except (
-        NotImplementedError,
-        sympy.PolynomialError,
-        sympy.CoercionFailed,
-        ValueError,
-        TypeError,
-        ZeroDivisionError,
-    ):
+    except (NotImplementedError, BasePolynomialError, ValueError, TypeError, ZeroDivisionError):
         # SymPy's own ways to say that a form is beyond it.
         return False
 

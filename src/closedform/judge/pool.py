@@ -255,7 +255,7 @@ def gather(
         floor,
     )
     pool.counts = pool.numbers.most
-    found = [(oriented(c.expression, field), None, c.engine) for c in front]
+    found = [(oriented(c.expression, field), None, c.engine) for c in front.all]
     pool.add(_nearest(found, pool, MOST_FOUND))
     pool.tidy(MOST_TIDIED, may_go_on)
     parents: set[Outline] = set()

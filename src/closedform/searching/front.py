@@ -17,6 +17,10 @@ the other follow a network's error by about as much.
 """
 
 
+MOST_OTHERS = 40
+"""Candidates beside the front that are kept for who knows more than directions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An expression that a search has judged.
@@ -48,6 +52,12 @@ class Front:
     """Candidates in order of complexity, each better than all simpler ones, or plainer than those
     that are better.
 
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    others : tuple of Candidate
+        What comes nearest to being on it: a network's values may prefer one of these.
+
     Examples
     --------
     >>> from closedform.expressions.parse import parse
@@ -60,6 +70,7 @@ class Front:
     """
 
     candidates: tuple[Candidate, ...] = ()
+    others: tuple[Candidate, ...] = ()
 
     @classmethod
     def of(cls, candidates: Iterable[Candidate]) -> "Front":
@@ -72,20 +83,29 @@ class Front:
             return candidate.complexity, max(candidate.misalignment, ROUNDING), len(text), text
 
         kept: list[Candidate] = []
+        near: dict[Candidate, float] = {}
         # The lowest misalignment so far with at most so many fitted constants.
         lowest: dict[int, float] = {}
         for candidate in sorted(candidates, key=order):
             value, count = max(candidate.misalignment, ROUNDING), candidate.n_fitted
-            if value >= min((low for n, low in lowest.items() if n <= count), default=np.inf):
+            if value >= PLAIN * min(lowest.values(), default=np.inf):
                 continue
-            if value < PLAIN * min(lowest.values(), default=np.inf):
+            if value >= min((low for n, low in lowest.items() if n <= count), default=np.inf):
+                near.setdefault(candidate, value / max(min(lowest.values()), ROUNDING))
+            else:
                 kept.append(candidate)
                 lowest[count] = candidate.misalignment
-        return cls(tuple(kept))
+        others = sorted(near, key=near.__getitem__)[:MOST_OTHERS]
+        return cls(tuple(kept), tuple(others))
 
     def merge(self, other: "Front") -> "Front":
         """The front of both."""
-        return Front.of([*self.candidates, *other.candidates])
+        return Front.of(dict.fromkeys([*self.all, *other.all]))
+
+    @property
+    def all(self) -> tuple[Candidate, ...]:
+        """The front and what is near it."""
+        return self.candidates + self.others
 
     @property
     def best(self) -> Candidate | None:

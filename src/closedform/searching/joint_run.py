@@ -224,7 +224,7 @@ def rewritten(
     """Candidates in the user's inputs, judged on the user's field: what a view left out counts
     again.
     """
-    written = [(expand(candidate.expression), candidate) for candidate in front]
+    written = [(expand(candidate.expression), candidate) for candidate in front.all]
     # Inputs that were taken together may not all stand where one of them may.
     if space.inside or space.legality is not None:
         written = [pair for pair in written if space.allows(pair[0].tree, field.names)]

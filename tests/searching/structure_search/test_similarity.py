@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from closedform.basics.progress import Silent
+from closedform.expressions.parse import parse
+from closedform.expressions.tree import variable
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import Budget, processor_seconds
+from closedform.searching.products import collected_powers
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.merges import Pair
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.similarity import similarity
+from closedform.searching.structure_search.similarity import similarities, similarity
 from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.testing.known_fields import KnownField
 
@@ -19,7 +21,11 @@ from closedform.testing.known_fields import KnownField
 def exponent_of(truth, noise=0.0):
     field = KnownField(truth, ("x", "y"), 1.0, 2.5).field(np.random.default_rng(0), 800, noise)
     data = Data.of(field, 800, np.random.default_rng(0))
-    return similarity(Pair(data, first_state(data), 0, 1))
+    found = list(similarity(data, first_state(data), (0, 1)))
+    if not found:
+        return None
+    powers = collected_powers(found[0].inner)
+    return powers[variable(1)] / powers[variable(0)]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +43,20 @@ def test_the_slopes_tell_the_exponent(truth, exponent):
     assert exponent_of(truth, noise=np.deg2rad(0.3)) == exponent
 
 
-@pytest.mark.parametrize("truth", ["x**2*y", "sin(2*x) + y**2", "x*y + sin(x) + y", "exp(x) + x*y"])
+@pytest.mark.parametrize("truth", ["x**2*y", "x**2*y + sin(6*x) + cos(7*y)"])
 def test_there_is_no_exponent_where_nothing_is_similar(truth):
     assert exponent_of(truth) is None
+
+
+@pytest.mark.parametrize("noise", [0.0, np.deg2rad(2.0)])
+def test_many_inputs_are_read_at_once(noise):
+    known = KnownField("a*b*tanh(b*c/(d*e))", tuple("abcde"), 1.0, 2.5)
+    data = Data.of(known.field(np.random.default_rng(0), 800, noise), 800, np.random.default_rng(0))
+    best, *_ = similarities(data, first_state(data))
+    assert best.places == (0, 1, 2, 3, 4)
+    inner, expected = collected_powers(best.inner), parse("b*c/(d*e)", list("abcde")).tree
+    sign = inner[variable(1)]
+    assert {base: power * sign for base, power in inner.items()} == collected_powers(expected)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ each size first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -17,7 +18,13 @@ from closedform.searching.structure_search.conditional import (
     recoordinated,
 )
 from closedform.searching.structure_search.merge_finder import MergeFinder
-from closedform.searching.structure_search.merges import Merge, Pair, find_profiles, profile_of
+from closedform.searching.structure_search.merges import (
+    Merge,
+    Pair,
+    find_merges,
+    find_profiles,
+    profile_of,
+)
 from closedform.searching.structure_search.quantities import (
     Data,
     State,
@@ -25,7 +32,7 @@ from closedform.searching.structure_search.quantities import (
     make_state,
     substitute,
 )
-from closedform.searching.structure_search.similarity import similarities
+from closedform.searching.structure_search.similarity import Similarity, similarities
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -40,8 +47,9 @@ CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
 
 
-SMOOTHEST = 3
-"""Other coordinates of two quantities in which functions with constants inside are looked for."""
+SMOOTHEST, SIMILAR = 3, 4
+"""Other coordinates of two quantities in which functions with constants inside are looked for,
+and pairs of products that quantities are tried to enter through."""
 
 
 class ExactFieldError(Exception):
@@ -109,11 +117,8 @@ class DecompositionBeam:
         merges = [*self.finder.of_pairs(start, wider=False), *find_conditional(self.data, start)]
         if any(merge.loss < ROUNDING for merge in merges):
             return 0.0, np.inf, 0.0
-        level, self.finder.level = self.level, np.inf
-        try:
+        with self._at_any_loss():
             merges += self.finder.of_pairs(start, wider=False)
-        finally:
-            self.finder.level = level
         best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
         if best is None:
             return 0.0, 0.0, 0.0
@@ -311,18 +316,37 @@ class DecompositionBeam:
             yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
 
     def _similar(self, state: State) -> Iterator[State]:
-        """Children by y^k*f(x*y^p), for pairs whose slopes say what p is."""
-        for pair, product in similarities(self.data, state):
-            for one in recoordinated(self.data, state, [product], pair):
-                first, second = one.size - 2, one.size - 1
-                merges = [
-                    *self.finder.of_pair(one, (first, second), True),
-                    *self.finder.one_by_one(one, find_profiles, [(second, first)]),
-                ]
-                good = [merge for merge in merges if merge.loss < self.level]
-                yield from self._best_of(one, good)
-                if good and self.level <= ROUNDING:
-                    return
+        """Children by a product of powers times a function of another, for the quantities whose
+        slopes say best what they are.
+        """
+        for similar in similarities(self.data, state)[:SIMILAR]:
+            one = self._in_products(state, similar)
+            if one is None:
+                continue
+            good = [merge for merge in self._of_products(one) if merge.loss < self.level]
+            yield from self._best_of(one, good)
+            if good and self.level <= ROUNDING:
+                return
+
+    def _in_products(self, state: State, similar: Similarity) -> State | None:
+        """The state with two products in the places of what enters through them; they come last."""
+        parts = [quantity.tree for quantity in state.quantities]
+        trees = [substitute(product, parts) for product in (similar.outer, similar.inner)]
+        new = [quantity for quantity in make_quantities(self.data, trees) if quantity is not None]
+        kept = [q for place, q in enumerate(state.quantities) if place not in similar.places]
+        return make_state(self.data, (*kept, *new)) if len(new) == len(trees) else None
+
+    def _of_products(self, state: State) -> list[Merge]:
+        """Merges of the last two quantities by a power of the first and any function of the
+        second.
+        """
+        self.finder.count(1)
+        first, second = state.size - 2, state.size - 1
+        forms = (
+            self.finder.forms(state.quantities[first], False).only(("log: x",)),
+            self.finder.forms(state.quantities[second], True),
+        )
+        return find_merges(Pair(self.data, state, first, second), forms, self.level)
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second
@@ -342,15 +366,12 @@ class DecompositionBeam:
 
     def children(self, state: State) -> list[State]:
         """States of one quantity less, the shortest descriptions first."""
-        level, self.finder.level = self.level, np.inf
-        try:
+        with self._at_any_loss():
             merges = [
                 *self.finder.of_pairs(state, wider=False),
                 *find_conditional(self.data, state),
                 *self.finder.of_pairs(state, wider=True),
             ]
-        finally:
-            self.finder.level = level
         merges.sort(
             key=lambda merge: float(self.data.yardstick(state.loss + merge.loss, merge.tree.size))
         )
@@ -362,6 +383,19 @@ class DecompositionBeam:
             ):
                 chosen.append(merge)
         return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+
+    def similar_children(self, state: State) -> list[State]:
+        """What `_similar` finds, whatever it loses."""
+        with self._at_any_loss():
+            return list(self._similar(state))
+
+    @contextmanager
+    def _at_any_loss(self) -> Iterator[None]:
+        level, self.finder.level = self.level, np.inf
+        try:
+            yield
+        finally:
+            self.finder.level = level
 
     def _applied(self, state: State, merges: Sequence[Merge]) -> State | None:
         """The state after merges without common quantities."""

@@ -1,79 +1,166 @@
-"""Products of powers through which two quantities enter beside a power of one: y^k*f(x/y^p).
+"""Similarity: quantities that enter as one product of powers times a function of another.
 
-Where no constant has a unit, formulas of two quantities are such: dimensional analysis. The ratio
-of the slopes in logarithms is then a function of x/y^p alone, so its level lines are straight and
-parallel there, and their direction is p.
+Where no constant has a unit, formulas are such: dimensional analysis. In logarithms the slopes of
+x^p*F(x^c) are p + f*c, with a factor f that varies from point to point: they lie in one plane,
+whatever F is, and f depends on x^c alone. The plane comes from all points at once, by an
+eigenproblem; c is the direction in it along which the slopes turn.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
+from numpy.polynomial import legendre
 
 from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, variable
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.products import product_of_powers
-from closedform.searching.structure_search.merges import Pair
+from closedform.searching.structure_search.forms import screened
 from closedform.searching.structure_search.quantities import Data, State
 
-DEGREE = 5
-"""Of the polynomials by which slopes are described."""
+DEGREE, N_DIRECTIONS = 6, 45
+"""Of the polynomials that describe how slopes turn, and directions of c that are tried."""
 
-PARALLEL = 0.03
-"""What may vary along the level lines, as a share of what varies across."""
+TURNING, MOST = 1e-6, 0.5
+"""Slopes that turn by less are those of one product; and the share of their turning that x^c must
+explain."""
 
-SMALLEST, LARGEST, DENOMINATOR, NEAR = 0.1, 6.0, 4, 0.06
-"""Exponents that are believed: their size, their denominator, and how near a plain one must be."""
+NEAR, NEARER = 0.25, 0.06
+"""How near the plane c must lie, as a share of its length, and p to whole numbers."""
 
+PRICE, CHOICES = 0.1, 2
+"""What each unit of c's exponents costs, as a logarithm of what c leaves unexplained, and how many
+choices of c are followed."""
 
-def similarities(data: Data, state: State) -> list[tuple[tuple[int, int], Tree]]:
-    """Pairs of quantities with such a product, and the product as a tree of two variables."""
-    found = []
-    for places in combinations(range(state.size), 2):
-        exponent = similarity(Pair(data, state, *places))
-        if exponent is not None:
-            powers = [(variable(0), Fraction(exponent.denominator))]
-            powers.append((variable(1), Fraction(exponent.numerator)))
-            found.append((places, product_of_powers(powers)))
-    return found
+LARGEST = (4, 4, 4, 4, 4, 2, 1, 1)
+"""Largest exponent that is tried, by the number of quantities."""
 
 
-def similarity(pair: Pair) -> Fraction | None:
-    """The exponent p of x*y^p, if the slopes' ratio in logarithms depends on that alone; None
-    otherwise.
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """Products of powers of some quantities, as trees over the state's.
+
+    Attributes
+    ----------
+    places : tuple of int
+    inner, outer : Tree
+        x^c and x^p.
+    score : float
+        A logarithm of the share of the slopes' turning that x^c does not explain, and the price of
+        its exponents.
     """
-    both = [pair.state.quantities[place] for place in (pair.first, pair.second)]
-    values = np.stack([quantity.values for quantity in both])
-    if not all(row.min() > 0 or row.max() < 0 for row in values):
-        return None
-    logs = np.log(np.abs(values))
-    lengths = np.stack([quantity.lengths for quantity in both])
-    slopes = np.stack([pair.along, pair.across]) / lengths * values
-    sizes = (slopes**2).sum(axis=0)
-    halves = np.ptp(logs, axis=1) / 2
-    if not (sizes > 0).all() or not (halves > 0).all():
-        return None
+
+    places: tuple[int, ...]
+    inner: Tree
+    outer: Tree
+    score: float
+
+
+def similarities(data: Data, state: State) -> list[Similarity]:
+    """What is found for all quantities of a state and for some, the best first."""
+    sets = [
+        places
+        for size in range(min(state.size, len(LARGEST)), 1, -1)
+        for places in combinations(range(state.size), size)
+    ]
+    found = [one for places in sets for one in similarity(data, state, places)]
+    return sorted(found, key=lambda one: one.score)
+
+
+def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Similarity]:
+    """Products through which some quantities enter, one for each plain choice of p."""
+    chosen, few = [state.quantities[place] for place in places], screened(len(data.weights))
+    values = np.stack([quantity.values for quantity in chosen], axis=1)
+    if not ((values.min(axis=0) > 0) | (values.max(axis=0) < 0)).all():
+        return
+    lengths = np.stack([quantity.lengths for quantity in chosen], axis=1)
+    slopes = state.slopes[:, list(places)] / lengths * values
+    sizes = np.linalg.norm(slopes, axis=1)
+    if not (sizes > 0).all():
+        return
+    units, logs = slopes / sizes[:, None], np.log(np.abs(values))
+    moments = (units * data.weights[:, None]).T @ units
+    plane = np.linalg.eigh(moments)[1][:, -2:]
+    found = _turning((units @ plane)[few], (logs @ plane)[few], data.weights[few])
+    if found is None:
+        return
+    angles, left = found
+    whole = _whole_numbers(len(places))
+    flat = whole @ plane
+    is_near = (flat**2).sum(axis=1) > (1 - NEAR**2) * (whole**2).sum(axis=1)
+    whole, flat = whole[is_near], flat[is_near]
+    rough = np.interp(np.arctan2(flat[:, 1], flat[:, 0]), angles, left, period=np.pi)
+    scores = np.log(rough) + PRICE * np.abs(whole).sum(axis=1)
+    for number in np.argsort(scores, kind="stable")[:CHOICES]:
+        if rough[number] > MOST:
+            return
+        inner = whole[number]
+        aside = np.eye(len(places)) - np.outer(inner, inner) / (inner @ inner)
+        across = np.linalg.eigh(aside @ moments @ aside)[1][:, -1]
+        # Whatever of c is added to p becomes a part of F, so one of c's inputs need not be in p.
+        choices = [
+            _plain(across - across[place] / inner[place] * inner) for place in np.flatnonzero(inner)
+        ]
+        for outer in dict.fromkeys(choices):
+            yield Similarity(
+                tuple(places), _product(places, inner.tolist()), _product(places, outer),
+                float(scores[number]),
+            )  # fmt: skip
+
+
+def _turning(
+    units: FloatArray, logs: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """Directions in a plane, and the share of unit vectors' turning that places along each leave
+    unexplained; None where they do not turn.
+    """
     # Directions have no sign: twice the angle has none either.
-    angles = np.stack([slopes[0] ** 2 - slopes[1] ** 2, 2 * slopes[0] * slopes[1]]) / sizes
-    middles = (logs.max(axis=1) + logs.min(axis=1)) / 2
-    changes = _changes((logs - middles[:, None]) / halves[:, None], angles) / halves[:, None, None]
-    moments = np.einsum("ikn,jkn->ij", changes, changes)
-    (least, most), axes = np.linalg.eigh(moments)
-    across = axes[:, 1]
-    if not least < PARALLEL * most or not abs(across[0]) > 0:
+    turned = (units[:, 0] + 1j * units[:, 1]) ** 2 / (units**2).sum(axis=1)
+    weights = weights / weights.sum()
+    roots = np.sqrt(weights)
+    whole = float((weights * np.abs(turned - weights @ turned) ** 2).sum())
+    if not whole > TURNING:
         return None
-    exponent = float(across[1] / across[0])
-    near = Fraction(exponent).limit_denominator(DENOMINATOR)
-    is_plain = abs(float(near) - exponent) < NEAR * abs(exponent)
-    return near if SMALLEST < abs(exponent) < LARGEST and is_plain else None
+    angles = np.arange(N_DIRECTIONS) * np.pi / N_DIRECTIONS
+    left = np.ones(N_DIRECTIONS)
+    for number, angle in enumerate(angles):
+        places = logs @ np.array([np.cos(angle), np.sin(angle)])
+        low, high = places.min(), places.max()
+        if high > low:
+            design = legendre.legvander(2 * (places - low) / (high - low) - 1, DEGREE)
+            basis, _ = np.linalg.qr(design * roots[:, None])
+            aim = turned * roots
+            left[number] = (np.abs(aim - basis @ (basis.T @ aim)) ** 2).sum() / whole
+    return angles, np.maximum(left, ROUNDING)
 
 
-def _changes(places: FloatArray, angles: FloatArray) -> FloatArray:
-    """Derivatives of polynomials that are fitted to both angles, shape (2, 2, n_points)."""
-    powers = [(i, j) for i in range(DEGREE + 1) for j in range(DEGREE + 1) if 0 <= i + j <= DEGREE]
-    u, v = places
-    design = np.column_stack([u**i * v**j for i, j in powers])
-    solution, *_ = np.linalg.lstsq(design, angles.T, rcond=1e-10)
-    along = np.column_stack([i * u ** max(i - 1, 0) * v**j for i, j in powers]) @ solution
-    across = np.column_stack([j * u**i * v ** max(j - 1, 0) for i, j in powers]) @ solution
-    return np.asarray(np.stack([along.T, across.T]), dtype=np.float64)
+@cache
+def _whole_numbers(count: int) -> FloatArray:
+    """Exponents without a common factor, the first of which that is not 0 is positive."""
+    largest = LARGEST[min(count, len(LARGEST)) - 1]
+    numbers = np.indices((2 * largest + 1,) * count).reshape(count, -1).T - largest
+    firsts = numbers[np.arange(len(numbers)), (numbers != 0).argmax(axis=1)]
+    is_kept = (firsts > 0) & (np.gcd.reduce(numbers, axis=1) == 1)
+    return numbers[is_kept].astype(np.float64)
+
+
+def _plain(exponents: FloatArray) -> tuple[int, ...]:
+    """The smallest whole numbers in about the ratio of some exponents."""
+    largest = exponents[np.abs(exponents).argmax()]
+    whole = exponents / largest
+    for size in range(1, LARGEST[0] + 1):
+        whole = np.round(size * exponents / largest)
+        off = exponents - whole * (exponents @ whole) / (whole @ whole)
+        if np.linalg.norm(off) < NEARER * np.linalg.norm(exponents):
+            break
+    return tuple(int(number) for number in whole)
+
+
+def _product(places: Sequence[int], exponents: Sequence[float]) -> Tree:
+    return product_of_powers(
+        [(variable(p), Fraction(int(n))) for p, n in zip(places, exponents, strict=True)]
+    )

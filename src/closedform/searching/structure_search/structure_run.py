@@ -90,6 +90,8 @@ class StructureRun:
         self._show()
         self._keep(first_shots(self.data, self._may_go_on))
         try:
+            for state in self.beam.similar_children(self.start):
+                self.beam.add(state)
             levels = find_levels(
                 self.beam,
                 self.start,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from closedform.testing.little_room import room_for
+from closedform.testing import room_for
 
 resource = pytest.importorskip("resource")
 

@@ -13,7 +13,7 @@ from closedform.searching.structure_search.merges import Pair
 from closedform.searching.structure_search.quantities import Data, first_state
 from closedform.searching.structure_search.similarity import similarity
 from closedform.searching.structure_search.structure_engine import StructureSearch
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 
 def exponent_of(truth, noise=0.0):

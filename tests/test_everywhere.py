@@ -19,11 +19,8 @@ SOURCES = sorted(
     file for part in ("src", "bench/src") for file in (ROOT / part).rglob("*.py")
 )  # fmt: skip
 
-OF_POSIX = {
-    "bench/src/closedform_bench/reliability/saves.py",
-    "src/closedform/testing/little_room.py",
-}
-"""They fill disks and kill processes in the ways of POSIX, and are run by hand."""
+OF_POSIX = {"bench/src/closedform_bench/reliability/saves.py"}
+"""It kills processes in the way of POSIX, and is run by hand."""
 
 POSIX_MODULES = {
     "fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty",

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from closedform.testing.little_room import room_for
+from closedform.testing import room_for
 
 resource = pytest.importorskip("resource")
 
@@ -142,14 +142,14 @@ def read_part(folder: Path) -> int:
 
 
 def write_inputs(folder: Path, version: int) -> None:
-    from closedform.sweeping.inputs_file import SweepInputs
+    from closedform.sweeping.layer_extraction import SweepInputs
 
     field = field_of(version)
     SweepInputs(field.points, field.names, field.tangent).save(store_in(folder).folder)
 
 
 def read_inputs(folder: Path) -> int:
-    from closedform.sweeping.inputs_file import load_inputs
+    from closedform.sweeping.layer_extraction import load_inputs
 
     names = sorted(os.listdir(folder / "store" / "inputs"))
     load = load_inputs.__wrapped__  # what it keeps in memory would hide a damaged file

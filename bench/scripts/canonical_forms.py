@@ -12,7 +12,7 @@ from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
 from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 NAMES = ("x", "y", "z")
 

@@ -24,7 +24,7 @@ import numpy as np
 from closedform.expressions.tape import TapeBatch, compile_tapes
 from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.field.alignment.comparison import Comparison, prepare
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 CODES = {"add": 2, "sub": 3, "mul": 4, "div": 5, "square": 6, "sqrt": 7, "sin": 8, "exp": 9}
 COUNT, SIZE, N_POINTS = 1000, 20, 256

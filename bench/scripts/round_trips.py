@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 
-from closedform.testing.random_texts import random_text, round_trip
+from closedform_bench.reliability.random_texts import random_text, round_trip
 
 CHUNK = 50_000
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
     from closedform.sweeping.compare import compare
-    from closedform.sweeping.effort import Effort
+    from closedform.sweeping.neuron_task import Effort
     from closedform.sweeping.sweep import sweep
     from closedform.sweeping.sweep_result import Sweep
 
@@ -41,7 +41,7 @@ _LAZY = {
     "Budget": "closedform.searching.budget",
     "ConceptSearch": "closedform.reading.estimator",
     "Discovery": "closedform.reading.laws.discovery",
-    "Effort": "closedform.sweeping.effort",
+    "Effort": "closedform.sweeping.neuron_task",
     "Equivalence": "closedform.canonical.equivalence.same_concept",
     "Expression": "closedform.expressions.expression",
     "GradientField": "closedform.field.gradient_field",
@@ -78,44 +78,17 @@ _ANSWERS = ("load_interpretation", "verify")
 """These give answers without the reading, which lets an answer be extended."""
 
 __all__ = [
-    "Budget",
-    "ClosedformError",
-    "ClosedformWarning",
-    "ConceptSearch",
-    "Discovery",
-    "Effort",
-    "Equivalence",
-    "Expression",
-    "GradientField",
-    "Interpretation",
-    "Law",
-    "Laws",
-    "Operator",
-    "SearchResult",
-    "SearchSpace",
-    "Selection",
-    "Sweep",
-    "Thresholds",
-    "Units",
-    "Verdict",
-    "__version__",
-    "compare",
-    "conserved",
-    "discover",
-    "extract_field",
-    "interpret",
-    "interpret_field",
-    "interpret_fields",
-    "load_field",
-    "load_interpretation",
-    "load_network",
-    "parse",
-    "same_concept",
-    "search",
-    "select",
-    "sweep",
+    "Budget", "ClosedformError", "ClosedformWarning", "ConceptSearch",
+    "Discovery", "Effort", "Equivalence", "Expression",
+    "GradientField", "Interpretation", "Law", "Laws",
+    "Operator", "SearchResult", "SearchSpace", "Selection",
+    "Sweep", "Thresholds", "Units", "Verdict",
+    "__version__", "compare", "conserved", "discover",
+    "extract_field", "interpret", "interpret_field", "interpret_fields",
+    "load_field", "load_interpretation", "load_network", "parse",
+    "same_concept", "search", "select", "sweep",
     "verify",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -23,12 +23,8 @@ class ClosedformError(Exception):
 
 
 class ExpressionError(ClosedformError, ValueError):
-    """An expression is malformed, too large, or has no exact counterpart.
-
-    Attributes
-    ----------
-    position : int or None
-        Where in the text it happened, counted from 0.
+    """An expression is malformed, too large, or has no exact counterpart; `position` is where in
+    the text it happened, counted from 0.
     """
 
     def __init__(self, message: str, *, position: int | None = None) -> None:
@@ -37,13 +33,8 @@ class ExpressionError(ClosedformError, ValueError):
 
 
 class UnknownFunctionError(ExpressionError):
-    """A text holds a function that is not known here, such as an operator that is defined
+    """A text holds a function, `name`, that is not known here, such as an operator that is defined
     elsewhere.
-
-    Attributes
-    ----------
-    name : str
-        The function.
     """
 
     def __init__(self, message: str, *, name: str = "", position: int | None = None) -> None:
@@ -86,13 +77,7 @@ class StorageError(ClosedformError, ValueError):
 
 
 class DamagedFileError(StorageError):
-    """A file is damaged, or of another kind than it should be; nothing in it was used.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    """
+    """A file, `path`, is damaged, or of another kind than it should be; nothing in it was used."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__(message)

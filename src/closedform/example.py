@@ -20,38 +20,17 @@ NAMES = ("x", "v")
 LONGEST, N_TIMES = 5.0, 10_001
 """Snapshots are taken at one of so many times, up to this one."""
 
-_SPLIT = (0, 8, 2)
-"""Seed, experiment and split, from which the generator of the paper's test data starts."""
-
-_TOLERANCE = 1e-12
-"""Of the orbits: far below what the network can tell apart."""
-
 
 class Example(NamedTuple):
-    """A trained network with data that it has not seen.
+    """A trained network with data that it has not seen."""
 
-    Attributes
-    ----------
-    network : torch.nn.Sequential
-        Its latent neuron is ``"latent:0"``.
-    inputs : ndarray, shape (n_points, n_inputs)
-    names : tuple of str
-        The inputs.
-    """
-
-    network: "torch.nn.Sequential"
-    inputs: FloatArray
-    names: tuple[str, ...]
+    network: "torch.nn.Sequential"  # its latent neuron is ``"latent:0"``
+    inputs: FloatArray  # shape (n_points, n_inputs)
+    names: tuple[str, ...]  # the inputs
 
 
 def load_example(n_points: int = 4000) -> Example:
-    """The network with snapshots that it has not seen.
-
-    Examples
-    --------
-    >>> load_example(100).inputs.shape
-    (100, 2)
-    """
+    """The network with snapshots that it has not seen."""
     with as_file(files("closedform") / "example.safetensors") as file:
         network = load_siamese(file)
     return Example(network, snapshots(n_points), NAMES)
@@ -60,15 +39,11 @@ def load_example(n_points: int = 4000) -> Example:
 def snapshots(n_points: int) -> FloatArray:
     """Positions and velocities of oscillators in the potential x^2 / 2 + x^4 / 4, each at a time of
     its own.
-
-    Examples
-    --------
-    >>> snapshots(3).round(2).shape
-    (3, 2)
     """
     from scipy.integrate import solve_ivp
 
-    rng = np.random.default_rng(_SPLIT)
+    # Seed, experiment and split, from which the generator of the paper's test data starts.
+    rng = np.random.default_rng((0, 8, 2))
     start, _ = rng.uniform(0, 1, (2, n_points, 2))
     times = np.linspace(0.0, LONGEST, N_TIMES)[rng.integers(0, N_TIMES, (3, n_points))][0]
 
@@ -77,7 +52,7 @@ def snapshots(n_points: int) -> FloatArray:
         # All trajectories reach their ends together, when the parameter is 1.
         return (times * np.stack([v, -x - x**3])).ravel()
 
-    path = solve_ivp(
-        motion, (0.0, 1.0), start.T.ravel(), method="DOP853", rtol=_TOLERANCE, atol=_TOLERANCE
-    )
+    # Far more precise than what the network can tell apart.
+    precise = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-12}
+    path = solve_ivp(motion, (0.0, 1.0), start.T.ravel(), **precise)
     return np.ascontiguousarray(path.y[:, -1].reshape(2, n_points).T)

@@ -18,8 +18,7 @@ from closedform.canonical.snap import snapped_forms
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.alignment.misalignment import point_misalignment
-from closedform.testing.random_trees import random_tree
-from closedform.testing.strategies import expressions
+from closedform.testing import expressions, random_tree
 
 NAMES = ("x", "y", "z")
 

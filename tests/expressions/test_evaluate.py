@@ -12,7 +12,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import FINE, values_and_gradients
 from closedform.expressions.sympy_bridge import symbols, to_sympy
 from closedform.expressions.tape import compile_tapes
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 NAMES = ("x", "y", "z")
 

@@ -18,7 +18,7 @@ from closedform.expressions.kernel import (
     values_and_gradients,
 )
 from closedform.expressions.tape import CODES, compile_tapes
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 
 def trees(count, size=20, n_inputs=4, seed=0):

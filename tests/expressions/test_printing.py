@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 import closedform as cf
 from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
-from closedform.testing.random_trees import random_tree
-from closedform.testing.strategies import expressions
+from closedform.testing import expressions, random_tree
 
 
 @pytest.mark.parametrize("count", [2000, pytest.param(10_000, marks=pytest.mark.slow)])

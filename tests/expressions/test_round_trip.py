@@ -8,20 +8,12 @@ from closedform.errors import ExpressionError
 from closedform.expressions.exact_numbers import number_fault, number_text
 from closedform.expressions.fitted_constants import with_numbers
 from closedform.expressions.tree import Constant, apply, constant, variable
-from closedform.testing.random_texts import BAD_NAMES, NAMES, NUMBERS, random_text, round_trip
 
 
-def test_generated_texts_are_read_printed_and_read_back_the_same():
-    rng = random.Random(20261115)
-    outcomes = {text: round_trip(text) for text in (random_text(rng) for _ in range(5_000))}
-    assert [text for text, outcome in outcomes.items() if outcome == "different"] == []
-    assert list(outcomes.values()).count("same") > 0.3 * len(outcomes)
-    assert list(outcomes.values()).count("refused") > 0.1 * len(outcomes)
-
-
-def test_the_listed_names_and_numbers_are_what_they_say():
-    assert {round_trip(text) for text in (*NAMES, *NUMBERS)} == {"same"}
-    assert {round_trip(text) for text in BAD_NAMES} == {"refused"}
+def is_read_back(text: str) -> bool:
+    """Whether what is printed is read as the same tree with the same names."""
+    expression = cf.parse(text)
+    return cf.parse(str(expression)) == cf.parse(str(expression), expression.names) == expression
 
 
 @pytest.mark.parametrize(
@@ -36,7 +28,7 @@ def test_the_listed_names_and_numbers_are_what_they_say():
     ],
 )  # fmt: skip
 def test_signs_powers_and_extreme_numbers(text):
-    assert round_trip(text) == "same"
+    assert is_read_back(text)
 
 
 def test_a_number_that_floats_cannot_hold_is_refused_or_stays_a_quotient():
@@ -87,7 +79,7 @@ def test_fitted_numbers_obey_the_same_bounds():
 
 def test_what_printing_would_nest_too_deeply_is_refused_at_once():
     """x**-x**-x ... was read, and printed with more parentheses than are read."""
-    assert round_trip("x**-" * 150 + "x") == "same"
+    assert is_read_back("x**-" * 150 + "x")
     for text in ("x**-" * 250 + "x", "1e-290/7+" * 400 + "x"):
         with pytest.raises(ExpressionError, match="could not be read back"):
             cf.parse(text)

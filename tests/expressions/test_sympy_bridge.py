@@ -9,7 +9,7 @@ from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.sympy_bridge import symbols, to_sympy
 from closedform.expressions.tree import apply, variable
-from closedform.testing.strategies import expressions
+from closedform.testing import expressions
 
 
 def _values(form, names, points):

@@ -12,7 +12,7 @@ from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import HypothesisResult, Misfit
 from closedform.interpretation.several import NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
-from closedform.testing.example_interpretation import example_interpretation
+from example_interpretation import example_interpretation
 
 
 @pytest.fixture(scope="module")

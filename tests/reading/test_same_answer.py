@@ -7,7 +7,7 @@ import pytest
 
 import closedform as cf
 from closedform.reading.settings import SEARCH_SHARE
-from closedform.sweeping.effort import Effort, read_with
+from closedform.sweeping.neuron_task import Effort, read_with
 
 NAMES = ["x", "v"]
 EVALUATIONS = 800

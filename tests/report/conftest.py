@@ -8,7 +8,7 @@ from closedform.expressions.parse import parse
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import JointEvidence, NetworkReading
 from closedform.interpretation.verdict import CheckResult, Verdict
-from closedform.testing.example_interpretation import example_interpretation
+from example_interpretation import example_interpretation
 
 EVIL = "<script>alert(1)</script>"
 EVIL_TOO = '"><img src=x onerror=alert(2)>'

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
@@ -69,11 +70,12 @@ def test_pictures_take_axes_by_name(name):
 
 
 def test_the_notebook_needs_no_package_of_the_extra():
-    code = """
+    code = f"""
 import sys
+sys.path.append({str(Path(__file__).parents[1] / "support")!r})
 for name in ("jinja2", "markupsafe", "matplotlib"):
     sys.modules[name] = None
-from closedform.testing.example_interpretation import example_interpretation
+from example_interpretation import example_interpretation
 import closedform.report
 print(example_interpretation()._repr_html_()[:4])
 """

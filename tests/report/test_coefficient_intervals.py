@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.report.coefficient_intervals import (
+from closedform.report.figure_numbers import (
     coefficients,
     fitted_coefficients,
     network_spreads,

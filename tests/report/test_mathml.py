@@ -8,7 +8,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree, apply, variable
 from closedform.report.mathml import MAX_NODES, is_one_letter, mathml_terms, name_mathml
-from closedform.testing.strategies import expressions
+from closedform.testing import expressions
 
 PLAIN = {ord("\N{MINUS SIGN}"): "-", ord("\N{MULTIPLICATION SIGN}"): "*"}
 WORDS = {"mfrac": "({0})/({1})", "msup": "{0}^{1}", "msub": "{0}_{1}", "msqrt": "sqrt({0})"}

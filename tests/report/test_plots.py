@@ -22,7 +22,7 @@ from closedform.report.plots import (
     plot_front,
     plot_phi,
 )
-from closedform.testing.example_interpretation import example_interpretation
+from example_interpretation import example_interpretation
 
 PLOTS = {
     "front": plot_front,

@@ -3,7 +3,7 @@
 import pytest
 
 from closedform.searching.registry import get_engine
-from closedform.testing.engine_contract import EngineContract
+from closedform.testing import EngineContract
 
 
 class TestTerms(EngineContract):

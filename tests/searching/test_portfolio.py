@@ -28,7 +28,7 @@ from closedform.searching.separable import Separation
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.terms.term_engine import TermSearch
-from closedform.testing.known_fields import KNOWN_FIELDS, KnownField
+from closedform.testing import KNOWN_FIELDS, KnownField
 
 NAMES = ("x", "y", "z", "w")
 
@@ -245,7 +245,7 @@ from closedform.basics.progress import Silent, Snapshot
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import Portfolio
 from closedform.searching.space import SearchSpace
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 known = KnownField("x*y/(1 + z**2) + sin(x*w)", ("x", "y", "z", "w"))
 field, space = known.field(np.random.default_rng(4), noise=0.05), SearchSpace()

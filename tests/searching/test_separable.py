@@ -5,7 +5,7 @@ import closedform as cf
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.separable import find_separation, parts_of
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 NAMES = ("x", "y", "z")
 

@@ -8,7 +8,7 @@ from closedform.searching.budget import Budget
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace
 from closedform.searching.template import read_template
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 NAMES = ("x", "y", "z")
 

@@ -7,7 +7,7 @@ from closedform.basics.keywords import KeywordError
 from closedform.cli.app import app
 from closedform.errors import StorageError
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.stored_readings import stored_readings
+from closedform.sweeping.sweep_result import stored_readings
 
 POINTS = np.random.default_rng(0).uniform(0.5, 1.5, (300, 2))
 EFFORT = cf.Effort(terms=300, evaluations=0)

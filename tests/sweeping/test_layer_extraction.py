@@ -7,8 +7,7 @@ from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords
 from closedform.sweeping import layer_extraction as module
 from closedform.sweeping.execution.shared_folder import SharedFolder
-from closedform.sweeping.inputs_file import load_inputs
-from closedform.sweeping.layer_extraction import LayerExtraction
+from closedform.sweeping.layer_extraction import LayerExtraction, load_inputs
 
 torch = pytest.importorskip("torch")
 

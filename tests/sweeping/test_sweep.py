@@ -16,7 +16,7 @@ from closedform.errors import StorageError
 from closedform.sweeping import planning
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.task import Limits
-from closedform.sweeping.inputs_file import load_inputs
+from closedform.sweeping.layer_extraction import load_inputs
 from closedform.sweeping.neuron_task import finished
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))

@@ -22,7 +22,6 @@ from closedform.errors import DamagedFileError, SaveError, StorageError
 PARTIAL = ".partial-"
 """How the names of unfinished files begin; only a process that was killed leaves one behind."""
 
-
 _WRITE_AGAIN = "write it again with numpy.savez, without objects"
 
 
@@ -43,22 +42,11 @@ def replacing(
     Parameters
     ----------
     path : str or path-like
-        The file.
     workshop : str or path-like, optional
         An existing folder on the same disk for the unfinished file; by default the file's folder.
     is_durable : bool
         Whether the content is flushed to the disk first, so that a power cut leaves a whole file
         too.
-
-    Yields
-    ------
-    file object
-        Binary, open for writing.
-
-    Raises
-    ------
-    SaveError
-        If it cannot be written; the old file is still there.
 
     Examples
     --------
@@ -77,7 +65,8 @@ def replacing(
         target = _checked_place(path)
         partial = (target.parent if workshop is None else Path(workshop)) / _partial_name()
         try:
-            with _create(partial) as file:
+            # With the mode that the umask allows; tempfile would make it the owner's alone.
+            with open(partial, "xb") as file:
                 yield file
                 file.flush()
                 if is_durable:
@@ -110,20 +99,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
-    """Say which file it was, and what to do, whatever a damaged one makes its reader raise.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    remedy : str
-        What to do, as the end of a sentence.
-
-    Raises
-    ------
-    DamagedFileError
-        If the block fails, unless the file is missing or must not be read, or the error speaks of
-        files itself.
+    """Say which file it was, and what to do, whatever a damaged one makes its reader raise;
+    `remedy` ends the sentence. Errors that speak of files themselves pass.
 
     Examples
     --------
@@ -147,26 +124,10 @@ def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> None:
-    """See whether a file can be written, before the work whose result it is to hold.
+    """Raise a SaveError if a file cannot be written, before the work whose result it is to hold.
 
-    Parameters
-    ----------
-    path : str or path-like
-    endings : sequence of str
-        What its name may end in, such as ``.json``; anything by default. ``/dev/stdout`` and the
-        like may have any name.
-
-    Raises
-    ------
-    SaveError
-        If its folder is missing or not writable, it is a folder itself, or its name ends otherwise.
-
-    Examples
-    --------
-    >>> check_output("missing/answer.json")
-    Traceback (most recent call last):
-    closedform.errors.SaveError: missing/answer.json cannot be written: there is no folder missing.
-    Make it first.
+    Its name may end in `endings` only, if there are any; ``/dev/stdout`` and the like may have any
+    name.
     """
     with _told(path):
         if _is_special(path):
@@ -177,17 +138,13 @@ def check_output(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> N
             raise SaveError(f"{path} cannot be written: its name must end in {allowed}.")
         # Permissions do not tell all: a disk may be read-only, or have no entry left.
         probe = target.parent / _partial_name()
-        _create(probe).close()
+        open(probe, "xb").close()
         probe.unlink()
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """See whether files can be written into a folder that exists or can be made; nothing is made.
-
-    Raises
-    ------
-    SaveError
-        If it is a file, or cannot be made or written to.
+    """Raise a SaveError if files cannot be written into a folder that exists or can be made;
+    nothing is made.
     """
     folder = Path(os.path.abspath(path))
     while not folder.exists():
@@ -198,13 +155,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def path_fault(path: object) -> str | None:
-    """Why something is not a path; None if it may be one. Numbers would be taken for descriptors.
-
-    Examples
-    --------
-    >>> path_fault(3), path_fault("a.json")
-    ('int is not a path', None)
-    """
+    """Why something cannot be a path, or None. Numbers would be taken for descriptors."""
     if not isinstance(path, str | os.PathLike):
         return f"{type(path).__name__} is not a path"
     text = os.fspath(path)
@@ -256,40 +207,14 @@ def _partial_name() -> str:
     return f"{PARTIAL}{uuid4().hex}"
 
 
-def _create(path: Path) -> BinaryIO:
-    """Open a new file with the mode that the umask allows; ``tempfile`` makes it the owner's
-    alone.
-    """
-    return open(path, "xb")
-
-
 def read_arrays(
     path: str | os.PathLike[str], *, remedy: str = _WRITE_AGAIN, content: bytes | None = None
 ) -> dict[str, np.ndarray]:
-    """The arrays of a file, by name; nothing is unpickled.
+    """The arrays of a file, or of its `content` where that has been read already, by name; nothing
+    is unpickled.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    remedy : str
-        What to do if it is damaged, as the end of a sentence.
-    content : bytes, optional
-        What the file holds, where it has been read already.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is damaged, holds something else, or would take far more memory than real data.
-    FileNotFoundError
-        If there is no such file.
-
-    Examples
-    --------
-    >>> stream = io.BytesIO()
-    >>> np.savez(stream, inputs=np.eye(2))
-    >>> read_arrays("data.npz", content=stream.getvalue())["inputs"].shape
-    (2, 2)
+    A file that is damaged, holds something else, or would take far more memory than real data is a
+    DamagedFileError, which ends in `remedy`.
     """
     with reading(path, remedy):
         source = Path(path) if content is None else io.BytesIO(content)
@@ -303,13 +228,7 @@ def read_arrays(
 
 
 def read_header(arrays: dict[str, np.ndarray]) -> Any:
-    """What is not an array: JSON as bytes, taken out of the arrays.
-
-    Raises
-    ------
-    ValueError
-        If it is too long, or not JSON.
-    """
+    """What is not an array: JSON as bytes, taken out of the arrays."""
     text = arrays.pop("header").tobytes()
     if len(text) > limits.TEXT:
         raise ValueError(
@@ -319,22 +238,7 @@ def read_header(arrays: dict[str, np.ndarray]) -> Any:
 
 
 def check_sizes(path: str | os.PathLike[str], entries: list[zipfile.ZipInfo], size: int) -> None:
-    """Refuse a small file that would fill the memory.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, for the message.
-    entries : list of ZipInfo
-        What is in it.
-    size : int
-        Its bytes.
-
-    Raises
-    ------
-    DamagedFileError
-        If it would, or holds an array twice.
-    """
+    """Refuse a small file, of `size` bytes, that would fill the memory or holds an array twice."""
     names = [entry.filename for entry in entries]
     if len(set(names)) < len(names):
         raise DamagedFileError(f"{path} holds an array twice; {_WRITE_AGAIN}.", path=str(path))

@@ -69,13 +69,7 @@ def checked_constructor(kind: C) -> C:
 
 
 def required_kind(value: Any, kind: type | tuple[type, ...], name: str, hint: str) -> None:
-    """Refuse a value of the wrong kind.
-
-    Raises
-    ------
-    KeywordError
-        With the hint, which says what to pass.
-    """
+    """Refuse a value of the wrong kind, with a hint that says what to pass."""
     if not isinstance(value, kind):
         raise KeywordError(f"{name} is {value!r:.80}, a {type(value).__name__}; {hint}.")
 

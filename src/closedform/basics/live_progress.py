@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import warnings
-from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
 from closedform.basics.keywords import suggestion
@@ -40,11 +39,6 @@ def choose_progress(show: "bool | str | Progress | None") -> Progress:
     ------
     ProgressError
         If it is none of these.
-
-    Examples
-    --------
-    >>> choose_progress(False)
-    Silent()
     """
     if show is False or (show is None and not _is_watched()):
         return Silent()
@@ -72,16 +66,47 @@ def _is_watched() -> bool:
     )
 
 
-class Live:
+class _Steps:
+    """What line and table share: a stream, the standard error if None, and for every step a drawing
+    of its own, which stays when the step is over.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = stream
+        self._drawn: Any = None
+        self._latest: Snapshot | None = None
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Draw the latest news."""
+        stream = self._open_stream()
+        if stream is None:
+            return
+        if self._latest is not None and snapshot.step != self._latest.step:
+            self.close()
+        self._latest = snapshot
+        self._draw(snapshot, stream)
+
+    def close(self) -> None:
+        """Leave what is drawn as it is and go to the next line."""
+        drawn, latest = self._drawn, self._latest
+        self._drawn = self._latest = None
+        self._end(drawn, latest)
+
+    def _draw(self, snapshot: Snapshot, stream: TextIO) -> None:
+        raise NotImplementedError
+
+    def _end(self, drawn: Any, latest: Snapshot | None) -> None:
+        raise NotImplementedError
+
+    def _open_stream(self) -> TextIO | None:
+        stream = sys.stderr if self.stream is None else self.stream
+        # A window application has no standard error.
+        return None if stream is None or stream.closed else stream
+
+
+class Live(_Steps):
     """One line that is drawn again and again, by tqdm; in a notebook it is a widget, where
-    ipywidgets is installed.
-
-    Every step has its own line, which stays when the step is over.
-
-    Parameters
-    ----------
-    stream : text file or None
-        Where to write; the standard error if None.
+    ipywidgets is installed. Where to write is a text file, or the standard error if None.
 
     Examples
     --------
@@ -94,146 +119,85 @@ class Live:
     True
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream
-        self._bar: Any = None
-        self._step = ""
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Draw the line."""
-        stream = sys.stderr if self.stream is None else self.stream
-        if stream is None or stream.closed:  # no standard error: a window application
-            return
-        if self._bar is not None and snapshot.step != self._step:
-            self.close()
-        if self._bar is None:
+    def _draw(self, snapshot: Snapshot, stream: TextIO) -> None:
+        if self._drawn is None:
             # The stream is handed on only if it was asked for: in a notebook tqdm knows better than
             # to use the standard error.
-            self._bar = _tqdm()(
+            self._drawn = _tqdm()(
                 total=1.0, file=self.stream, leave=True, dynamic_ncols=True, bar_format=" "
             )
-            self._step = snapshot.step
-        notebook = _in_notebook(self._bar)
-        done = _share(snapshot.done)
-        left = _start(snapshot)
-        right = _listed(_numbers(snapshot), _best(snapshot))
-        if notebook:
-            self._bar.bar_format = (
-                f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
-            )
-        elif (
-            room := _width(stream) - 1
-        ) < _BAR_FROM - 1:  # one column stays free: a full line makes some terminals wrap
-            self._bar.bar_format = _literal(_cut(_listed(left, right), room))
+        left, right = _start(snapshot), _listed(_numbers(snapshot), _best(snapshot))
+        room = _width(stream) - 1  # one column stays free: a full line makes some terminals wrap
+        if _in_notebook(self._drawn):
+            line = f"{_literal(left)} |{{bar}}| {_literal(_cut(right, _NOTEBOOK_WIDTH))}"
+        elif room < _BAR_FROM - 1:
+            line = _literal(_cut(_listed(left, right), room))
         else:
             right = _cut(right, room - len(left) - _BAR_WIDTH - len(" || "))
-            self._bar.bar_format = f"{_literal(left)} |{{bar:{_BAR_WIDTH}}}| {_literal(right)}"
-        self._bar.n = done
-        self._bar.refresh()
+            line = f"{_literal(left)} |{{bar:{_BAR_WIDTH}}}| {_literal(right)}"
+        self._drawn.bar_format, self._drawn.n = line, _share(snapshot.done)
+        self._drawn.refresh()
 
-    def close(self) -> None:
-        """Leave the line as it is and go to the next."""
-        bar, self._bar = self._bar, None
-        if bar is None:
+    def _end(self, drawn: Any, latest: Snapshot | None) -> None:
+        if drawn is None:
             return
-        if _in_notebook(bar):
-            # a bar that ends early would turn red there, and a search that is done early is good
-            # news
-            bar.total = None
-        bar.close()
+        if _in_notebook(drawn):
+            # A bar that ends early would turn red there, and an early end is good news.
+            drawn.total = None
+        drawn.close()
 
 
-class ProgressTable:
+class ProgressTable(_Steps):
     """A table in the terminal, by rich: the best expression of each complexity under a line that
     says how far the step is.
 
     Where the output is not a terminal, a plain line is written at every tenth of the budget and at
     the end of the step.
-
-    Parameters
-    ----------
-    stream : text file or None
-        Where to write; the standard error if None.
-
-    Examples
-    --------
-    >>> import io
-    >>> stream = io.StringIO()
-    >>> table = ProgressTable(stream)
-    >>> table.show(Snapshot("terms", 0.5, 3.0, (("4", "1.0e-03  x**2 + v"),), 12_000.0))
-    >>> stream.getvalue()
-    'terms  50%, 3 s left, 12k eval/s, misalignment 1.0e-03, x**2 + v\\n'
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream
-        self._live: Any = None
-        self._latest: Snapshot | None = None
-        self._written: Snapshot | None = None
+    _written: Snapshot | None = None
 
-    def show(self, snapshot: Snapshot) -> None:
-        """Draw the table."""
-        stream = sys.stderr if self.stream is None else self.stream
-        if stream is None or stream.closed:
-            return
-        if self._latest is not None and snapshot.step != self._latest.step:
-            self.close()
-        self._latest = snapshot
-        if self._live is None:
+    def _draw(self, snapshot: Snapshot, stream: TextIO) -> None:
+        if self._drawn is None:
             from rich.console import Console
+            from rich.live import Live as RichLive
 
             # Not drawn by rich in a notebook: there it would need ipywidgets, and the line does it
             # better. The stream is asked and not rich, which believes FORCE_COLOR, and notebook
             # kernels set that.
             console = Console(file=stream, force_jupyter=False)
             if not stream.isatty() or console.is_dumb_terminal:
-                self._write(snapshot, stream)
+                last = self._written
+                if last is None or _percent(snapshot) // 10 > _percent(last) // 10:
+                    self._write(snapshot, stream)
                 return
-            from rich.live import Live as RichLive
-
             # Standard output is left alone: it carries results. No thread draws: the engine says
             # when there is news.
-            self._live = RichLive(console=console, auto_refresh=False, redirect_stdout=False)
-            self._live.start()
-            console.show_cursor(
-                True
-            )  # a run that dies before it closes must not leave the user without one
-        self._live.update(_drawing(snapshot, self._live.console), refresh=True)
+            self._drawn = RichLive(console=console, auto_refresh=False, redirect_stdout=False)
+            self._drawn.start()
+            # A run that dies before it closes must not leave the user without a cursor.
+            console.show_cursor(True)
+        self._drawn.update(_drawing(snapshot, self._drawn.console), refresh=True)
 
-    def close(self) -> None:
-        """Leave the table as it is and go to the line after it."""
-        live, latest, written = self._live, self._latest, self._written
-        self._live = self._latest = self._written = None
-        if live is not None:
-            live.stop()
-        elif latest is not None and latest is not written:
-            stream = sys.stderr if self.stream is None else self.stream
-            if stream is not None and not stream.closed:
-                self._write(latest, stream, at_the_end=True)
-                self._written = None
+    def _end(self, drawn: Any, latest: Snapshot | None) -> None:
+        written, self._written = self._written, None
+        if drawn is not None:
+            drawn.stop()
+        elif latest is not written and latest is not None and (stream := self._open_stream()):
+            self._write(latest, stream)
+            self._written = None
 
-    def _write(self, snapshot: Snapshot, stream: TextIO, *, at_the_end: bool = False) -> None:
-        last = self._written
-        if last is None or at_the_end or _percent(snapshot) // 10 > _percent(last) // 10:
-            self._written = snapshot
-            stream.write(_listed(_start(snapshot), _numbers(snapshot), _best(snapshot)) + "\n")
-            stream.flush()
+    def _write(self, snapshot: Snapshot, stream: TextIO) -> None:
+        self._written = snapshot
+        stream.write(_listed(_start(snapshot), _numbers(snapshot), _best(snapshot)) + "\n")
+        stream.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class _TableRow:
-    """One detail; the misalignment is empty if the engine did not send it."""
-
-    label: str
-    misalignment: str
-    expression: str
-
-
-def _rows(snapshot: Snapshot) -> list[_TableRow]:
-    """The details, simplest first, without those that a later one beats at no greater
-    complexity.
+def _rows(snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    """Label, misalignment (empty if the engine did not send it) and expression of the details,
+    simplest first, without those that a later one beats at no greater complexity.
     """
-    rows: list[_TableRow] = []
+    rows: list[tuple[str, str, str]] = []
     least = math.inf
     for label, text in reversed(snapshot.details):
         if label.isdecimal():
@@ -241,14 +205,10 @@ def _rows(snapshot: Snapshot) -> list[_TableRow]:
                 continue
             least = int(label)
         found = _MISALIGNMENT.match(text)
-        expression = text[found.end() :] if found else text
-        rows.append(
-            _TableRow(
-                _one_line(label),
-                found.group(1) if found else "",
-                _short_numbers(_one_line(expression)),
-            )
-        )
+        expression = _one_line(text[found.end() :] if found else text)
+        # Four figures are enough to follow a search; the result has them all.
+        expression = _LONG_NUMBER.sub(lambda one: f"{float(one.group()):.4g}", expression)
+        rows.append((_one_line(label), found.group(1) if found else "", expression))
     return rows[::-1]
 
 
@@ -258,56 +218,46 @@ def _drawing(snapshot: Snapshot, console: Any) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    heading = Text(
-        _listed(_start(snapshot), _numbers(snapshot)),
-        style="bold",
-        no_wrap=True,
-        overflow="ellipsis",
-    )
+    def cut(text: str, style: str = "") -> Text:
+        """As text, so that brackets in it are not markup."""
+        return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
+    heading = cut(_listed(_start(snapshot), _numbers(snapshot)), "bold")
     rows = _rows(snapshot)
     if not rows:
         return Group(heading)
-    sizes = all(row.label.isdecimal() for row in rows)
-    judged = any(row.misalignment for row in rows)
+    sizes = all(label.isdecimal() for label, _, _ in rows)
+    judged = any(misalignment for _, misalignment, _ in rows)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_header=sizes, show_edge=False)
     table.add_column("complexity", justify="right" if sizes else "left", no_wrap=True)
     if judged:
         table.add_column("misalignment", justify="right", no_wrap=True)
-    table.add_column(
-        "best expression"
-    )  # the only column that may wrap, so the one that rich narrows; its cells are cut instead
+    # The only column that may wrap, so the one that rich narrows; its cells are cut instead.
+    table.add_column("best expression")
     # The last rows fit best: they are the ones to keep where not all have room under the four lines
     # above and below.
-    for row in rows[-max(1, console.height - 4) :]:
-        cells = (
-            (row.label, row.misalignment, row.expression) if judged else (row.label, row.expression)
-        )
-        table.add_row(
-            *(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells)
-        )  # as text: brackets in it are no markup
+    for label, misalignment, expression in rows[-max(1, console.height - 4) :]:
+        cells = (label, misalignment, expression) if judged else (label, expression)
+        table.add_row(*map(cut, cells))
     return Group(heading, table)
+
+
+def _start(snapshot: Snapshot) -> str:
+    return f"{_one_line(snapshot.step)} {_percent(snapshot):3d}%"
 
 
 def _numbers(snapshot: Snapshot) -> str:
     left, rate = snapshot.seconds_left, snapshot.rate
-    parts = []
-    if left is not None and math.isfinite(left):
-        parts.append(f"{_duration(max(left, 0.0))} left")
-    if rate is not None and math.isfinite(rate):
-        parts.append(f"{_short(rate)} eval/s")
-    return ", ".join(parts)
+    is_left, is_rate = (value is not None and math.isfinite(value) for value in (left, rate))
+    return _listed(
+        f"{_duration(max(left or 0.0, 0.0))} left" if is_left else "",
+        f"{_short(rate or 0.0)} eval/s" if is_rate else "",
+    )
 
 
 def _best(snapshot: Snapshot) -> str:
-    rows = _rows(snapshot)
-    if not rows:
-        return ""
-    best = rows[-1]
-    return (
-        f"misalignment {best.misalignment}, {best.expression}"
-        if best.misalignment
-        else best.expression
-    )
+    _, misalignment, expression = (_rows(snapshot) or [("", "", "")])[-1]
+    return _listed(f"misalignment {misalignment}" if misalignment else "", expression)
 
 
 def _share(done: float) -> float:
@@ -316,10 +266,6 @@ def _share(done: float) -> float:
 
 def _percent(snapshot: Snapshot) -> int:
     return math.floor(100 * _share(snapshot.done) + 1e-9)
-
-
-def _start(snapshot: Snapshot) -> str:
-    return f"{_one_line(snapshot.step)} {_percent(snapshot):3d}%"
 
 
 def _listed(*parts: str) -> str:
@@ -337,16 +283,11 @@ def _duration(seconds: float) -> str:
 
 def _short(number: float) -> str:
     """Three figures: 12, 12k, 1.23M."""
-    for unit in ("", "k", "M", "G"):
-        if abs(number) < 999.5 or unit == "G":
-            return f"{number:.3g}{unit}" if abs(number) < 999.5 else f"{number:.0f}{unit}"
+    for unit in ("", "k", "M"):
+        if abs(number) < 999.5:
+            return f"{number:.3g}{unit}"
         number /= 1000
-    raise AssertionError
-
-
-def _short_numbers(expression: str) -> str:
-    """Four figures are enough to follow a search; the result has them all."""
-    return _LONG_NUMBER.sub(lambda found: f"{float(found.group()):.4g}", expression)
+    return f"{number:.3g}G" if abs(number) < 999.5 else f"{number:.0f}G"
 
 
 def _one_line(text: str) -> str:

@@ -8,25 +8,7 @@ from closedform.errors import MissingDependencyError
 
 
 def require(name: str, *, extra: str) -> ModuleType:
-    """Import an optional package, or say how to install it.
-
-    Parameters
-    ----------
-    name : str
-        The module to import.
-    extra : str
-        The extra of closedform that brings it.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the package is not installed.
-
-    Examples
-    --------
-    >>> require("math", extra="torch").__name__
-    'math'
-    """
+    """Import an optional module, or say which extra of closedform brings it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -8,27 +8,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How far a step is.
+    """How far a step is."""
 
-    Attributes
-    ----------
-    step : str
-        What is being done.
-    done : float
-        Share of the budget that is used, 0 to 1.
-    seconds_left : float or None
-        Estimate, None if unknown.
-    details : tuple of (str, str)
-        Lines to show, such as a complexity with its best expression; the latest only.
-    rate : float or None
-        Evaluations per second.
-    """
-
-    step: str
-    done: float
-    seconds_left: float | None = None
+    step: str  # what is being done
+    done: float  # share of the budget that is used, 0 to 1
+    seconds_left: float | None = None  # estimate, None if unknown
     details: tuple[tuple[str, str], ...] = ()
-    rate: float | None = None
+    """Lines to show, such as a complexity with its best expression; the latest only."""
+    rate: float | None = None  # evaluations per second
 
 
 class Progress(Protocol):

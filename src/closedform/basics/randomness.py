@@ -15,26 +15,8 @@ class SeedError(ClosedformError, TypeError):
 
 
 def as_generator(rng: Randomness = None) -> np.random.Generator:
-    """Make a Generator of a seed; a Generator passes through, so that its stream goes on.
-
-    Parameters
-    ----------
-    rng : int, SeedSequence, Generator or None
-        None draws a fresh seed from the operating system.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    SeedError
-        If it is anything else, or a negative number.
-
-    Examples
-    --------
-    >>> int(as_generator(7).integers(100)) == int(as_generator(7).integers(100))
-    True
+    """Make a Generator of a seed; a Generator passes through, so that its stream goes on, and None
+    draws a fresh seed from the operating system.
     """
     if isinstance(rng, np.random.Generator):
         return rng
@@ -48,17 +30,6 @@ def as_generator(rng: Randomness = None) -> np.random.Generator:
 
 
 def as_seed(rng: Randomness = None) -> int:
-    """A seed that can be written down: the one given, or one drawn from the generator.
-
-    Raises
-    ------
-    SeedError
-        As in `as_generator`.
-
-    Examples
-    --------
-    >>> as_seed(np.int64(3))
-    3
-    """
+    """A seed that can be written down: the one given, or one drawn from the generator."""
     generator = as_generator(rng)
     return int(rng) if isinstance(rng, int | np.integer) else int(generator.integers(2**31))

@@ -13,13 +13,7 @@ R = TypeVar("R")
 
 
 def single_threaded(function: Callable[P, R]) -> Callable[P, R]:
-    """Run a function with one BLAS thread; afterwards there are as many as before.
-
-    Examples
-    --------
-    >>> single_threaded(lambda x: x + 1)(2)
-    3
-    """
+    """Run a function with one BLAS thread; afterwards there are as many as before."""
 
     @wraps(function)
     def run(*args: P.args, **options: P.kwargs) -> R:

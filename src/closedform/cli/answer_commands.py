@@ -8,11 +8,13 @@ import textwrap
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver, leave
+from closedform.basics.optional import require
+from closedform.cli.entry import STOPPED
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 from closedform.cli.shared_options import (
     AsJson,
     ConstantOption,
@@ -63,13 +65,10 @@ def interpret(
       closedform interpret field.npz --budget 20 --report concept.html
       closedform interpret field.npz --hypothesis "x**2*v" --json
     """
-    from closedform.basics.optional import require
     from closedform.field.field_file import load_field
     from closedform.reading.one_field import interpret_field
 
-    check_outputs((out, JSON), (report, PAGE), inputs=[field])
-    if report is not None:
-        require("jinja2", extra="report")  # an error now, not after the search
+    _check_answer_files(field, out, report)
     found = interpret_field(
         load_field(field),
         engine=engine,
@@ -82,10 +81,24 @@ def interpret(
         command=shlex.join(["closedform", *sys.argv[1:]]),
         units=read_units(units, constant, pure_numbers),
     )
+    _tell(found, as_json, out, report)
+
+
+def _check_answer_files(field: Path, out: Path | None, report: Path | None) -> None:
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
+    if report is not None:
+        require("jinja2", extra="report")  # an error now, not after the search
+
+
+def _tell(
+    found: "Interpretation", as_json: bool, out: Path | None, report: Path | None
+) -> NoReturn:
+    """Print and write an answer; exit code 0 if it is verified, 1 if not, 130 if it was stopped."""
     typer.echo(json.dumps(summary(found)) if as_json else show(found))
-    saves = [(found.save, out), (found.report, report)]
-    deliver(*(partial(save, path) for save, path in saves if path is not None))
-    leave(found)
+    deliver((found.save, out), (found.report, report))
+    if found.provenance.status == "interrupted":
+        raise typer.Exit(STOPPED)
+    raise typer.Exit(0 if found.verdict.status == "verified" else 1)
 
 
 def _rule(text: str) -> str | int:
@@ -98,7 +111,8 @@ def _rule(text: str) -> str | int:
 
 def summary(found: "Interpretation") -> dict[str, Any]:
     """The object that ``--json`` prints."""
-    entry, provenance = found.entry, found.provenance
+    entry, provenance, alignment = found.entry, found.provenance, found.alignment
+    misalignment = None if alignment is None else alignment.misalignment
     return {
         "concept": None if found.concept is None else str(found.concept),
         "concepts": [str(concept) for concept in found.concepts],
@@ -107,10 +121,8 @@ def summary(found: "Interpretation") -> dict[str, Any]:
         "alternatives": [str(formula) for formula in found.alternatives],
         "reasons": list(found.verdict.reasons),
         "points": found.verdict.n_points,
-        "misalignment": _misalignment(found),
-        "interval": None
-        if found.alignment is None
-        else [found.alignment.low, found.alignment.high],
+        "misalignment": misalignment if found.together is None else found.together.outside,
+        "interval": None if alignment is None else [alignment.low, alignment.high],
         "floor": found.floor,
         "complexity": None if entry is None else entry.complexity,
         "engine": provenance.engine,
@@ -129,13 +141,6 @@ def summary(found: "Interpretation") -> dict[str, Any]:
     }
 
 
-def _misalignment(found: "Interpretation") -> float | None:
-    """The concept's; of several concepts the share of their directions outside the latents'."""
-    if found.together is not None:
-        return found.together.outside
-    return None if found.alignment is None else found.alignment.misalignment
-
-
 def show(found: "Interpretation") -> str:
     """An answer for the terminal."""
     from closedform.interpretation.digits import formula_text
@@ -150,20 +155,14 @@ def show(found: "Interpretation") -> str:
         else:
             is_formula = status != "none" and place < max(len(found.concepts), 1)
             lines.append(typer.style(line, bold=True) if is_formula else _folded(line))
-    # The table comes before the next step, which is to be read last.
-    lines, last = lines[:-1], lines[-1:]
-    lines += ["", "complexity  misalignment  formula"]
+    rows = ["", "complexity  misalignment  formula"]
     for place, entry in enumerate(found.front):
-        row = (
-            f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  "
-            f"{formula_text(entry.expression, entry.errors)}"
-        )
-        lines.append(
-            typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
-            if place == found.chosen
-            else f"  {row}"
-        )
-    return "\n".join([*lines, "", *last])
+        formula = formula_text(entry.expression, entry.errors)
+        row = f"{entry.complexity:>8}  {entry.misalignment:>12.2e}  {formula}"
+        chosen = typer.style(f"> {row}", fg=LOOKS["verified"].terminal)
+        rows.append(chosen if place == found.chosen else f"  {row}")
+    # The table comes before the next step, which is to be read last.
+    return "\n".join([*lines[:-1], *rows, "", lines[-1]])
 
 
 def _folded(sentence: str) -> str:
@@ -204,13 +203,10 @@ def verify(
       closedform verify field.npz "v**2/2 + sin(x)"
       closedform verify field.npz "x**2 + v**2" --no-search --json
     """
-    from closedform.basics.optional import require
     from closedform.field.field_file import load_field
     from closedform.judge.verify_stage import verify as judge
 
-    check_outputs((out, JSON), (report, PAGE), inputs=[field])
-    if report is not None:
-        require("jinja2", extra="report")  # an error now, not after the search
+    _check_answer_files(field, out, report)
     judged = partial(judge, formula, load_field(field), engine=engine, budget=budget, rng=seed)
     try:
         found = judged(rivals="auto" if search else None, progress=False if as_json else None)
@@ -220,10 +216,7 @@ def verify(
         found = replace(found, provenance=replace(found.provenance, status="interrupted"))
     command = shlex.join(["closedform", *sys.argv[1:]])
     found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))
-    typer.echo(json.dumps(summary(found)) if as_json else show(found))
-    saves = [(found.save, out), (found.report, report)]
-    deliver(*(partial(save, path) for save, path in saves if path is not None))
-    leave(found)
+    _tell(found, as_json, out, report)
 
 
 def report(
@@ -251,5 +244,5 @@ def report(
 
     check_outputs((out, PAGE), inputs=[result])
     found = load_interpretation(result)
-    deliver(lambda: write_report(found, out))
+    deliver((partial(write_report, found), out))
     typer.echo(shown(out))

@@ -28,13 +28,9 @@ from closedform.errors import ClosedformError, MissingDependencyError, shown
 # Typer's base of usage errors has no public name.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
-
 _OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
 
-ENTRY_POINT = "closedform.commands"
-
-BENCH = "closedform-bench"
-
+ENTRY_POINT, BENCH = "closedform.commands", "closedform-bench"
 BENCH_COMMANDS = ("reproduce", "bench", "figures")
 """Asked for by documents and papers, so they are known even where their distribution is not."""
 
@@ -98,11 +94,6 @@ def add_commands(app: typer.Typer) -> None:
 
     A command's own name is never taken, and a distribution that is broken costs nothing but its own
     commands.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        With the commands of the package.
     """
     own = {
         command.name or getattr(command.callback, "__name__", "")
@@ -119,22 +110,11 @@ def add_commands(app: typer.Typer) -> None:
             _add_refusal(app, name, _broken(offered[name], error))
     for name in BENCH_COMMANDS:
         if name not in own | offered.keys():
-            _add_refusal(app, name, missing_bench(name))
-
-
-def missing_bench(name: str) -> MissingDependencyError:
-    """What a command says whose distribution is not installed.
-
-    Examples
-    --------
-    >>> str(missing_bench("bench")).partition(", ")[0]
-    '`closedform bench` is part of closedform-bench'
-    """
-    message = (
-        f"`closedform {name}` is part of {BENCH}, which is not installed. "
-        "Install it from a checkout of the repository with: pip install ./bench"
-    )
-    return MissingDependencyError(message, name=BENCH)
+            message = (
+                f"`closedform {name}` is part of {BENCH}, which is not installed. "
+                "Install it from a checkout of the repository with: pip install ./bench"
+            )
+            _add_refusal(app, name, MissingDependencyError(message, name=BENCH))
 
 
 def _broken(point: EntryPoint, error: Exception) -> ClosedformError:

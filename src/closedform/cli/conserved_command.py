@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from closedform.cli.outputs import JSON, check_outputs, deliver
-from closedform.cli.shared_options import Seed
+from closedform.cli.shared_options import AsJson, Seed, split_names
 from closedform.errors import ClosedformError
 
 KINDS = ("trajectories", "pairs", "velocities")
@@ -37,7 +37,7 @@ def conserved(
     ] = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(metavar="L.json", help="Write the JSON object.")
     ] = None,
@@ -61,7 +61,7 @@ def conserved(
     given, inside = _read(data)
     found = find(
         **given,
-        names=inside if names is None else [name.strip() for name in names.split(",")],
+        names=split_names(names, inside),
         constraints=where or (),
         laws=law or (),
         budget=budget,
@@ -70,12 +70,11 @@ def conserved(
     )
     text = json.dumps(found.summary())
     typer.echo(text if as_json else str(found))
-    saves = []
-    if out is not None:
-        saves.append(partial(write_text, out, text))
-    if picture is not None:
-        saves.append(partial(_draw, found, picture))
-    deliver(*saves)
+    look = {"dpi": 200, "bbox_inches": "tight"}
+    deliver(
+        (partial(write_text, text=text), out),
+        (lambda path: found.plot_drift().figure.savefig(path, **look), picture),
+    )
     raise typer.Exit(0 if found.verified else 1)
 
 
@@ -97,7 +96,3 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str] | None]:
     if kinds == ["trajectories"] and "times" in arrays:
         given["times"] = arrays["times"]
     return given, names
-
-
-def _draw(found: Any, path: Path) -> None:
-    found.plot_drift().figure.savefig(path, dpi=200, bbox_inches="tight")

@@ -123,13 +123,7 @@ Parts = list[tuple[str, str]]
 
 
 def show_file(path: Path) -> int:
-    """Print what a file or a store holds; 0 if closedform opens it, 1 if it does not.
-
-    Raises
-    ------
-    ModelFileError
-        If there is no such file.
-    """
+    """Print what a file or a store holds; 0 if closedform opens it, 1 if it does not."""
     from closedform.networks.errors import ModelFileError
 
     if not path.is_file() and not path.is_dir():
@@ -141,7 +135,10 @@ def show_file(path: Path) -> int:
         typer.echo(f"closedform refuses it: {_plain(found['refused'])}")
         return 1
     typer.echo(f"{_plain(path.name)}: {found['kind']}{size}")
-    _show(found["parts"])
+    parts: Parts = found["parts"]
+    width = min(60, max((len(name) for name, detail in parts if detail), default=0))
+    for name, detail in parts:
+        typer.echo(f"  {_plain(name):<{width}}  {_plain(detail)}".rstrip())
     typer.echo("closedform opens it")
     return 0
 
@@ -152,9 +149,9 @@ def look(payload: dict[str, str]) -> dict[str, Any]:
         kind, parts = _opened(Path(payload["path"]))
     except ClosedformError as error:
         return {"refused": str(error)}
-    shown = [(name[:500], detail) for name, detail in parts[:LONGEST_LIST]]
-    more = [(f"and {len(parts) - len(shown):,} more", "")] if len(parts) > len(shown) else []
-    return {"kind": kind, "parts": shown + more}
+    listed = [(name[:500], detail) for name, detail in parts[:LONGEST_LIST]]
+    more = [(f"and {len(parts) - len(listed):,} more", "")] if len(parts) > len(listed) else []
+    return {"kind": kind, "parts": listed + more}
 
 
 def prepare(payload: dict[str, str]) -> dict[str, Any]:
@@ -182,24 +179,17 @@ def _looked_into(path: Path) -> dict[str, Any]:
 
 
 def _opened(path: Path) -> tuple[str, Parts]:
-    ending = path.suffix.lower()
     if path.is_dir():
         return _store(path)
-    if ending == ".safetensors":
-        return _weights(path)
-    if ending == ".npz":
-        return _arrays(path)
-    if ending == ".json":
-        return _json(path)
-    return _network(path)
+    readers = {".safetensors": _weights, ".npz": _arrays, ".json": _json}
+    return readers.get(path.suffix.lower(), _network)(path)
 
 
 def _network(path: Path) -> tuple[str, Parts]:
+    from closedform.networks.layer_list import list_layers
     from closedform.networks.model_files import load_network
 
     loaded = load_network(path)
-    from closedform.networks.layer_list import list_layers
-
     layers = [(layer.name, f"{layer.kind} {layer.units}") for layer in list_layers(loaded)]
     return "network", [*layers, *((note, "") for note in loaded.notes)]
 
@@ -258,13 +248,6 @@ def _size(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "one number"
 
 
-def _show(parts: Parts) -> None:
-    width = min(60, max((len(name) for name, detail in parts if detail), default=0))
-    for name, detail in parts:
-        typer.echo(f"  {_plain(name):<{width}}  {_plain(detail)}".rstrip())
-
-
 def _plain(text: str) -> str:
-    """Without characters that would move the cursor or colour the terminal; the file chose them."""
-    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[:500])
-    return shown + ("..." if len(text) > 500 else "")
+    """The file chose the text, and its length."""
+    return shown(text[:500]) + ("..." if len(text) > 500 else "")

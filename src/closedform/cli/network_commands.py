@@ -9,10 +9,12 @@ from closedform.cli.outputs import FIELD, check_outputs, deliver
 from closedform.cli.shared_options import (
     Builder,
     DataFile,
+    InputNames,
     ModelFile,
     Trust,
     UnitsOption,
     read_units,
+    split_names,
 )
 from closedform.errors import shown
 from closedform.networks.tolerances import MAX_POINTS
@@ -26,9 +28,7 @@ def extract(
     ],
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where to write the field.")],
     builder: Builder = None,
-    names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
-    ] = None,
+    names: InputNames = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
     ] = "auto",
@@ -59,12 +59,11 @@ def extract(
 
     check_outputs((out, FIELD), inputs=[model, data])
     inputs, known = load_inputs(data)
-    columns = [name.strip() for name in names.split(",")] if names else known
     field = extract_field(
         load_network(model, builder=builder, trust=trust),
         inputs,
         neuron if len(neuron) > 1 else neuron[0],
-        names=columns,
+        names=split_names(names, known),
         tangent=tangent,
         constraints=constraint or (),
         max_points=max_points,
@@ -76,7 +75,7 @@ def extract(
     typer.echo(f"{shown(out)}: {size}, rank {field.rank}, tangent {field.tangent.kind}")
     for sentence in [*field.notes, *(finding.message for finding in field.quality.findings)]:
         typer.echo(shown(sentence), err=True)
-    deliver(lambda: field.save(out))
+    deliver((field.save, out))
 
 
 def layers(
@@ -103,24 +102,14 @@ def layers(
         None if data is None else load_inputs(data)[0],
     )
     rows = [("layer", "kind", "units", "weights")]
-    rows += [
-        (
-            shown(layer.name),
-            shown(layer.kind),
-            layer.units,
-            f"{layer.weights:,}" if layer.weights else "",
-        )
-        for layer in found
-    ]
+    for layer in found:
+        weights = f"{layer.weights:,}" if layer.weights else ""
+        rows.append((shown(layer.name), shown(layer.kind), layer.units, weights))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for place, row in enumerate(rows):
-        text = "  ".join(
-            [
-                *(entry.ljust(width) for entry, width in zip(row, widths, strict=False)),
-                row[3].rjust(10),
-            ]
-        ).rstrip()
-        typer.echo(typer.style(text, bold=True) if place == 0 else text)
+    for place, (*texts, weights) in enumerate(rows):
+        columns = [text.ljust(width) for text, width in zip(texts, widths, strict=True)]
+        line = "  ".join([*columns, weights.rjust(10)]).rstrip()
+        typer.echo(typer.style(line, bold=True) if place == 0 else line)
     example = next(
         (layer for layer in reversed(found) if layer.name and layer.units not in ("", "?")), None
     )

@@ -2,16 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from closedform.basics.files import check_output
-from closedform.cli.entry import STOPPED
 from closedform.errors import ClosedformError, SaveError
-
-if TYPE_CHECKING:
-    from closedform.interpretation.answer import Interpretation
 
 BAD_CALL = 2
 """Exit code when something is wrong with the call or with a file that it names."""
@@ -30,18 +25,8 @@ TABLE = (".csv", ".parquet")
 
 
 def check_outputs(*outputs: tuple[Path | None, Sequence[str]], inputs: Sequence[Path] = ()) -> None:
-    """See whether files can be written, before the work.
-
-    Parameters
-    ----------
-    *outputs : tuple of Path or None, and of endings
-    inputs : sequence of Path
-        What the command reads; no output may take its place.
-
-    Raises
-    ------
-    SaveError
-        If one cannot be written, or two are the same.
+    """Raise a SaveError before the work if a file cannot be written, ends otherwise than in its
+    endings, or would take the place of another or of an input.
     """
     taken = {path.resolve() for path in inputs}
     for path, endings in outputs:
@@ -58,33 +43,17 @@ def check_outputs(*outputs: tuple[Path | None, Sequence[str]], inputs: Sequence[
             taken.add(place)
 
 
-def deliver(*saves: Callable[[], object]) -> None:
-    """Write files when the answer is on the screen already; what fails does not stop the others.
-
-    Raises
-    ------
-    typer.Exit
-        With code 3 if one could not be written.
+def deliver(*saves: tuple[Callable[[Path], object], Path | None]) -> None:
+    """Write the files that were asked for when the answer is on the screen already; what fails does
+    not stop the others, and makes the exit code 3.
     """
     failed = False
-    for save in saves:
+    for save, path in saves:
         try:
-            save()
+            if path is not None:
+                save(path)
         except (ClosedformError, OSError) as error:
             typer.echo(f"closedform: {error}", err=True)
             failed = True
     if failed:
         raise typer.Exit(NOT_WRITTEN)
-
-
-def leave(found: "Interpretation") -> NoReturn:
-    """End a command whose answer is told and written.
-
-    Raises
-    ------
-    typer.Exit
-        With code 0 if it is verified, 1 if not, and 130 if somebody stopped it.
-    """
-    if found.provenance.status == "interrupted":
-        raise typer.Exit(STOPPED)
-    raise typer.Exit(0 if found.verdict.status == "verified" else 1)

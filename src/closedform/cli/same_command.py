@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.cli.shared_options import AsJson
+from closedform.cli.shared_options import AsJson, split_names
 from closedform.errors import DomainError, shown
 
 Interval = tuple[float, float]
@@ -41,9 +41,8 @@ def same(
     """
     from closedform.canonical.equivalence.same_concept import same_concept
 
-    columns = [name.strip() for name in names.split(",")] if names else None
     answer = same_concept(
-        first, second, columns, constraints=where or (), domain=read_domain(domain)
+        first, second, split_names(names), constraints=where or (), domain=read_domain(domain)
     )
     if as_json:
         typer.echo(json.dumps(asdict(answer)))
@@ -51,12 +50,8 @@ def same(
         typer.echo("same" if answer else "different")
         typer.echo(f"{answer.status}: {shown(answer.reason)}")
         if answer.witness:
-            typer.echo(
-                "at "
-                + ", ".join(
-                    f"{shown(name)} = {value:.6g}" for name, value in answer.witness.items()
-                )
-            )
+            places = (f"{shown(name)} = {value:.6g}" for name, value in answer.witness.items())
+            typer.echo(f"at {', '.join(places)}")
         if not answer and answer.dependent and "constant on the domain" not in answer.reason:
             typer.echo("One is a function of the other, but not an invertible one on this domain.")
         typer.echo(f"misalignment {answer.misalignment:.2e}")

@@ -25,12 +25,14 @@ Builder = Annotated[
     str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Let torch open it: may run its code.")]
+InputNames = Annotated[
+    str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; same answer unless time runs out.")]
+SweepSeed = Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a report page.")]
 ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write the whole answer.")]
-
-
 UnitsOption = Annotated[
     str | None, typer.Option("--units", metavar="m=kg,..", help="Units of inputs: m=kg,v=m/s.")
 ]
@@ -43,6 +45,11 @@ ConstantOption = Annotated[
 PureNumbersOption = Annotated[
     bool, typer.Option("--pure-numbers", help="Fitted constants carry no units.")
 ]
+
+
+def split_names(text: str | None, otherwise: Sequence[str] | None = None) -> Sequence[str] | None:
+    """Names between commas; what else is known if none are stated."""
+    return [name.strip() for name in text.split(",")] if text else otherwise
 
 
 def read_units(

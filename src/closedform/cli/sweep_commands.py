@@ -5,6 +5,7 @@ import logging
 import os
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,16 @@ import typer
 from closedform.basics.files import replacing
 from closedform.basics.optional import require
 from closedform.cli.outputs import TABLE, check_outputs, deliver
-from closedform.cli.shared_options import AsJson, Builder, DataFile, ModelFile, Trust
+from closedform.cli.shared_options import (
+    AsJson,
+    Builder,
+    DataFile,
+    InputNames,
+    ModelFile,
+    SweepSeed,
+    Trust,
+    split_names,
+)
 from closedform.errors import shown
 from closedform.networks.tolerances import MAX_POINTS
 
@@ -21,10 +31,6 @@ if TYPE_CHECKING:
     import pandas
 
     from closedform.sweeping.compare import NetworkComparison, NeuronChange
-
-SHOWN = ["neuron", "verdict", "complexity", "misalignment", "concept"]
-MOST_SHOWN = 20
-"""Rows of a table: a screen, with what stands above and below."""
 
 
 def sweep(
@@ -58,13 +64,11 @@ def sweep(
     engine: Annotated[
         str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
     ] = "auto",
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
+    seed: SweepSeed = 0,
     max_points: Annotated[
         int, typer.Option(metavar="N", help="Largest number of points.", max=MAX_POINTS)
     ] = 2000,
-    names: Annotated[
-        str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
-    ] = None,
+    names: InputNames = None,
     tangent: Annotated[
         str, typer.Option(metavar="KIND", help="As in `closedform extract`.")
     ] = "auto",
@@ -100,10 +104,10 @@ def sweep(
       closedform sweep net.onnx data.npz --layer encoder.2 --store results
     """
     from closedform.networks.model_files import load_inputs, load_network
-    from closedform.sweeping.effort import Effort
     from closedform.sweeping.execution.tally import TerminalWatcher
     from closedform.sweeping.execution.task import Limits
     from closedform.sweeping.neuron_choice import parse_range
+    from closedform.sweeping.neuron_task import Effort
     from closedform.sweeping.sweep import sweep as run
 
     if scheduler is not None and processes is not None:
@@ -122,7 +126,7 @@ def sweep(
         executor=scheduler or processes,
         store=store,
         resume=resume,
-        names=[name.strip() for name in names.split(",")] if names else known,
+        names=split_names(names, known),
         tangent=tangent,
         constraints=constraint or (),
         max_points=max_points,
@@ -138,25 +142,16 @@ def sweep(
     )
     table = found.table()
     verified = table.loc[table["verdict"] == "verified"]
+    verdicts = sorted(Counter(table["verdict"].dropna().tolist()).items())
+    tally = {**dict(verdicts), "failed": table["status"].tolist().count("failed")}
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    **found.counts,
-                    "seconds": found.seconds,
-                    "in_store": _tally(table),
-                    "store": store,
-                }
-            )
-        )
+        told = {"seconds": found.seconds, "in_store": tally, "store": store}
+        typer.echo(json.dumps({**found.counts, **told}))
     else:
         # A sweep that found nothing still shows what it looked at.
         typer.echo(_text(verified if len(verified) else table))
-        typer.echo(
-            f"{found}; in {shown(store)}: "
-            f"{', '.join(f'{count} {shown(name)}' for name, count in _tally(table).items())}",
-            err=True,
-        )
+        counts = ", ".join(f"{count} {shown(name)}" for name, count in tally.items())
+        typer.echo(f"{found}; in {shown(store)}: {counts}", err=True)
     raise typer.Exit(0 if len(verified) else 1)
 
 
@@ -186,8 +181,7 @@ def results(
     typer.echo(
         (table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table)
     )
-    if out is not None:
-        deliver(lambda: write_table(table, out))
+    deliver((partial(write_table, table), out))
     raise typer.Exit(0 if len(table) else 1)
 
 
@@ -203,11 +197,6 @@ def write_table(table: "pandas.DataFrame", path: Path) -> None:
 def _cell(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula or a command gets a space in front, which
     `closedform.parse` ignores; numbers stay.
-
-    Examples
-    --------
-    >>> _cell("-x + 1"), _cell("x - 1"), _cell(-1.5)
-    (' -x + 1', 'x - 1', -1.5)
     """
     starts = isinstance(value, str) and (value[:1] in "=+-@" or not value[:1].isprintable())
     return f" {value}" if value and starts else value
@@ -216,13 +205,13 @@ def _cell(value: Any) -> Any:
 def _text(table: "pandas.DataFrame") -> str:
     """The first rows, the simplest first."""
     from closedform.interpretation.digits import few_digits
+    from closedform.sweeping.sweep_result import MOST_SHOWN, simplest
 
     if not len(table):
         return "No neurons to show."
-    ordered = table.sort_values(["complexity", "neuron"], na_position="last")
     lines = [f"{'neuron':<20} {'verdict':<12} {'complexity':>10} {'misalignment':>13}  concept"]
-    for neuron, verdict, complexity, misalignment, concept in (
-        ordered[SHOWN].head(MOST_SHOWN).itertuples(index=False)
+    for neuron, verdict, complexity, misalignment, concept in simplest(table).itertuples(
+        index=False
     ):
         size = "" if complexity != complexity else f"{complexity:.0f}"
         angle = "" if misalignment != misalignment else f"{misalignment:.2e}"
@@ -236,11 +225,6 @@ def _text(table: "pandas.DataFrame") -> str:
 
 def _word(value: object) -> str:
     return shown(value) if isinstance(value, str) else ""
-
-
-def _tally(table: "pandas.DataFrame") -> dict[str, int]:
-    verdicts = Counter(table["verdict"].dropna().tolist())
-    return {**dict(sorted(verdicts.items())), "failed": table["status"].tolist().count("failed")}
 
 
 def compare(
@@ -257,8 +241,8 @@ def compare(
     ] = 3.0,
     builder: Builder = None,
     trust: Trust = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seed: SweepSeed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Compare what the neurons of two networks encode.
 

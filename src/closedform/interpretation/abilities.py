@@ -30,13 +30,7 @@ def ability(name: str) -> Callable[[F], F]:
 
 
 def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
-    """Call what is registered under a name.
-
-    Raises
-    ------
-    AbilityError
-        If nothing is.
-    """
+    """Call what is registered under a name."""
     if name not in _ABILITIES:
         raise AbilityError(
             f"answer.{name} needs a module that is not imported yet; run: import "

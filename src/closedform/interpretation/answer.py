@@ -46,41 +46,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FrontEntry:
-    """A formula on the front.
+    """A formula on the front."""
 
-    Attributes
-    ----------
-    expression : Expression
-        In canonical form.
-    complexity : int
-    misalignment : float
-        On held-out points.
-    low, high : float
-        Its 95% interval, from how far regions of the data differ.
-    regional : float
-        What the choice compared: mean over regions, each judged with constants fitted without it.
-    errors : tuple of float
-        Standard errors of the free constants, in the order in which they are written.
-    engine : str
-        Which engine found it.
-    angles : tuple of float
-        Degrees between its gradient and the network's at some held-out points.
-    phi : Phi or None
-    weight : float
-        Its share of what is known, on unseen points.
-    """
-
-    expression: Expression
-    complexity: int
-    misalignment: float
-    low: float
-    high: float
+    expression: Expression  #: in canonical form
+    complexity: int  #: of the expression
+    misalignment: float  #: on held-out points
+    low: float  #: lower end of its 95% interval, from how far regions of the data differ
+    high: float  #: upper end
     regional: float
+    """What the choice compared: mean over regions, each judged with constants fitted without it."""
     errors: tuple[float, ...] = ()
-    engine: str = ""
+    """Standard errors of the free constants, in the order in which they are written."""
+    engine: str = ""  #: which engine found it
     angles: tuple[float, ...] = ()
-    phi: Phi | None = None
-    weight: float = 0.0
+    """Degrees between its gradient and the network's at some held-out points."""
+    phi: Phi | None = None  #: between it and the latent
+    weight: float = 0.0  #: its share of what is known, on unseen points
 
     def __repr__(self) -> str:
         formula = formula_text(self.expression, self.errors)
@@ -92,49 +73,25 @@ class FrontEntry:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How the answer came about, and how to get it again.
+    """How the answer came about, and how to get it again."""
 
-    Attributes
-    ----------
-    engine : str
-    seconds : float
-        After compilation.
-    evaluations : int
-    status : str
-        Why the search ended; 'time' means that a faster machine may find more.
-    seed : int
-    budget : str
-    rule : str
-        How the choice was made.
-    title : str
-        What was read.
-    structure : tuple of str
-        What the search saw in the field before it began.
-    versions : mapping of str to str
-    command : str
-    tolerances : mapping of str to float
-        The numbers that decided, as ``field.LEAST_GAP``; empty in older files.
-    neuron : tuple of str
-        What was read, as text that `closedform.interpret` takes; empty for a field, a direction or
-        a function.
-    notes : tuple of str
-        What was decided when the network's gradients were taken.
-    """
-
-    engine: str
-    seconds: float
-    evaluations: int
-    status: str
-    seed: int
-    budget: str
-    rule: str
-    title: str = ""
-    structure: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
+    engine: str  #: that searched
+    seconds: float  #: after compilation
+    evaluations: int  #: of formulas
+    status: str  #: why the search ended; 'time' means that a faster machine may find more
+    seed: int  #: of points and search
+    budget: str  #: in words
+    rule: str  #: how the choice was made
+    title: str = ""  #: what was read
+    structure: tuple[str, ...] = ()  #: what the search saw in the field before it began
+    versions: Mapping[str, str] = field(default_factory=dict)  #: of the packages that compute
+    command: str = ""  #: that was run, on the command line
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    """The numbers that decided, as ``field.LEAST_GAP``; empty in older files."""
     neuron: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    """What was read, as text that `closedform.interpret` takes; empty for a field, a direction or a
+    function."""
+    notes: tuple[str, ...] = ()  #: what was decided when the network's gradients were taken
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""
 
-
 _HEADS = ("complexity", "misalignment", "formula")
 
 MANY_INPUTS = 20
@@ -24,6 +23,8 @@ MANY_INPUTS = 20
 
 EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
 """The next step where nothing is to be tried."""
+
+_OUT_OF_TIME = "The search ran out of time; answer.extend(60) continues it."
 
 _OF_FINDINGS = (
     "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
@@ -35,7 +36,8 @@ _OF_FINDINGS = (
 def brief(answer: "Interpretation") -> str:
     """The formula, the verdict, three numbers and the next step."""
     lines = [str(answer.verdict), *_figures(answer)]
-    formulas = _shown_formulas(answer)
+    # To the digits that standard errors allow; `Interpretation.full` has all.
+    formulas = [formula_text(formula, errors_of(answer, formula)) for formula in answer.formulas]
     if answer.verdict.status == "none":
         lines += [f"closest candidate, not the answer: {one}" for one in formulas]
     else:
@@ -101,11 +103,6 @@ def _other_forms(answer: "Interpretation") -> list[str]:
     return [f"  or {text}" for text in texts[:2]] + more
 
 
-def _shown_formulas(answer: "Interpretation") -> list[str]:
-    """To the digits that standard errors allow; `Interpretation.full` has all."""
-    return [formula_text(formula, errors_of(answer, formula)) for formula in answer.formulas]
-
-
 def errors_of(answer: "Interpretation", formula: Expression) -> tuple[float, ...]:
     """Standard errors of a concept's constants; none if they are not known."""
     for each in (answer, *answer.parts):
@@ -151,33 +148,22 @@ class FrontTable(tuple["FrontEntry", ...]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:left;white-space:nowrap">{escape(cell)}</td>'
-                for cell in row
-            )
-            + "</tr>"
-            for row in self._rows()
-        )
+        left = '<td style="text-align:left;white-space:nowrap">'
+        cells = ["".join(f"{left}{escape(cell)}</td>" for cell in row) for row in self._rows()]
+        rows = "".join(f"<tr>{row}</tr>" for row in cells)
         heads = "".join(f'<th style="text-align:left">{head}</th>' for head in _HEADS)
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         # A formula that is wider than a phone scrolls by itself, and the page does not.
         return f'<div style="overflow-x:auto">{table}</div>'
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        return [
-            (
-                str(entry.complexity),
-                f"{entry.misalignment:.2e}",
-                shown(formula_text(entry.expression, entry.errors)) + self._unit(entry),
-            )
-            for entry in self
-        ]
-
-    def _unit(self, entry: "FrontEntry") -> str:
-        unit = None if self.units is None else unit_of(entry.expression, self.units)
-        return "" if unit is None else f"  [{unit}]"
+        rows = []
+        for entry in self:
+            unit = None if self.units is None else unit_of(entry.expression, self.units)
+            formula = shown(formula_text(entry.expression, entry.errors))
+            formula += "" if unit is None else f"  [{unit}]"
+            rows.append((str(entry.complexity), f"{entry.misalignment:.2e}", formula))
+        return rows
 
 
 def next_steps(answer: "Interpretation") -> tuple[str, ...]:
@@ -199,7 +185,7 @@ def next_steps(answer: "Interpretation") -> tuple[str, ...]:
 def _surer(answer: "Interpretation") -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
     if answer.provenance.status == "time":
-        yield "The search ran out of time; answer.extend(60) continues it."
+        yield _OUT_OF_TIME
     if answer.fit is not None and answer.fit.kind == "network":
         yield (
             f"Directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
@@ -229,4 +215,4 @@ def _steps(answer: "Interpretation") -> Iterator[str]:
         first = answer.structure.text.splitlines()[0]
         yield f"The search did see structure: {first} Read its parts with wrt=[...]."
     if answer.provenance.status == "time":
-        yield "The search ran out of time; answer.extend(60) continues it."
+        yield _OUT_OF_TIME

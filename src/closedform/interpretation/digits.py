@@ -17,12 +17,8 @@ _LONG_NUMBER = re.compile(r"`[^`]*`|\d+\.\d{5,}(e[-+]?\d+)?")  # a name in backt
 def formula_text(expression: Expression, errors: Sequence[float] = ()) -> str:
     """A formula with its constants rounded to where their standard errors begin.
 
-    Parameters
-    ----------
-    expression : Expression
-    errors : sequence of float
-        Standard errors of the free constants, in the order in which they are written; others, and
-        constants without an error, get five digits. ``str(expression)`` has all digits.
+    Errors are those of the free constants, in the order in which they are written; constants
+    without one get five digits. ``str(expression)`` has all digits.
 
     Examples
     --------
@@ -36,29 +32,19 @@ def formula_text(expression: Expression, errors: Sequence[float] = ()) -> str:
 
 
 def rounded_formula(expression: Expression, errors: Sequence[float] = ()) -> Expression:
-    """A formula whose long constants end where their standard errors begin, to be shown.
-
-    Parameters
-    ----------
-    expression, errors
-        As in `formula_text`; without errors it stays as it is.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> print(rounded_formula(cf.parse("0.47650524008500483*x**4 + v"), [0.003]))
-    0.4765*x**4 + v
+    """A formula whose long constants end where their standard errors begin, as in `formula_text`;
+    without errors it stays as it is.
     """
     free = free_constants(expression)
-    if len(errors) == len(free):
-        changed: dict[int, Tree] = {
-            one.position: constant(_rounded(float(one.value), error))
-            for one, error in zip(free, errors, strict=True)
-            if isinstance(expression.tree.tokens[one.position], Constant)
-            and len(f"{float(one.value):.12g}".lstrip("-0.")) > FEW
-        }
-        return with_constants(expression, changed) if changed else expression
-    return expression
+    if len(errors) != len(free):
+        return expression
+    changed: dict[int, Tree] = {
+        one.position: constant(_rounded(float(one.value), error))
+        for one, error in zip(free, errors, strict=True)
+        if isinstance(expression.tree.tokens[one.position], Constant)
+        and len(f"{float(one.value):.12g}".lstrip("-0.")) > FEW
+    }
+    return with_constants(expression, changed) if changed else expression
 
 
 def few_digits(formula: str) -> str:

@@ -55,29 +55,16 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Phi:
-    """latent = phi(concept), fitted as a monotone function.
-
-    Attributes
-    ----------
-    rank_correlation : float
-        Spearman's, of latent and concept; its sign tells whether phi grows or falls.
-    r2 : float
-        Share of the latent's variance that a monotone function of the concept explains.
-    r2_inverse : float
-        The same the other way round.
-    concept, latent : tuple of float
-        The fitted curve, in order of the concept.
-    concept_sample, latent_sample : tuple of float
-        Some of the points.
-    """
+    """latent = phi(concept), fitted as a monotone function."""
 
     rank_correlation: float
-    r2: float
-    r2_inverse: float
-    concept: tuple[float, ...]
-    latent: tuple[float, ...]
-    concept_sample: tuple[float, ...] = ()
-    latent_sample: tuple[float, ...] = ()
+    """Spearman's, of latent and concept; its sign tells whether phi grows or falls."""
+    r2: float  #: share of the latent's variance that a monotone function of the concept explains
+    r2_inverse: float  #: the same the other way round
+    concept: tuple[float, ...]  #: the fitted curve, in order of the concept
+    latent: tuple[float, ...]  #: its values there
+    concept_sample: tuple[float, ...] = ()  #: some of the points
+    latent_sample: tuple[float, ...] = ()  #: the same of the latent
 
     def __call__(self, concept: FloatArray) -> FloatArray:
         """phi at values of the concept, constant beyond the data."""
@@ -86,58 +73,35 @@ class Phi:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another formula that was found or made, fitted and compared with the concept.
+    """Another formula that was found or made, fitted and compared with the concept."""
 
-    Attributes
-    ----------
-    expression : Expression
-    complexity : int
-    misalignment : float
-        On points that it was not fitted to.
-    weight : float
-        Its share of the confidence.
-    where : tuple of (str, float)
-        Inputs at which the two formulas point most differently, up to half the data's range beyond
-        it.
-    degrees : float
-        The angle there.
-    degrees_on_data : float
-        The largest angle on the points that judge.
-    source : str
-        The engine that found it, 'neighbour', 'hypothesis', 'given' or 'stated'.
-    is_alternative : bool
-        Whether it belongs to the forms that hold 95% of the known weight.
-    """
-
-    expression: Expression
-    complexity: int
-    misalignment: float
-    weight: float
+    expression: Expression  #: the formula
+    complexity: int  #: of the formula
+    misalignment: float  #: on points that it was not fitted to
+    weight: float  #: its share of the confidence
     where: tuple[tuple[str, float], ...]
-    degrees: float
-    degrees_on_data: float
+    """Inputs at which the two formulas point most differently, up to half the data's range beyond
+    it."""
+    degrees: float  #: the angle there
+    degrees_on_data: float  #: the largest angle on the points that judge
     source: str = "search"
+    """The engine that found it, 'neighbour', 'hypothesis', 'given' or 'stated'."""
     is_alternative: bool = True
+    """Whether it belongs to the forms that hold 95% of the known weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """The concept's misalignment in its parts, and what may have caused them.
+    """The concept's misalignment in its parts, and what may have caused them."""
 
-    Attributes
-    ----------
-    total : float
-        On unseen points, without the worst 5%.
-    pieces : float
-        As how many independent points its errors count, from how far neighbours share them.
-    kind : {'exact', 'noise', 'network', 'lack'}
-        Exact to rounding; independent from point to point; shared by neighbours where a network's
-        values are known; or shared by neighbours, which may be a lack of fit.
-    """
-
-    total: float
+    total: float  # on unseen points, without the worst 5%
     pieces: float
+    """As how many independent points its errors count, from how far neighbours share them."""
     kind: str
+    """'exact' to rounding; 'noise', independent from point to point; 'network', shared by
+    neighbours where a network's values are known; or 'lack', shared by neighbours, perhaps for lack
+    of fit.
+    """
 
     @property
     def degrees(self) -> float:
@@ -159,98 +123,52 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class ConstantEstimate:
-    """A constant of the concept, and what the field says about it.
+    """A constant of the concept, and what the field says about it."""
 
-    Attributes
-    ----------
-    value : float
-        As it stands in the concept.
-    fitted : float
-        As the field alone would have it, with all others fitted too.
-    error : float
-        Standard error of that, with a network's bias in it.
-    is_plain : bool
-        Whether it is a plain number such as 2 or 3/4, which belongs to the form. It is not rounded
-        to the digits that the error allows, but has an error all the same.
-    """
-
-    value: float
-    fitted: float
-    error: float
+    value: float  # as it stands in the concept
+    fitted: float  # as the field alone would have it, with all others fitted too
+    error: float  # standard error of that, with a network's bias in it
     is_plain: bool
+    """Whether it is a plain number such as 2 or 3/4, which belongs to the form. It is not rounded
+    to the digits that the error allows, but has an error all the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputNeed:
-    """What one input contributes.
-
-    Attributes
-    ----------
-    name : str
-    is_used : bool
-        Whether it occurs in the concept.
-    without : float
-        Misalignment of the concept with this input held at its median.
-    network_share : float
-        Its share of the energy of the network's directions, in scaled inputs.
-    """
+    """What one input contributes."""
 
     name: str
-    is_used: bool
-    without: float
-    network_share: float
+    is_used: bool  # whether it occurs in the concept
+    without: float  # misalignment of the concept with this input held at its median
+    network_share: float  # its share of the energy of the network's directions, in scaled inputs
 
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """Outputs with the neuron replaced, compared with those of the network as it is.
-
-    Attributes
-    ----------
-    explained : float
-        1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's
-        mean in its place.
-    change : float
-        Root mean square change of the outputs, relative to their spread.
-    change_by_mean : float
-        The same with the neuron's mean in its place: how much the neuron matters at all.
-    n_points : int
-    """
+    """Outputs with the neuron replaced, compared with those of the network as it is."""
 
     explained: float
-    change: float
+    """1 if phi(concept) leaves the outputs as they are, 0 if it does as much harm as the neuron's
+    mean in its place."""
+    change: float  # root mean square change of the outputs, relative to their spread
     change_by_mean: float
+    """The same with the neuron's mean in its place: how much the neuron matters at all."""
     n_points: int
 
 
 @dataclass(frozen=True, slots=True)
 class HypothesisResult:
-    """What became of a formula that the user had in mind.
-
-    Attributes
-    ----------
-    expression : Expression
-    status : {'proved', 'numerical', 'different'}
-        Whether the concept is the same.
-    reason : str
-    misalignment : float
-        Of the hypothesis itself, on held-out points.
-    """
+    """What became of a formula that the user had in mind."""
 
     expression: Expression
-    status: str
+    status: str  # 'proved', 'numerical' or 'different': whether the concept is the same
     reason: str
-    misalignment: float
+    misalignment: float  # of the hypothesis itself, on held-out points
 
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Directions at some points of two inputs, for a picture.
-
-    Attributes
-    ----------
-    points, network, concept : tuple of (float, float)
-    """
+    """Directions at some points of two inputs, for a picture."""
 
     points: tuple[tuple[float, float], ...]
     network: tuple[tuple[float, float], ...]

@@ -13,24 +13,15 @@ from closedform.interpretation.verdict import Verdict
 class SeedAgreement:
     """What several seeds lead to.
 
-    Attributes
-    ----------
-    count : int
-        Seeds that were tried.
-    agree : int
-        Those that lead to the answer's formula, as the same concept.
-    formulas : tuple of str
-        What each of them leads to; empty where it found nothing.
-
     Examples
     --------
     >>> print(SeedAgreement(5, 4, ()))
     4 of 5 seeds lead to this answer.
     """
 
-    count: int
-    agree: int
-    formulas: tuple[str, ...]
+    count: int  # seeds that were tried
+    agree: int  # those that lead to the answer's formula, as the same concept
+    formulas: tuple[str, ...]  # what each of them leads to; empty where it found nothing
 
     @property
     def share(self) -> float:
@@ -43,42 +34,23 @@ class SeedAgreement:
 
 @dataclass(frozen=True, slots=True)
 class JointEvidence:
-    """What several concepts say about several latents.
+    """What several concepts say about several latents."""
 
-    Attributes
-    ----------
-    rank : int
-        How many independent concepts the latents hold.
-    read : int
-        How many were read.
-    spectrum : tuple of float
-        What the rank was read off: pooled singular values of the Jacobians, relative to the
-        largest.
-    is_rank_ambiguous : bool
-        Whether that spectrum has no clear gap.
-    outside : float
-        Share of the concepts' directions that lies outside those of the latents, without the worst
-        5% of the points.
-    missing : float
-        Share of the latents' directions that no concept explains, likewise.
-    chance : float
-        What random directions would leave outside.
-    r2 : tuple of float
-        For each latent the share of its held-out variance that a smooth function of the concepts
-        explains; empty without values of the latents.
-    explained : float or None
-        The same for all latents together.
-    """
-
-    rank: int
-    read: int
+    rank: int  # how many independent concepts the latents hold
+    read: int  # how many were read
     spectrum: tuple[float, ...]
-    is_rank_ambiguous: bool
+    """What the rank was read off: pooled singular values of the Jacobians, relative to the
+    largest."""
+    is_rank_ambiguous: bool  # whether that spectrum has no clear gap
     outside: float
-    missing: float
-    chance: float
+    """Share of the concepts' directions that lies outside those of the latents, without the worst
+    5% of the points."""
+    missing: float  # share of the latents' directions that no concept explains, likewise
+    chance: float  # what random directions would leave outside
     r2: tuple[float, ...] = ()
-    explained: float | None = None
+    """For each latent the share of its held-out variance that a smooth function of the concepts
+    explains; empty without values of the latents."""
+    explained: float | None = None  # the same for all latents together
 
     @property
     def sentence(self) -> str:
@@ -88,57 +60,30 @@ class JointEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NetworkReading:
-    """A common concept on one of several networks.
-
-    Attributes
-    ----------
-    name : str
-    concepts : tuple of Expression
-        The common ones, a number before every term but one, fitted to this network alone.
-    verdicts : tuple of Verdict
-        One for each.
-    misalignments : tuple of float
-        On held-out points of this network.
-    constants : tuple of tuple of float
-        The numbers of each concept, in the order in which they are written.
-    """
+    """A common concept on one of several networks."""
 
     name: str
     concepts: tuple[Expression, ...]
-    verdicts: tuple[Verdict, ...]
-    misalignments: tuple[float, ...]
+    """The common ones, a number before every term but one, fitted to this network alone."""
+    verdicts: tuple[Verdict, ...]  # one for each
+    misalignments: tuple[float, ...]  # on held-out points of this network
     constants: tuple[tuple[float, ...], ...]
+    """The numbers of each concept, in the order in which they are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A constant over several networks.
-
-    Attributes
-    ----------
-    mean : float
-    error : float
-        Standard error of the mean: the spread over networks divided by the root of their number.
-    values : tuple of float
-    """
+    """A constant over several networks."""
 
     mean: float
     error: float
+    """Standard error of the mean: the spread over networks divided by the root of their number."""
     values: tuple[float, ...]
 
 
 def spreads(readings: Sequence[NetworkReading], concept: int = 0) -> tuple[Spread, ...]:
     """The constants of one concept over networks: the only honest error bar against a network's own
     bias.
-
-    Examples
-    --------
-    >>> readings = [
-    ...     NetworkReading(name, (), (), (), ((value,),))
-    ...     for name, value in (("a", 0.9), ("b", 1.1))
-    ... ]
-    >>> spreads(readings)
-    (Spread(mean=1.0, error=0.1, values=(0.9, 1.1)),)
     """
     table = np.array([reading.constants[concept] for reading in readings], dtype=np.float64)
     if len(table) < 2:

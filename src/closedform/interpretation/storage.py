@@ -24,13 +24,7 @@ def save_interpretation(interpretation: Interpretation, path: str | Path) -> Non
 
 @checked_keywords
 def load_interpretation(path: str | Path) -> Interpretation:
-    """Read an interpretation that `Interpretation.save` wrote.
-
-    Raises
-    ------
-    StorageError
-        If the file is missing, or is not such a file.
-    """
+    """Read an interpretation that `Interpretation.save` wrote; any other file is a StorageError."""
     return FORMAT.load(path, _structured)
 
 

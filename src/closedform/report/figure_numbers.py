@@ -1,4 +1,6 @@
-"""The numbers that pictures draw, worked out without any drawing library."""
+"""The numbers that pictures draw, worked out without any drawing library: axes, histograms, and
+constants with their intervals, each named by its term.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,30 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.errors import ReportError
+from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
+from closedform.expressions.printing import to_text
+from closedform.expressions.tree import subtrees
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import Directions, Phi
+from closedform.interpretation.several import Spread, spreads
 
 SMALLEST = 1e-10
 """Misalignments below this are drawn as this: they differ by rounding alone."""
 
-_LONG_TAIL = (
-    8.0  # a range this many times that of its inner 98% would squeeze everything else into a line
-)
+TWO_SIDED = 1.96
+"""Standard errors to either side of a 95% interval."""
+
+_LONG_TAIL = 8.0  # times the range of the inner 98%: the rest would be squeezed into a line
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """Whole decades around some misalignments.
+    """Whole decades around some misalignments."""
 
-    Attributes
-    ----------
-    low, high : int
-        Exponents of ten.
-    """
-
-    low: int
+    low: int  # exponents of ten
     high: int
 
     @classmethod
@@ -67,13 +71,8 @@ class LogAxis:
 
 
 def front_axis(interpretation: Interpretation) -> LogAxis:
-    """The axis on which the front's misalignments and the floor lie.
-
-    Raises
-    ------
-    ReportError
-        If the front is not in order of complexity, a misalignment is not finite, or a place that
-        the answer names is not on it.
+    """The axis on which the front's misalignments and the floor lie; a front that cannot be drawn
+    is refused.
     """
     front = interpretation.front
     sizes = [entry.complexity for entry in front]
@@ -95,32 +94,17 @@ def front_axis(interpretation: Interpretation) -> LogAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AngleHistogram:
-    """How far a candidate's gradients stray from the network's.
+    """How far a candidate's gradients stray from the network's."""
 
-    Attributes
-    ----------
-    edges : ndarray, shape (n_bins + 1,)
-        Degrees.
-    shares : ndarray, shape (n_bins,)
-        Share of the points; those beyond the last edge count in the last bin.
-    median, upper : float
-        Degrees that half and 95% of the points stay below.
-    """
-
-    edges: FloatArray
-    shares: FloatArray
-    median: float
-    upper: float
+    edges: FloatArray  # degrees, shape (n_bins + 1,)
+    shares: FloatArray  # of the points, shape (n_bins,); those beyond the last edge are in the last
+    median: float  # degrees
+    upper: float  # degrees that 95% of the points stay below
 
 
 def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram | None:
     """Count angles in equal bins up to where all but the last hundredth lie; None if there are
     none.
-
-    Examples
-    --------
-    >>> angle_histogram([1.0, 2.0, 3.0]).median
-    2.0
     """
     given = np.asarray(angles, dtype=np.float64)
     finite = given[np.isfinite(given)]
@@ -134,23 +118,13 @@ def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Latent against concept.
+    """Latent against concept."""
 
-    Attributes
-    ----------
-    x, y : ndarray, shape (n,)
-        Values of the concept and of the latent.
-    x_range, y_range : (float, float)
-        What to show: without the tail, if a few values lie far out.
-    curve : (ndarray, ndarray)
-        The fitted phi.
-    """
-
-    x: FloatArray
-    y: FloatArray
-    x_range: tuple[float, float]
+    x: FloatArray  # the concept, shape (n,)
+    y: FloatArray  # the latent
+    x_range: tuple[float, float]  # what to show: without the tail, if a few values lie far out
     y_range: tuple[float, float]
-    curve: tuple[FloatArray, FloatArray]
+    curve: tuple[FloatArray, FloatArray]  # the fitted phi
 
 
 def scatter(phi: Phi | None, limit: int = 400) -> Scatter | None:
@@ -185,6 +159,85 @@ def arrows(directions: Directions | None, limit: int = 160) -> tuple[FloatArray,
     rows = _spread(points, limit)
     turn = np.where(np.einsum("nd,nd->n", network, concept) < 0, -1.0, 1.0)[:, None]
     return points[rows], network[rows], (concept * turn)[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A fitted number, and the ends of its 95% interval; `term` is where it stands."""
+
+    term: str
+    value: float
+    low: float
+    high: float
+
+
+def coefficients(interpretation: Interpretation) -> tuple[Coefficient, ...]:
+    """Constants with the interval that their spread over networks gives, or else their fit."""
+    if len(interpretation.networks) > 1:
+        over = zip(network_terms(interpretation), network_spreads(interpretation), strict=False)
+        return tuple(_coefficient(term, spread.mean, spread.error) for term, spread in over)
+    entry = interpretation.entry
+    return () if entry is None else fitted_coefficients(entry.expression, entry.errors)
+
+
+def fitted_coefficients(
+    expression: Expression, errors: tuple[float, ...]
+) -> tuple[Coefficient, ...]:
+    """The fitted constants of an expression, each named by the term in which it stands."""
+    positions = fitted_positions(expression.tree)
+    values = constant_values(expression.tree, positions)
+    return tuple(
+        _coefficient(_term_around(expression, position), value, error)
+        for position, value, error in zip(positions, values, errors, strict=False)
+    )
+
+
+def network_terms(interpretation: Interpretation) -> list[str]:
+    """What each constant of the networks' readings multiplies, in their order."""
+    terms: list[str] = []
+    for place, concept in enumerate(interpretation.formulas if interpretation.networks else ()):
+        free = with_coefficients(concept)
+        number = f"{place + 1}: " if len(interpretation.concepts) > 1 else ""
+        terms += [number + term_of(free, constant.position) for constant in free_constants(free)]
+    return terms
+
+
+def network_spreads(interpretation: Interpretation) -> list[Spread]:
+    """Each constant over the networks, in the order of `network_terms`; none for one network."""
+    places = range(len(interpretation.formulas)) if interpretation.networks else ()
+    return [spread for place in places for spread in spreads(interpretation.networks, place)]
+
+
+def term_of(expression: Expression, position: int) -> str:
+    """What a constant multiplies, as text; the place of the constant if it multiplies nothing."""
+    parts = subtrees(expression.tree)
+    operands_of = operand_positions(expression.tree)
+    for token, operands in zip(expression.tree.tokens, operands_of, strict=True):
+        if position in operands and token == "mul":
+            other = next(other for other in operands if other != position)
+            return to_text(parts[other], expression.names)
+    return f"constant {position}"
+
+
+def _coefficient(term: str, value: float, error: float) -> Coefficient:
+    return Coefficient(term, value, value - TWO_SIDED * error, value + TWO_SIDED * error)
+
+
+def _term_around(expression: Expression, position: int) -> str:
+    """The term of the outermost sum in which a token stands, its numbers rounded."""
+    tree, offset = expression.tree, 0
+    while tree.root in ("add", "sub", "neg"):
+        start = offset
+        for child in tree.children:
+            if start <= position < start + child.size:
+                tree, offset = child, start
+                break
+            start += child.size
+        else:
+            break
+    positions = fitted_positions(tree)
+    rounded = [float(f"{value:.3g}") for value in constant_values(tree, positions)]
+    return to_text(with_numbers(tree, positions, rounded), expression.names)
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:

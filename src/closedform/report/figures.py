@@ -44,15 +44,7 @@ def evidence_rows(interpretation: Interpretation) -> list[Row]:
 
 
 def check_counts(verdict: Verdict) -> str:
-    """How many checks had which outcome.
-
-    Examples
-    --------
-    >>> from closedform.interpretation.verdict import CheckResult
-    >>> checks = (CheckResult.made(True, "It fits."), CheckResult.not_made("No latents."))
-    >>> check_counts(Verdict("approximate", "Nearly.", checks))
-    '1 passed, 1 not made'
-    """
+    """How many checks had which outcome."""
     counts = Counter(check.word for check in verdict.checks)
     return ", ".join(f"{counts[word]} {word}" for word in CHECK_MARKS if counts[word])
 
@@ -132,26 +124,13 @@ def _joint_rows(joint: JointEvidence) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a status is shown.
-
-    Attributes
-    ----------
-    word : str
-    caption : str
-        Stands over a formula that must not be taken for more than it is.
-    terminal : str
-        Colour by its name.
-    notebook : str
-        Readable on white and on black: notebooks do not say which one they have.
-    light, dark : tuple of str
-        On the page: of text, of shapes, and of the ground behind text.
-    """
+    """How a status is shown."""
 
     word: str
-    caption: str
-    terminal: str
-    notebook: str
-    light: tuple[str, str, str]
+    caption: str  # stands over a formula that must not be taken for more than it is
+    terminal: str  # colour by its name
+    notebook: str  # readable on white and on black: notebooks do not say which one they have
+    light: tuple[str, str, str]  # on the page: of text, of shapes, and of the ground behind text
     dark: tuple[str, str, str]
 
 

@@ -15,47 +15,20 @@ from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import rounded_formula
-from closedform.report import coefficient_intervals, figure_numbers, figures, svg
+from closedform.report import figure_numbers, figures, svg
 from closedform.report.figures import CHECK_MARKS, LOOKS, title
 from closedform.report.mathml import mathml_terms
 
 
 @ability("report")
 def write_report(interpretation: Interpretation, path: str | Path) -> Path:
-    """Write the page to a file.
-
-    Parameters
-    ----------
-    interpretation : Interpretation
-    path : str or Path
-        Usually ends in ``.html``; its folder must exist.
-
-    Returns
-    -------
-    Path
-        Where it was written.
-
-    Raises
-    ------
-    MissingDependencyError
-        Without Jinja2, which the extra ``report`` brings.
-    SaveError
-        If it cannot be written; an old file is still there.
-    """
+    """Write the page to a file whose folder exists, and return where it is."""
     write_text(path, render_report(interpretation))
     return Path(path)
 
 
 def render_report(interpretation: Interpretation) -> str:
-    """The page as text.
-
-    Examples
-    --------
-    >>> from closedform.testing.example_interpretation import example_interpretation
-    >>> page = render_report(example_interpretation())
-    >>> "pendulum" in page, "http" in page.replace("http-equiv", "")
-    (True, False)
-    """
+    """The page as text."""
     jinja2 = require("jinja2", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("closedform.report"),
@@ -117,7 +90,7 @@ def coefficient_chart(interpretation: Interpretation) -> dict[str, Any]:
 
     Places are percentages of the chart's width.
     """
-    rows = coefficient_intervals.coefficients(interpretation)
+    rows = figure_numbers.coefficients(interpretation)
     ends = [0.0, *(end for row in rows for end in (row.low, row.high, row.value))]
     low, high = min(ends), max(ends)
     pad = 0.05 * (high - low) or 1.0
@@ -136,8 +109,8 @@ _CALLED: tuple[Callable[..., Any], ...] = (
     minus,
     marks,
     coefficient_chart,
-    coefficient_intervals.network_terms,
-    coefficient_intervals.network_spreads,
+    figure_numbers.network_terms,
+    figure_numbers.network_spreads,
     figures.evidence_rows,
     figures.check_counts,
     figures.hypothesis_sentence,

@@ -1,7 +1,8 @@
 """Pictures for notebooks and papers: Axes in, Axes out.
 
 Every function draws on the given Axes, or on those of a new figure as wide as a column of a
-two-column paper, and changes no global setting. Colours are those of Okabe and Ito, which the
+two-column paper, and changes no global setting. Where there is nothing to draw, a ReportError or a
+ConceptError says why. Colours are those of Okabe and Ito, which the
 colour-blind can tell apart, and none carries its meaning alone.
 """
 
@@ -16,11 +17,11 @@ from closedform.basics.optional import require
 from closedform.errors import ConceptError, ReportError, shown
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import FrontEntry, Interpretation
-from closedform.report.coefficient_intervals import coefficients
 from closedform.report.figure_numbers import (
     SMALLEST,
     angle_histogram,
     arrows,
+    coefficients,
     front_axis,
     scatter,
     short_number,
@@ -30,38 +31,19 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREEN, GREY, LIGHT, BLACK = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#8C96A0",
-    "#C3CAD1",
-    "#1D2125",
-)
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+GREY, LIGHT, BLACK = "#8C96A0", "#C3CAD1", "#1D2125"
 COLUMN = (3.4, 2.5)
 """Inches: a column of a two-column paper."""
 
 _MOST_LABELS = 20  # of a front; with more, they overlap
 _SMALL, _TINY = 7.5, 6.5  # points: axes, and legends
-
-
-LONGEST_LABEL = 40
+_LONGEST_LABEL = 40  # characters of a formula in a legend, which would hide the picture
 
 
 @ability("plot_front")
 def plot_front(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """Misalignment of each formula of the front as a bar, by complexity, with the choice marked.
-
-    Parameters
-    ----------
-    interpretation : Interpretation
-    ax : Axes, optional
-
-    Raises
-    ------
-    ReportError
-        If the front is empty, or there are several concepts.
-    """
+    """Misalignment of each formula of the front as a bar, by complexity, with the choice marked."""
     _refuse_several(interpretation, "front")
     front, chosen = interpretation.front, interpretation.chosen
     if not front:
@@ -94,15 +76,7 @@ def plot_front(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "
 
 @ability("plot_phi")
 def plot_phi(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """The network's latent against the concept, with the fitted phi.
-
-    Raises
-    ------
-    ConceptError
-        If the search found nothing.
-    ReportError
-        If there are no values of the latent, or several concepts.
-    """
+    """The network's latent against the concept, with the fitted phi."""
     data = scatter(_entry(interpretation, "phi").phi, limit=1500)
     if data is None:
         raise ReportError(
@@ -121,15 +95,7 @@ def plot_phi(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Ax
 
 @ability("plot_angles")
 def plot_angles(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """Histogram of the angles between the concept's gradient and the network's.
-
-    Raises
-    ------
-    ConceptError
-        If the search found nothing.
-    ReportError
-        If the answer holds no angles, or several concepts.
-    """
+    """Histogram of the angles between the concept's gradient and the network's."""
     data = angle_histogram(_entry(interpretation, "angles").angles)
     if data is None:
         raise ReportError("The answer holds no angles to draw; read the concept again to get them.")
@@ -151,15 +117,7 @@ def plot_angles(interpretation: Interpretation, *, ax: "Axes | None" = None) -> 
 
 @ability("plot_directions")
 def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """The network's directions under the concept's, for two inputs.
-
-    Raises
-    ------
-    ConceptError
-        If the search found nothing, or there are not two inputs and one latent.
-    ReportError
-        If no point has both directions, or there are several concepts.
-    """
+    """The network's directions under the concept's, for two inputs."""
     _entry(interpretation, "directions")
     names = interpretation.names
     if interpretation.directions is None:
@@ -192,56 +150,46 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
 
 @ability("plot_importance")
 def plot_importance(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """What leaving each input out of the concept costs: its misalignment with the input held.
-
-    Raises
-    ------
-    ReportError
-        If there is no concept whose inputs were left out, or there are several.
-    """
+    """What leaving each input out of the concept costs: its misalignment with the input held."""
     _refuse_several(interpretation, "importance")
     needs = interpretation.inputs
     if not needs:
         raise ReportError("There is no formula whose inputs could be left out.")
-    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(needs)))
-    places = -np.arange(len(needs))
+    ax, places = _rows(ax, [need.name for need in needs], "misalignment without the input")
     colours = [BLUE if need.is_used else LIGHT for need in needs]
     ax.barh(places, [need.without for need in needs], height=0.6, color=colours)
     if interpretation.alignment is not None:
         own = interpretation.alignment.misalignment
         ax.axvline(own, color=BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label="with all inputs")
         ax.legend(frameon=False, fontsize=_TINY, loc="best", borderpad=0.1)
-    ax.set_yticks(places, [_literal(need.name) for need in needs])
-    finish(ax, "misalignment without the input", "")
-    ax.grid(False, axis="y")
     return ax
 
 
 @ability("plot_coefficients")
 def plot_coefficients(interpretation: Interpretation, *, ax: "Axes | None" = None) -> "Axes":
-    """Fitted numbers with their intervals, the first on top.
-
-    Raises
-    ------
-    ReportError
-        If there are none, or those of several concepts without several networks.
-    """
+    """Fitted numbers with their intervals, the first on top."""
     rows = coefficients(interpretation)
     if not rows:
         _refuse_several(interpretation, "coefficients")
         raise ReportError("There are no coefficients to draw; the formula has no fitted number.")
-    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(rows)))
-    places = -np.arange(len(rows))
+    ax, places = _rows(ax, [row.term for row in rows], "coefficient")
     ax.axvline(0.0, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     ends = [row.low for row in rows], [row.high for row in rows]
     ax.hlines(places, *ends, color=BLUE, linewidth=2.2, alpha=0.55)
     ax.plot([row.value for row in rows], places, "o", color=BLUE, markersize=4.5)
-    ax.set_yticks(places, [_literal(row.term) for row in rows])
     ax.set_ylim(places[-1] - 0.6, 0.6)
-    finish(ax, "coefficient", "")
-    ax.grid(False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _rows(ax: "Axes | None", labels: Sequence[str], x_title: str) -> "tuple[Axes, FloatArray]":
+    """Axes with a row for each label, the first on top, and the places of the rows."""
+    ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(labels)))
+    places = -np.arange(len(labels), dtype=np.float64)
+    ax.set_yticks(places, [_literal(label) for label in labels])
+    finish(ax, x_title, "")
+    ax.grid(False, axis="y")
+    return ax, places
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float] = COLUMN) -> "Axes":
@@ -303,29 +251,16 @@ def _literal(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One quantity.
-
-    Attributes
-    ----------
-    label : str
-    times, mean : ndarray, shape (n_times,)
-    band : ndarray, shape (2, n_times)
-    """
+    """One quantity."""
 
     label: str
-    times: FloatArray
+    times: FloatArray  # shape (n_times,)
     mean: FloatArray
-    band: FloatArray
+    band: FloatArray  # shape (2, n_times)
 
 
 def plot_drift(lines: Sequence[Line], *, ax: "Axes | None" = None) -> "Axes":
-    """Mean change of each quantity over time, with the band of nine of ten trajectories.
-
-    Raises
-    ------
-    ReportError
-        If there is nothing to draw.
-    """
+    """Mean change of each quantity over time, with the band of nine of ten trajectories."""
     if not lines:
         raise ReportError(
             "There is no drift to draw: no law was found, or there are neither trajectories nor a "
@@ -333,7 +268,7 @@ def plot_drift(lines: Sequence[Line], *, ax: "Axes | None" = None) -> "Axes":
         )
     ax = new_axes(ax)
     for line in lines:
-        label = line.label if len(line.label) <= LONGEST_LABEL else f"{line.label[:37]}..."
+        label = line.label if len(line.label) <= _LONGEST_LABEL else f"{line.label[:37]}..."
         (drawn,) = ax.plot(line.times, line.mean, linewidth=1.2, label=label)
         ax.fill_between(line.times, *line.band, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.axhline(0.0, color="black", linewidth=0.6)

@@ -55,19 +55,14 @@ class _Frame:
         percent: bool = False,
     ) -> str:
         """The whole element: grid, shapes inside the rectangle, ticks and titles."""
-        pieces = [
-            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" '
-            f'aria-label="{escape(description)}">'
-        ]
+        size = f'viewBox="0 0 {WIDTH} {self.height}"'
+        pieces = [f'<svg {size} role="img" aria-label="{escape(description)}">']
         marks = ticks(*self.y_range, 4)
         for value, label in zip(marks, tick_labels(marks), strict=True):
             y = self.y(value)
             text = f"{100 * value:g}%" if percent else label
             pieces.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}"/>')
-            pieces.append(
-                f'<text class="tick" x="{_LEFT - 6}" y="{y + 3.5:.1f}" '
-                f'text-anchor="end">{text}</text>'
-            )
+            pieces.append(_text("tick", f'x="{_LEFT - 6}" y="{y + 3.5:.1f}"', text, "end"))
         marks = ticks(*self.x_range, 5)
         labels = tick_labels(marks)
         # Powers of ten are wide: of labels that would lie on each other every so many stay.
@@ -76,23 +71,21 @@ class _Frame:
         for value, text in zip(marks[::step], labels[::step], strict=True):
             x = self.x(value)
             pieces.append(f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>')
-            pieces.append(
-                f'<text class="tick" x="{x:.1f}" y="{self.bottom + 16}" '
-                f'text-anchor="middle">{text}</text>'
-            )
+            pieces.append(_text("tick", f'x="{x:.1f}" y="{self.bottom + 16}"', text))
         pieces.extend(shapes)
         middle_x, middle_y = (_LEFT + WIDTH - _RIGHT) / 2, (_TOP + self.bottom) / 2
-        pieces.append(f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>')
-        pieces.append(
-            f'<text class="name" x="{middle_x}" y="{self.height - 5}" '
-            f'text-anchor="middle">{escape(shown(x_title))}</text>'
-        )
         turned = f'transform="translate(11 {middle_y}) rotate(-90)"'
-        pieces.append(
-            f'<text class="name" {turned} '
-            f'text-anchor="middle">{escape(shown(y_title))}</text></svg>'
-        )
+        pieces += [
+            f'<path class="axis" d="M{_LEFT} {self.bottom}H{WIDTH - _RIGHT}"/>',
+            _text("name", f'x="{middle_x}" y="{self.height - 5}"', escape(shown(x_title))),
+            _text("name", turned, escape(shown(y_title))),
+            "</svg>",
+        ]
         return "".join(pieces)
+
+
+def _text(kind: str, place: str, text: str, anchor: str = "middle") -> str:
+    return f'<text class="{kind}" {place} text-anchor="{anchor}">{text}</text>'
 
 
 def phi_svg(phi: Phi | None) -> str | None:
@@ -124,11 +117,8 @@ def angles_svg(angles: Sequence[float]) -> str | None:
     anchor = "end" if middle > WIDTH * 0.65 else "start"
     offset = -5 if anchor == "end" else 5
     shapes.append(f'<path class="median" d="M{middle:.1f} {_TOP}V{frame.bottom}"/>')
-    text = f"median {short_number(data.median)}°"
-    shapes.append(
-        f'<text class="label" x="{middle + offset:.1f}" y="{_TOP + 9}" '
-        f'text-anchor="{anchor}">{text}</text>'
-    )
+    place = f'x="{middle + offset:.1f}" y="{_TOP + 9}"'
+    shapes.append(_text("label", place, f"median {short_number(data.median)}°", anchor))
     label = (
         f"Angles to the network's gradient: median {short_number(data.median)}, 95% below "
         f"{short_number(data.upper)} degrees"

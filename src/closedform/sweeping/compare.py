@@ -1,7 +1,6 @@
 """``closedform.compare``: what training, or another network, changed in what neurons encode."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,9 +13,8 @@ from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.family import NeuronReading, holds
 from closedform.sweeping.family_form import common_form, fit_form
-from closedform.sweeping.stored_readings import stored_readings
 from closedform.sweeping.sweep import sweep
-from closedform.sweeping.sweep_result import Sweep
+from closedform.sweeping.sweep_result import Sweep, stored_readings
 
 if TYPE_CHECKING:
     import pandas
@@ -32,21 +30,12 @@ so they contain a network's own bias within the data, and not all of it.
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A constant in both networks.
+    """A constant in both networks."""
 
-    Attributes
-    ----------
-    term : str
-        What it multiplies.
-    first, second : float
-    errors : float
-        The difference in standard errors.
-    """
-
-    term: str
+    term: str  # what it multiplies
     first: float
     second: float
-    errors: float
+    errors: float  # the difference in standard errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +77,11 @@ class NetworkComparison:
         """One row for each neuron: status, both formulas, and the largest shift."""
         import pandas
 
-        rows = []
-        for change in self.changes:
-            largest = max(change.shifts, key=lambda shift: abs(shift.errors), default=None)
+        none, rows = Shift("", np.nan, np.nan, np.nan), []
+        for one in self.changes:
+            largest = max(one.shifts, key=lambda shift: abs(shift.errors), default=none)
             rows.append(
-                {
-                    "neuron": change.neuron,
-                    "status": change.status,
-                    "errors": np.nan if largest is None else largest.errors,
-                    "term": "" if largest is None else largest.term,
-                    "first": change.first,
-                    "second": change.second,
-                }
+                (one.neuron, one.status, largest.errors, largest.term, one.first, one.second)
             )
         return pandas.DataFrame(
             rows, columns=["neuron", "status", "errors", "term", "first", "second"]
@@ -107,25 +89,6 @@ class NetworkComparison:
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
-
-
-def compare_readings(
-    first: Sequence[NeuronReading],
-    second: Sequence[NeuronReading],
-    *,
-    moved: float = MOVED,
-    degrees: float = MATERIAL_DEGREES,
-) -> NetworkComparison:
-    """Compare neurons of the same name."""
-    others = {reading.label: reading for reading in second}
-    changes = [
-        compare_one(reading, others[reading.label], moved=moved, degrees=degrees)
-        for reading in first
-        if reading.label in others
-    ]
-    known = {reading.label for reading in first}
-    unmatched = sorted(known.symmetric_difference(others))
-    return NetworkComparison(tuple(changes), tuple(unmatched))
 
 
 def compare_one(
@@ -186,10 +149,6 @@ def compare(
     degrees : float
         An angle too small to matter: a form that fits within it still holds.
 
-    Returns
-    -------
-    NetworkComparison
-
     Examples
     --------
     >>> import closedform as cf, numpy as np
@@ -199,16 +158,25 @@ def compare(
     >>> [(change.neuron, change.status) for change in found.changes]
     [('output:0', 'moved')]
     """
-    if inputs is None:
-        pair = [_readings(given) for given in (first, second)]
-        return compare_readings(*pair, moved=moved, degrees=degrees)
-    if layer is None:
-        raise KeywordError("Two networks need the layer whose neurons are compared; pass layer=.")
-    with TemporaryDirectory() as folder:
-        for name, model in (("first", first), ("second", second)):
-            sweep(model, inputs, layer, store=Path(folder) / name, **options)
-        pair = [stored_readings(ResultStore(Path(folder) / name)) for name in ("first", "second")]
-        return compare_readings(*pair, moved=moved, degrees=degrees)
+    if inputs is not None:
+        if layer is None:
+            raise KeywordError(
+                "Two networks need the layer whose neurons are compared; pass layer=."
+            )
+        with TemporaryDirectory() as folder:
+            one, other = (
+                sweep(model, inputs, layer, store=Path(folder) / name, **options)
+                for name, model in (("first", first), ("second", second))
+            )
+            return compare(one, other, moved=moved, degrees=degrees)
+    before, after = _readings(first), {one.label: one for one in _readings(second)}
+    changes = [
+        compare_one(reading, after[reading.label], moved=moved, degrees=degrees)
+        for reading in before
+        if reading.label in after
+    ]
+    unmatched = sorted({one.label for one in before}.symmetric_difference(after))
+    return NetworkComparison(tuple(changes), tuple(unmatched))
 
 
 def _readings(given: Any) -> list[NeuronReading]:

@@ -10,6 +10,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
+from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.networks.parametric_formula import FormulaPhi, ParametricFormula
 from closedform.reading.replacing.phi_fit import best_formula
@@ -19,7 +20,6 @@ from closedform.sweeping.family_form import (
     Key,
     coefficients_of,
     common_form,
-    degrees_of,
     fit_form,
 )
 
@@ -39,24 +39,13 @@ a concept pays for longer formulas by the same factor.
 
 @dataclass(frozen=True, slots=True)
 class CurveReading:
-    """A curve as a formula.
+    """A curve as a formula."""
 
-    Attributes
-    ----------
-    text : str
-        In the index's name.
-    numbers, errors : tuple of float
-        Its numbers in the order a, b, ..., and their standard errors from the scatter about it.
-    r2 : float
-    pivot, pivot_error : float or None
-        For a + b*log(k): where it vanishes, so that it reads b*log(k/pivot).
-    """
-
-    text: str
-    numbers: tuple[float, ...]
-    errors: tuple[float, ...]
+    text: str  # in the index's name
+    numbers: tuple[float, ...]  # in the order a, b, ...
+    errors: tuple[float, ...]  # their standard errors, from the scatter about the curve
     r2: float
-    pivot: float | None = None
+    pivot: float | None = None  # for a + b*log(k): it reads b*log(k/pivot)
     pivot_error: float | None = None
 
     def __str__(self) -> str:
@@ -66,14 +55,8 @@ class CurveReading:
 def read_curve(
     index: FloatArray, values: FloatArray, errors: FloatArray, name: str = "k"
 ) -> CurveReading | None:
-    """The simplest formula that fits a curve; None for fewer than eight points.
-
-    Parameters
-    ----------
-    index, values, errors : ndarray, shape (n_points,)
-        Values that stay within three of their errors about the mean are a constant.
-    name : str
-        Of the index.
+    """The simplest formula of `name` that fits a curve; None for fewer than eight points. Values
+    that stay within three of their errors about the mean are a constant.
 
     Examples
     --------
@@ -97,7 +80,8 @@ def read_curve(
     formula = found.phi.formula
     numbers, left = formula.numbers, values - _at(formula, formula.numbers, index)
     covariance = _covariance(formula, index, left)
-    text, pivot, pivot_error = _rounded(formula, name), None, None
+    written = formula.written([float(f"{number:.6g}") for number in numbers])
+    text, pivot, pivot_error = str(Expression(written.tree, (name,))), None, None
     if "log" in formula.tree.tokens:
         text, pivot, pivot_error = _with_pivot(numbers, covariance, name)
     return CurveReading(
@@ -136,51 +120,24 @@ def _with_pivot(numbers: FloatArray, covariance: FloatArray, name: str) -> tuple
     return f"{float(f'{b:.6g}'):g}*log({name}/{pivot:.6g})", pivot, error
 
 
-def _rounded(formula: ParametricFormula, name: str) -> str:
-    values = [float(f"{number:.6g}") for number in formula.numbers]
-    written = formula.written(values)
-    return str(type(written)(written.tree, (name,)))
-
-
 @dataclass(frozen=True, slots=True)
 class NeuronReading:
-    """What was read at one index.
+    """What was read at one index."""
 
-    Attributes
-    ----------
-    label : str
-        The neuron.
-    index : float
-        Its place on the axis of the family.
-    field : GradientField
-    concept : Expression or None
-    misalignment : float
-        The concept's.
-    """
-
-    label: str
-    index: float
+    label: str  # the neuron
+    index: float  # its place on the axis of the family
     field: GradientField
     concept: Expression | None
-    misalignment: float = 1.0
+    misalignment: float = 1.0  # the concept's
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One form at many indices.
+    """One form at many indices."""
 
-    Attributes
-    ----------
-    form : FamilyForm
-        One term has the coefficient 1 at every index.
-    labels : tuple of str
-    index : ndarray, shape (n_members,)
-    fits : tuple of FormFit
-    """
-
-    form: FamilyForm
+    form: FamilyForm  # one term has the coefficient 1 at every index
     labels: tuple[str, ...]
-    index: FloatArray
+    index: FloatArray  # shape (n_members,)
     fits: tuple[FormFit, ...]
 
     @property
@@ -282,7 +239,7 @@ def holds(form: FamilyForm, reading: NeuronReading, degrees: float = MATERIAL_DE
     """Whether a form holds on a reading's field."""
     fit = fit_form(form, reading.field, reading.concept, errors=False)
     own = TIMES_WORSE * reading.misalignment if reading.concept is not None else 0.0
-    return fit.degrees <= max(degrees, degrees_of(own))
+    return fit.degrees <= max(degrees, float(angles_in_degrees(np.array(own))))
 
 
 def _home(

@@ -15,6 +15,7 @@ from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.refit import Tapes
 from closedform.field.gradient_field import GradientField
+from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.regions import divide
 
 Key = tuple[object, ...]
@@ -26,20 +27,11 @@ STEPS, REGION_STEPS = 20, 4
 
 @dataclass(frozen=True, slots=True)
 class FamilyForm:
-    """Terms of a sum, one of which has the coefficient 1.
-
-    Attributes
-    ----------
-    terms : tuple of Tree
-    unit : int
-        Which of them.
-    names : tuple of str
-        The inputs.
-    """
+    """Terms of a sum, one of which has the coefficient 1."""
 
     terms: tuple[Tree, ...]
-    unit: int
-    names: tuple[str, ...]
+    unit: int  # which of them
+    names: tuple[str, ...]  # the inputs
 
     @property
     def keys(self) -> frozenset[Key]:
@@ -79,36 +71,17 @@ class FamilyForm:
 
 @dataclass(frozen=True, slots=True)
 class FormFit:
-    """A form's constants at one index.
-
-    Attributes
-    ----------
-    expression : Expression
-    values, errors : ndarray, shape (n_constants,)
-        Errors by leaving out one region after another (the jackknife).
-    misalignment : float
-    """
+    """A form's constants at one index."""
 
     expression: Expression
-    values: FloatArray
-    errors: FloatArray
+    values: FloatArray  # shape (n_constants,)
+    errors: FloatArray  # by leaving out one region after another (the jackknife)
     misalignment: float
 
     @property
     def degrees(self) -> float:
         """The misalignment as an angle."""
-        return degrees_of(self.misalignment)
-
-
-def degrees_of(misalignment: float) -> float:
-    """The angle whose squared sine it is.
-
-    Examples
-    --------
-    >>> round(degrees_of(6.7e-7), 3)
-    0.047
-    """
-    return float(np.degrees(np.arcsin(np.sqrt(min(max(misalignment, 0.0), 1.0)))))
+        return float(angles_in_degrees(np.array(self.misalignment)))
 
 
 def coefficients_of(concept: Expression) -> dict[Key, float]:
@@ -142,27 +115,8 @@ def common_form(concepts: Sequence[Expression], field: GradientField) -> FamilyF
 def fit_form(
     form: FamilyForm, field: GradientField, start: Expression | None = None, *, errors: bool = True
 ) -> FormFit:
-    """Fit a form's constants to a field.
-
-    Parameters
-    ----------
-    form : FamilyForm
-    field : GradientField
-        Over the same inputs.
-    start : Expression, optional
-        Where its coefficients come from at first.
-    errors : bool
-        Whether standard errors are wanted, which take a fit for each region.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    >>> field = cf.GradientField.from_arrays(points, points * [1.0, 1.4], names=["x", "v"])
-    >>> form = common_form([cf.parse("x**2 + v**2", names=["x", "v"])], field)
-    >>> fit = fit_form(form, field)
-    >>> form.constants, fit.values.round(6).tolist()
-    (('v**2',), [1.4])
+    """Fit a form's constants to a field, beginning at the coefficients of `start`; standard errors
+    take a fit for each region.
     """
     numbers = {} if start is None else coefficients_of(start)
     expression, positions = form.written(numbers)

@@ -2,15 +2,19 @@
 in bounded memory.
 """
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
 
-from closedform.arrays import FloatArray
+from closedform.arrays import FloatArray, frozen
+from closedform.basics.files import read_arrays, read_header, reading
+from closedform.errors import StorageError
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
 from closedform.field.tangent_space import TangentSpace
@@ -22,11 +26,10 @@ from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.task import content_key
-from closedform.sweeping.inputs_file import SweepInputs
 from closedform.sweeping.likeness import Likeness, describe
 from closedform.sweeping.neuron_choice import few_points
 
-FIELDS, PLANS = "fields", "plans"
+INPUTS, FIELDS, PLANS = "inputs", "fields", "plans"
 BLOCK = 256
 """Neurons that are extracted together."""
 
@@ -36,29 +39,79 @@ points.
 """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepInputs:
+    """What all fields of a sweep share; computed once, and read by every worker."""
+
+    points: FloatArray
+    names: tuple[str, ...]
+    tangent: TangentSpace
+
+    def save(self, folder: SharedFolder) -> str:
+        """Write the file, unless it is there; its name is a checksum."""
+        space = self.tangent
+        kept = {
+            "points": self.points,
+            "spectrum": space.spectrum,
+            "basis": space.basis,
+            "is_defined": space.is_defined,
+        }
+        arrays = {name: array for name, array in kept.items() if array is not None}
+        header = {
+            "names": self.names,
+            "kind": space.kind,
+            "rank": space.rank,
+            "local_rank": space.local_rank,
+        }
+        stream = io.BytesIO()
+        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(stream, header=text, **arrays)
+        # The content alone: an archive also holds the time at which it was written.
+        parts = [text.tobytes()]
+        for name, array in arrays.items():
+            parts.append(f"{name}{array.dtype.str}{array.shape}".encode())
+            parts.append(np.ascontiguousarray(array).tobytes())
+        content = b"\n".join(parts)
+        name = f"{INPUTS}/{checksum(content)}.npz"
+        if not folder.exists(name):
+            folder.write(name, stream.getvalue())
+        return name
+
+
+@lru_cache(maxsize=4)
+def load_inputs(path: str, options: tuple[tuple[str, Any], ...], name: str) -> SweepInputs:
+    """Read what `SweepInputs.save` wrote; a process keeps the last few."""
+    content = SharedFolder(path, **dict(options)).read(name)
+    place = f"{path}/{name}"
+    if content is None:
+        raise StorageError(f"The sweep's inputs {place} are missing; resume it.")
+    arrays = read_arrays(place, remedy="resume the sweep", content=content)
+    with reading(place, "resume the sweep"):
+        header = read_header(arrays)
+        defined = arrays.get("is_defined")
+        if defined is not None:
+            defined.flags.writeable = False
+        space = TangentSpace(
+            header["kind"],
+            header["rank"],
+            frozen(arrays["basis"]) if "basis" in arrays else None,
+            frozen(arrays["spectrum"]),
+            defined,
+            header["local_rank"],
+        )
+        return SweepInputs(frozen(arrays["points"]), tuple(header["names"]), space)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldReference:
-    """Where a neuron's field lies.
-
-    Attributes
-    ----------
-    neuron : str
-    file : str
-        Under the store's path.
-    place : int
-        Among the fields of the file.
-    shape : tuple of int
-        Points, and inputs plus one: gradients with the value in the last column.
-    checksum : str
-        Of its bytes.
-    likeness : Likeness
-    """
+    """Where a neuron's field lies."""
 
     neuron: str
-    file: str
-    place: int
-    shape: tuple[int, int]
-    checksum: str
+    file: str  # under the store's path
+    place: int  # among the fields of the file
+    shape: tuple[int, ...]
+    """Points, and inputs plus one: gradients with the value in the last column."""
+    checksum: str  # of its bytes
     likeness: Likeness
 
     def read(self, folder: SharedFolder) -> FloatArray | None:
@@ -71,16 +124,8 @@ class FieldReference:
 
 
 class LayerExtraction:
-    """Extracts blocks of neurons at the same points.
-
-    Parameters
-    ----------
-    folder : SharedFolder
-        Where fields are kept.
-    model, inputs, names, tangent, constraints, max_points, smoothing, options
-        As in `closedform.extract_field`.
-    seed : int
-        Chooses the points.
+    """Extracts blocks of neurons at the same points, into a folder; `seed` chooses the points, the
+    rest is as in `closedform.extract_field`.
     """
 
     def __init__(
@@ -116,14 +161,7 @@ class LayerExtraction:
     def prepare(self, neuron: str) -> SweepInputs:
         """Points, names and tangent space, from a look at one neuron."""
         if self._inputs is None:
-            source = open_source(
-                self._model,
-                self.points_of_network,
-                neuron,
-                max_points=None,
-                rng=self._seed,
-                **self.options,
-            )
+            source = self._source(neuron, self.options)
             points = source.points
             labels = self._given_names
             if labels is None:
@@ -158,14 +196,7 @@ class LayerExtraction:
         name = _field_file(content)
         self._folder.write(name, content)
         references = [
-            FieldReference(
-                neuron,
-                name,
-                place,
-                (rows.shape[1], rows.shape[2]),
-                checksum(row.tobytes()),
-                likeness,
-            )
+            FieldReference(neuron, name, place, rows.shape[1:], checksum(row.tobytes()), likeness)
             for place, (neuron, row, likeness) in enumerate(
                 zip(neurons, rows, likenesses, strict=True)
             )
@@ -187,22 +218,15 @@ class LayerExtraction:
             self._folder.remove(plan)
         return self.block(neurons)
 
-    def forget(self, file: str) -> None:
-        """Remove fields that are no longer needed."""
-        self._folder.remove(file)
+    def _source(self, neuron: str | list[str], options: OptionKeywords) -> Any:
+        points = self.points_of_network
+        return open_source(self._model, points, neuron, max_points=None, rng=self._seed, **options)
 
     def _samples(self, neurons: Sequence[str], inputs: SweepInputs) -> Samples:
         # Vectorised passes hold every neuron's gradient in every layer, for all points of a batch.
         size = min(self.options.get("batch_size", AT_ONCE), max(AT_ONCE // len(neurons), 1))
         options = cast(OptionKeywords, {**self.options, "batch_size": size})
-        source = open_source(
-            self._model,
-            self.points_of_network,
-            list(neurons),
-            max_points=None,
-            rng=self._seed,
-            **options,
-        )
+        source = self._source(list(neurons), options)
         samples = source.evaluate(source.points)
         if not self._smoothing:
             return samples
@@ -219,13 +243,9 @@ class LayerExtraction:
         """Named by all that decides about the fields; None for networks that cannot be told
         apart.
         """
-        plain = {
-            name: value
-            for name, value in self.options.items()
-            if isinstance(value, str | int | float | bool)
-        }
-        if self._fingerprint is None or len(plain) != len(
-            [value for value in self.options.values() if value is not None]
+        given = {name: value for name, value in self.options.items() if value is not None}
+        if self._fingerprint is None or not all(
+            isinstance(value, str | int | float | bool) for value in given.values()
         ):
             return None
         content = {
@@ -234,7 +254,7 @@ class LayerExtraction:
             "neurons": list(neurons),
             "smoothing": self._smoothing,
             "seed": self._seed,
-            "options": plain,
+            "options": given,
         }
         return f"{PLANS}/{content_key(content)}.json"
 
@@ -279,18 +299,14 @@ def _read_plan(content: bytes) -> list[FieldReference]:
     if first.decode(errors="replace") != checksum(text):
         return []
     plan = json.loads(text)
-    columns = (
-        plan[name] for name in ("neurons", "checksums", "zero_shares", "directions", "orders")
-    )
-    shape = (plan["shape"][0], plan["shape"][1])
-    return [
-        FieldReference(
-            neuron,
-            plan["file"],
-            place,
-            shape,
-            sum_,
-            Likeness(share, tuple(directions), tuple(order)),
+    likenesses = [
+        Likeness(share, tuple(directions), tuple(order))
+        for share, directions, order in zip(
+            plan["zero_shares"], plan["directions"], plan["orders"], strict=True
         )
-        for place, (neuron, sum_, share, directions, order) in enumerate(zip(*columns, strict=True))
+    ]
+    rows = zip(plan["neurons"], plan["checksums"], likenesses, strict=True)
+    return [
+        FieldReference(neuron, plan["file"], place, tuple(plan["shape"]), sum_, likeness)
+        for place, (neuron, sum_, likeness) in enumerate(rows)
     ]

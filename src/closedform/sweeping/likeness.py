@@ -29,20 +29,12 @@ _SEED = 20260101
 class Likeness:
     """A short description of a neuron's field, the same for every increasing or decreasing function
     of the neuron.
-
-    Attributes
-    ----------
-    zero_share : float
-        Points without a usable gradient.
-    directions : tuple of float
-        Random projections of the unit directions, over the square root of the number of points.
-    order : tuple of float
-        The same of the values' ranks.
     """
 
-    zero_share: float
+    zero_share: float  # points without a usable gradient
     directions: tuple[float, ...]
-    order: tuple[float, ...]
+    """Random projections of the unit directions, over the square root of the number of points."""
+    order: tuple[float, ...]  # the same of the values' ranks
 
     @property
     def is_dead(self) -> bool:
@@ -63,14 +55,8 @@ class Likeness:
 def describe(
     jacobians: FloatArray, latents: FloatArray, tangent: TangentSpace, scale: FloatArray
 ) -> list[Likeness]:
-    """Descriptions of several neurons at the same points.
-
-    Parameters
-    ----------
-    jacobians : ndarray, shape (n_neurons, n_points, n_inputs)
-    latents : ndarray, shape (n_neurons, n_points)
-    tangent : TangentSpace
-    scale : ndarray, shape (n_inputs,)
+    """Descriptions of several neurons at the same points, from jacobians of shape (n_neurons,
+    n_points, n_inputs) and latents of shape (n_neurons, n_points).
     """
     n_points = latents.shape[1]
     rng = np.random.default_rng(_SEED)
@@ -101,45 +87,26 @@ def describe(
 
 
 class Likenesses:
-    """The descriptions seen so far, looked up by their first number; a few hundred bytes for
-    each.
-    """
+    """The descriptions seen so far, by a cell of their first number."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, int | list[int]] = {}
-        self._numbers = np.empty((64, PROJECTIONS + ORDER_PROJECTIONS + 1))
-        self._names: list[str] = []
+        self._cells: dict[int, list[tuple[Likeness, str]]] = {}
 
     def find(self, likeness: Likeness) -> str | None:
         """The first neuron that matches, or None."""
         cell = self._cell(likeness)
         for near in (cell - 1, cell, cell + 1):
-            places = self._cells.get(near, ())
-            for place in (places,) if isinstance(places, int) else places:
-                if likeness.matches(_from_numbers(self._numbers[place])):
-                    return self._names[place]
+            for known, name in self._cells.get(near, ()):
+                if likeness.matches(known):
+                    return name
         return None
 
     def add(self, likeness: Likeness, name: str) -> None:
         """Remember a neuron."""
-        place, cell = len(self._names), self._cell(likeness)
-        if place == len(self._numbers):
-            self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
-        self._numbers[place] = (likeness.zero_share, *likeness.directions, *likeness.order)
-        self._names.append(name)
-        there = self._cells.get(cell)
-        # Cells are so small that nearly all hold one neuron.
-        self._cells[cell] = (
-            place if there is None else [*([there] if isinstance(there, int) else there), place]
-        )
+        self._cells.setdefault(self._cell(likeness), []).append((likeness, name))
 
     def _cell(self, likeness: Likeness) -> int:
         return math.floor(likeness.directions[0] / SINGLE_PRECISION)
-
-
-def _from_numbers(row: FloatArray) -> Likeness:
-    zero_share, *others = row.tolist()
-    return Likeness(zero_share, tuple(others[:PROJECTIONS]), tuple(others[PROJECTIONS:]))
 
 
 def _plain(values: FloatArray) -> tuple[float, ...]:

@@ -21,22 +21,8 @@ def choose_neurons(
     neurons: Choice = None,
     options: OptionKeywords | None = None,
 ) -> list[str]:
-    """Selectors of neurons, layer by layer.
-
-    Parameters
-    ----------
-    model, inputs
-        As in `closedform.extract_field`; a few points are enough.
-    layer : str or sequence of str
-        Paths of layers; several are read one after another.
-    neurons : slice, range, iterable of int or str, or None
-        Units of each layer: numbers, or texts such as ``"3,mean"`` where a layer has positions;
-        None for all of a flat layer.
-
-    Raises
-    ------
-    NeuronError
-        If a layer does not exist, has positions and nothing says which, or has no such unit.
+    """Selectors of neurons, layer by layer, from what `closedform.sweep` takes; a few points are
+    enough.
 
     Examples
     --------

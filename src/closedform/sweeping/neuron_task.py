@@ -1,19 +1,24 @@
-"""The task of a sweep: read one neuron's field from shared storage and its concept out of the
-field.
+"""The task of a sweep: load one neuron's field from shared storage, and read it with the effort
+that was asked for.
 """
 
 import time
+from dataclasses import dataclass, replace
 from typing import Any
 
+from closedform.basics.keywords import checked_constructor
 from closedform.basics.optional import versions
-from closedform.errors import StorageError
+from closedform.errors import BudgetError, StorageError
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
-from closedform.sweeping.effort import Effort, read_with
+from closedform.interpretation.verdict import STATUSES
+from closedform.reading.one_field import interpret_field
+from closedform.searching.budget import Budget
+from closedform.searching.portfolio import NOISE_FACTOR
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.task import content_key
-from closedform.sweeping.inputs_file import load_inputs
-from closedform.sweeping.layer_extraction import FieldReference
+from closedform.sweeping.layer_extraction import FieldReference, load_inputs
 from closedform.sweeping.likeness import Likeness
 
 FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
@@ -22,6 +27,66 @@ FIELD_PARTS = ("inputs", "file", "place", "shape", "checksum")
 
 NOT_COMPARED = ("seconds", "versions", "digest")
 """Entries of a record that differ from run to run."""
+
+
+@checked_constructor
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much to spend on one neuron, in evaluations, so that the answer does not depend on the
+    machine or its load.
+
+    Attributes
+    ----------
+    terms : int
+        For the first reading, by the term search alone; 0 skips it.
+    evaluations : int
+        For the second reading, by `engine`; 0 skips it.
+    engine : str
+        Of the second reading: auto, evolution, or another.
+    rule : str or int
+        How the concept is chosen; see `closedform.interpret_field`.
+    """
+
+    terms: int = 1000
+    evaluations: int = 20_000
+    engine: str = "auto"
+    rule: str | int = "evidence"
+
+    def __post_init__(self) -> None:
+        if min(self.terms, self.evaluations) < 0 or self.terms + self.evaluations == 0:
+            given = f"terms={self.terms} and evaluations={self.evaluations}"
+            raise BudgetError(
+                f"A neuron needs a positive number of evaluations; got {given}. Pass 0 or more for "
+                "each, and more than 0 for one."
+            )
+
+
+def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpretation, str]:
+    """Read a field; the answer, and what it took: 'terms' or the name of the second engine."""
+    if effort.engine == "terms":
+        effort = replace(
+            effort, engine="auto", terms=effort.terms or effort.evaluations, evaluations=0
+        )
+    enough = max(PERFECT, NOISE_FACTOR * field.quality.noise_misalignment)
+    first = None
+    if effort.terms:
+        # What the noise of the directions leaves unexplained no formula explains.
+        target = enough if enough > PERFECT else None
+        budget = Budget(evaluations=effort.terms, target=target)
+        first = interpret_field(field, engine="terms", budget=budget, rng=seed, rule=effort.rule)
+        if not effort.evaluations or first.verdict.status == "verified" or first.floor <= enough:
+            return first, "terms"
+    budget = Budget(evaluations=effort.evaluations)
+    second = interpret_field(field, engine=effort.engine, budget=budget, rng=seed, rule=effort.rule)
+    if first is not None and _rank(first) < _rank(second):
+        return first, "terms"
+    return second, effort.engine
+
+
+def _rank(found: Interpretation) -> tuple[int, float]:
+    """Smaller is better: the verdict, then the misalignment."""
+    order = STATUSES.index(found.verdict.status)
+    return order, found.alignment.misalignment if found.alignment is not None else 1.0
 
 
 def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
@@ -36,25 +101,17 @@ def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_neuron(payload: dict[str, Any]) -> GradientField:
-    """The field of a task.
-
-    Raises
-    ------
-    StorageError
-        If it is missing or damaged.
-    """
+    """The field of a task; a StorageError if it is missing or damaged."""
     path, options = payload["store"]
     inputs = load_inputs(path, tuple(sorted(options.items())), payload["inputs"])
-    shape = (payload["shape"][0], payload["shape"][1])
-    nothing = Likeness(0.0, (), ())
-    reference = FieldReference(
-        payload["neuron"], payload["file"], payload["place"], shape, payload["checksum"], nothing
+    name, file, place, shape, sum_ = (
+        payload[part] for part in ("neuron", "file", "place", "shape", "checksum")
     )
+    reference = FieldReference(name, file, place, tuple(shape), sum_, Likeness(0.0, (), ()))
     values = reference.read(SharedFolder(path, **options))
     if values is None:
         raise StorageError(
-            f"The field of {payload['neuron']} in {payload['file']!r} is missing or damaged; "
-            f"resume the sweep."
+            f"The field of {name} in {file!r} is missing or damaged; resume the sweep."
         )
     return GradientField.from_arrays(
         inputs.points,

@@ -2,83 +2,53 @@
 what is left to search.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any
 
-from closedform.sweeping.effort import Effort
 from closedform.sweeping.execution.coordinator import FAILED
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.tally import Tally
 from closedform.sweeping.execution.task import KEY_BYTES, Task, TaskOutcome, content_key
 from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses
-from closedform.sweeping.neuron_task import FUNCTION, finished
+from closedform.sweeping.neuron_task import FUNCTION, Effort, finished
 
 SCHEMA = 1
 """Counted up when the same field and options would give another record."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What every neuron of a sweep is read with.
-
-    Attributes
-    ----------
-    effort : Effort
-    seed : int
-    options : dict
-        Of the store's file system.
-    """
-
-    effort: Effort
-    seed: int
-    options: dict[str, Any]
-
-
 class Planner:
-    """Turns neurons into tasks, block by block, and writes the records that need no search.
+    """Turns neurons into tasks, block by block, and writes the records that need no search, which
+    it counts in the tally.
 
-    Parameters
-    ----------
-    store : ResultStore
-    extraction : LayerExtraction
-    request : Request
-    tally : Tally
-        Is counted up for neurons without a task.
-    done : set of str
-        Keys whose records are there and sound.
-    keep_fields : bool
-        Whether fields stay when all neurons of their block are done.
+    `done` are the keys whose records are there and sound; `keep_fields` is whether fields stay when
+    all neurons of their block are done.
     """
 
     def __init__(
         self,
         store: ResultStore,
         extraction: LayerExtraction,
-        request: Request,
         tally: Tally,
         done: set[str],
         *,
+        effort: Effort,
+        seed: int,
         keep_fields: bool = True,
     ) -> None:
-        self._store, self._extraction, self._request, self._tally = (
-            store,
-            extraction,
-            request,
-            tally,
-        )
+        self._store, self._extraction, self._tally = store, extraction, tally
         self._done, self._keep_fields = done, keep_fields
-        self._settings = content_key(
-            {"schema": SCHEMA, "effort": request.effort, "seed": request.seed}
-        )
+        self._effort, self._seed = effort, seed
+        self._settings = content_key({"schema": SCHEMA, "effort": effort, "seed": seed})
         self._seen = Likenesses()
         # Under way, with those that wait for it: a neuron's record serves all that are like it.
         self._followers: dict[str, list[tuple[str, str]]] = {}
         self._files: dict[str, str] = {}
-        self._open: dict[str, int] = {}
+        self._open: Counter[str] = Counter()
 
     def tasks(self, neurons: Sequence[str], *, ahead: bool) -> Iterator[Task]:
         """Tasks in the order of the neurons; `ahead` extracts the next block while tasks of this
@@ -100,7 +70,11 @@ class Planner:
         for key, neuron in waiting:
             if record is not None:
                 self._write(key, _copy(record, neuron))
-        self._release(outcome.key)
+        file = self._files.pop(outcome.key, None)
+        if file is not None:
+            self._open[file] -= 1
+            if self._open[file] == 0 and not self._keep_fields:
+                self._store.folder.remove(file)
 
     def key(self, reference: FieldReference) -> str:
         """The key of a neuron's result: its name, its field, what it is read with, and the seed."""
@@ -120,7 +94,7 @@ class Planner:
         ]
         for reference, key, _ in found:
             self._files[key] = reference.file
-            self._open[reference.file] = self._open.get(reference.file, 0) + 1
+            self._open[reference.file] += 1
         yield from (task for _, _, task in found)
 
     def _task(self, reference: FieldReference, key: str) -> Task | None:
@@ -132,7 +106,7 @@ class Planner:
         if key in self._done:
             self._tally.before += 1
         elif likeness.is_dead:
-            self._write(key, _dead(neuron, likeness.zero_share, self._request.seed) | self._origin)
+            self._write(key, _dead(neuron, likeness.zero_share, self._seed) | self._origin)
         elif first is not None and first in self._done:
             record = self._store.get(first)
             if record is None or record["status"] == FAILED:
@@ -147,14 +121,14 @@ class Planner:
     def _search(self, reference: FieldReference, key: str) -> Task:
         payload = {
             "neuron": reference.neuron,
-            "store": [self._store.path, self._request.options],
+            "store": [self._store.path, self._store.options],
             "inputs": self._extraction.inputs_file,
             "file": reference.file,
             "place": reference.place,
             "shape": list(reference.shape),
             "checksum": reference.checksum,
-            "effort": asdict(self._request.effort),
-            "seed": self._request.seed,
+            "effort": asdict(self._effort),
+            "seed": self._seed,
             "network": self._extraction.network,
         }
         about = {"neuron": reference.neuron, "verdict": None, "concept": None, **self._origin}
@@ -170,31 +144,11 @@ class Planner:
         self._done.add(key)
         self._tally.add(record["verdict"] or FAILED, failed=record["status"] == FAILED)
 
-    def _release(self, key: str) -> None:
-        file = self._files.pop(key, None)
-        if file is None:
-            return
-        self._open[file] -= 1
-        if self._open[file] == 0:
-            del self._open[file]
-            if not self._keep_fields:
-                self._extraction.forget(file)
-
 
 def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
-    reason = (
-        f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
-        f"data."
-    )
-    record = {
-        "neuron": neuron,
-        "status": "dead",
-        "verdict": "none",
-        "concept": None,
-        "seed": seed,
-        "reason": reason,
-    }
-    return finished(record, 0.0)
+    said = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
+    record = {"neuron": neuron, "status": "dead", "verdict": "none", "concept": None, "seed": seed}
+    return finished({**record, "reason": f"{said}data."}, 0.0)
 
 
 def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:

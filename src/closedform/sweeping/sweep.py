@@ -13,7 +13,6 @@ from closedform.field.tangent import StatedConstraint, TangentSpace, check_tange
 from closedform.interpretation.verdict import STATUSES
 from closedform.networks.extract import check_amounts
 from closedform.networks.options import OptionKeywords, make_options
-from closedform.sweeping.effort import Effort
 from closedform.sweeping.execution.coordinator import FAILED, Coordinator
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.tally import Tally, Watcher
@@ -21,7 +20,8 @@ from closedform.sweeping.execution.task import Limits
 from closedform.sweeping.execution.workers import WorkersLostError, open_workers
 from closedform.sweeping.layer_extraction import LayerExtraction
 from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
-from closedform.sweeping.planning import Planner, Request
+from closedform.sweeping.neuron_task import Effort
+from closedform.sweeping.planning import Planner
 from closedform.sweeping.sweep_result import Sweep
 
 logger = logging.getLogger(__name__)
@@ -94,10 +94,6 @@ def sweep(
     **options
         As in `closedform.extract_field`.
 
-    Returns
-    -------
-    Sweep
-
     Raises
     ------
     SaveError
@@ -151,8 +147,9 @@ def sweep(
         model, few_points(extraction.points_of_network), layer, neurons, extraction.options
     )
     tally = Tally(len(chosen))
-    request = Request(Effort() if effort is None else effort, seed, kept.options)
-    planner = Planner(kept, extraction, request, tally, done, keep_fields=keep_fields)
+    planner = Planner(
+        kept, extraction, tally, done, effort=effort or Effort(), seed=seed, keep_fields=keep_fields
+    )
     workers = open_workers(executor)
     coordinator = Coordinator(
         workers, kept, limits or Limits(), tally, watcher=watcher, on_done=planner.finish
@@ -166,13 +163,10 @@ def sweep(
         workers.close()
         if watcher is not None:
             watcher.close()
-    return Sweep(
-        kept,
-        _counts(tally),
-        time.perf_counter() - began,
-        extraction.network,
-        extraction.inputs_file,
-    )
+    named = {label: tally.labels[label] for label in STATUSES}
+    counts = {"neurons": tally.total, "before": tally.before, **named, "failed": tally.failed}
+    seconds = time.perf_counter() - began
+    return Sweep(kept, counts, seconds, extraction.network, extraction.inputs_file)
 
 
 def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set[str]:
@@ -191,12 +185,6 @@ def _done_before(store: ResultStore, *, resume: bool, retry_failed: bool) -> set
         from closedform.sweeping.execution.table import read_table
 
         table = read_table(store, columns=["status"])
-        done -= (
-            set(table.loc[table["status"] == FAILED, "key"]) if "status" in table.columns else set()
-        )
+        if "status" in table.columns:
+            done -= set(table.loc[table["status"] == FAILED, "key"])
     return done
-
-
-def _counts(tally: Tally) -> dict[str, int]:
-    named = {label: tally.labels[label] for label in STATUSES}
-    return {"neurons": tally.total, "before": tally.before, **named, "failed": tally.failed}

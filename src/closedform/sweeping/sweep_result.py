@@ -1,20 +1,20 @@
 """What a sweep has found: a table of neurons, and what each of them needs to be looked at again."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from closedform.arrays import FloatArray
+from closedform.errors import StorageError
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.table import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pandas
 
-    from closedform.arrays import FloatArray
     from closedform.sweeping.family import Families, NeuronReading
 
 COLUMNS = (
@@ -24,8 +24,11 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of the table, in this order."""
 
-MOST_LISTED = 20
-"""Rows that a notebook shows."""
+SHOWN = ("neuron", "verdict", "complexity", "misalignment", "concept")
+MOST_SHOWN = 20
+"""Rows of a table that people see: a screen, with what stands above and below."""
+
+Index = Mapping[str, float] | Sequence[float] | FloatArray | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,7 @@ class Sweep:
         )
         return table.loc[own].reset_index(drop=True)
 
-    def families(
-        self,
-        index: "Mapping[str, float] | Sequence[float] | FloatArray | None" = None,
-        *,
-        degrees: float = MATERIAL_DEGREES,
-    ) -> "Families":
+    def families(self, index: Index = None, *, degrees: float = MATERIAL_DEGREES) -> "Families":
         """The neurons grouped by form, with their constants, scaled alike, as functions of an
         index.
 
@@ -83,21 +81,13 @@ class Sweep:
             of that number; None takes the number of the unit.
         degrees : float
             An angle too small to matter: a neuron belongs to any form within it.
-
-        Returns
-        -------
-        Families
         """
         from closedform.sweeping.family import group
 
         return group(self.readings(index), degrees=degrees)
 
-    def readings(
-        self, index: "Mapping[str, float] | Sequence[float] | FloatArray | None" = None
-    ) -> "list[NeuronReading]":
+    def readings(self, index: Index = None) -> "list[NeuronReading]":
         """What the neurons of this network were read as on this data; `index` as in `families`."""
-        from closedform.sweeping.stored_readings import stored_readings
-
         origin = (self.network, self.data) if self.network else None
         return stored_readings(self.store, index, origin)
 
@@ -108,26 +98,18 @@ class Sweep:
         """The counts, and the simplest verified formulas; of all neurons where none is verified."""
         table = self.table()
         verified = table.loc[table["verdict"] == "verified"]
-        listed = verified if len(verified) else table
-        few = listed.sort_values(["complexity", "neuron"], na_position="last").head(MOST_LISTED)
-        rows: Any = few[["neuron", "verdict", "complexity", "misalignment", "concept"]]
+        rows = simplest(verified if len(verified) else table)
         return f"<p>{escape(str(self))}</p>{rows.to_html(index=False)}"
 
 
+def simplest(table: "pandas.DataFrame") -> Any:
+    """As many rows as people see, the simplest formulas first."""
+    ordered = table.sort_values(["complexity", "neuron"], na_position="last")
+    return ordered[list(SHOWN)].head(MOST_SHOWN)
+
+
 def sweep_table(store: ResultStore, where: str = "") -> "pandas.DataFrame":
-    """The table of a store that sweeps have written.
-
-    Parameters
-    ----------
-    store : ResultStore
-    where : str
-        As in `Sweep.table`.
-
-    Raises
-    ------
-    StorageError
-        If there is no such store, or a condition cannot be read.
-    """
+    """The table of a store that sweeps have written; `where` as in `Sweep.table`."""
     store.check_exists()
     table: Any = read_table(store, where)
     table = table.reindex(
@@ -143,3 +125,56 @@ def _place(neuron: str) -> tuple[tuple[str, int], ...]:
     pieces = re.split(r"(\d+)", neuron)
     numbers = [*map(int, pieces[1::2]), 0]
     return tuple(zip(pieces[::2], numbers, strict=True))
+
+
+def stored_readings(
+    store: ResultStore, index: Index = None, origin: tuple[str, str] | None = None
+) -> "list[NeuronReading]":
+    """The readings of a store, in the order of their neurons.
+
+    `index` is as in `Sweep.families`, `origin` the digests of the network and of the data that are
+    meant; by default there may be only one.
+    """
+    from closedform.expressions.parse import parse
+    from closedform.sweeping.family import NeuronReading
+    from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
+
+    store.check_exists()
+    found, count, origins = [], 0, set()
+    for _, row in store.records():
+        count += 1
+        if row.get("status") not in ("done", "same") or "field" not in row:
+            continue
+        own = (row.get("network", ""), row.get("data", row["field"]["inputs"]))
+        if origin is not None and own != origin and row.get("network"):
+            continue
+        origins.add(own)
+        if origin is None and len(origins) > 1:
+            raise StorageError(
+                f"The store {store.path!r} holds readings of several networks, or of one on "
+                f"several sets of data; pass what closedform.sweep returned, or keep each in a "
+                f"store of its own."
+            )
+        field = load_neuron(
+            {"neuron": row["neuron"], "store": [store.path, store.options]}
+            | {name: row["field"][name] for name in FIELD_PARTS}
+        )
+        is_read = row["verdict"] != "none" and isinstance(row["concept"], str)
+        concept = parse(row["concept"], names=list(field.names)) if is_read else None
+        place = _index(row["neuron"], index, len(found))
+        misalignment = float(row["misalignment"]) if is_read else 1.0
+        found.append(NeuronReading(row["neuron"], place, field, concept, misalignment))
+    if not found and count:
+        raise StorageError(
+            f"The store {store.path!r} holds {count} results and no fields; sweep again with "
+            f"this version and without dropping fields."
+        )
+    return sorted(found, key=lambda one: (one.label.rpartition(":")[0], one.index))
+
+
+def _index(neuron: str, index: Any, count: int) -> float:
+    if isinstance(index, Mapping):
+        return float(index[neuron])
+    last = neuron.rpartition(":")[2].split(",")[0]
+    unit = int(last) if last.lstrip("-").isdecimal() else count
+    return float(unit if index is None else index[unit])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import closedform as cf
-from closedform.testing.example_interpretation import example_interpretation
+from example_interpretation import example_interpretation
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from closedform.expressions.evaluate import gradient
 from closedform.expressions.tape import compile_tapes
 from closedform.field.alignment.comparison import prepare
 from closedform.field.alignment.misalignment import misalignment
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 N, D = 600, 5
 RNG = np.random.default_rng(2)

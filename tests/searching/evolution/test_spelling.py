@@ -7,7 +7,7 @@ from closedform.expressions.evaluate import gradient
 from closedform.expressions.printing import to_text
 from closedform.field.alignment.misalignment import point_misalignment
 from closedform.searching.evolution.spelling import tidy
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 NAMES = ["x", "y"]
 POINTS = np.random.default_rng(0).uniform(0.3, 2.0, (40, 2))

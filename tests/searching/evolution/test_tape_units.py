@@ -7,7 +7,7 @@ import closedform as cf
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.units.legality import Legality
 from closedform.searching.evolution.tape_units import UnitRules, possible
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 OPERATORS = (
     "add", "sub", "mul", "div", "square", "sqrt", "sin", "exp", "log", "abs", "neg", "atan2", "min",

@@ -6,7 +6,7 @@ from closedform.expressions.complexity import Costs, complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.searching.evolution.tree_facts import Rules, describe
 from closedform.searching.space import SearchSpace
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 
 NAMES = ["x", "y"]
 

@@ -10,7 +10,7 @@ from closedform.searching.structure_search.coupled_sums import find_varying
 from closedform.searching.structure_search.forms import wider_forms
 from closedform.searching.structure_search.merges import Pair
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 
 def varying(truth, low, high, level=1e-10):

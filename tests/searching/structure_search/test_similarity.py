@@ -15,7 +15,7 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import Data, first_state
 from closedform.searching.structure_search.similarity import similarities, similarity
 from closedform.searching.structure_search.structure_engine import StructureSearch
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 
 def exponent_of(truth, noise=0.0):

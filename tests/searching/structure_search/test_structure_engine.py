@@ -17,7 +17,7 @@ from closedform.searching.structure_search.forms import wider_forms
 from closedform.searching.structure_search.quantities import Data, first_state
 from closedform.searching.structure_search.structure_engine import StructureSearch, why_not
 from closedform.searching.structure_search.structure_run import StructureRun
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 
 def field_of(truth, names, low=1.0, high=3.0, n_points=400, noise=0.0):

@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -97,7 +98,7 @@ def reproduce(
     if out is not None:
         from closedform_bench.paper.results import write_results
 
-        deliver(lambda: write_results(outcomes, out))
+        deliver((partial(write_results, outcomes), out))
         typer.echo(f"written to {shown(out)}", err=True)
     raise typer.Exit(0 if result["recovered"] == result["of"] else 1)
 

@@ -13,7 +13,7 @@ import numpy as np
 import closedform as cf
 from closedform.basics.files import write_text
 from closedform.errors import SaveError
-from closedform.testing.little_room import room_for
+from closedform.testing import room_for
 from closedform_bench.reliability.damaged_files import _answer
 from closedform_bench.reliability.trial import TrialKind, each
 

@@ -2,7 +2,7 @@
 
 import random
 
-from closedform.testing.random_texts import random_text, round_trip
+from closedform_bench.reliability.random_texts import random_text, round_trip
 from closedform_bench.reliability.trial import TrialKind, each
 
 

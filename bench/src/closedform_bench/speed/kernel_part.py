@@ -10,7 +10,7 @@ from closedform.expressions.sweeps import BLOCK
 from closedform.expressions.tape import TapeBatch, compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.comparison import Comparison, prepare
-from closedform.testing.random_trees import random_tree
+from closedform.testing import random_tree
 from closedform_bench.speed.lone_tree import compile_alone
 from closedform_bench.speed.part import Effort, Numbers, Part
 from closedform_bench.speed.rates import Rates, rate_calls, rates_of

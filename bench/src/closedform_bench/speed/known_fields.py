@@ -7,7 +7,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.testing.known_fields import KnownField
+from closedform.testing import KnownField
 
 RIGHT = 1e-6
 """A formula is right if 1 - cos^2 of its gradient and the truth's is below this at all fresh

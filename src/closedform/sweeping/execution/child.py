@@ -8,7 +8,6 @@ else. When that process is gone, its input ends, and it ends itself.
 import contextlib
 import json
 import multiprocessing
-import multiprocessing.connection
 import os
 import queue
 import signal
@@ -87,37 +86,23 @@ def _be_the_first_to_be_killed() -> None:
 
 @cache
 def end_with_parent() -> bool:
-    """In a process that multiprocessing started, end it when its parent ends; whether it is one.
-
-    Examples
-    --------
-    >>> end_with_parent()
-    False
-    """
+    """In a process that multiprocessing started, end it when its parent ends; whether it is one."""
     parent = multiprocessing.parent_process()
-    if parent is None:
+    if parent is None or parent.pid is None:
         return False
-    if parent.sentinel is not None:
-        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), daemon=True).start()
-    elif parent.pid is not None:  # loky's processes have no sentinel
-        end_with_process(parent.pid)
+    end_with_process(parent.pid)
     return True
 
 
 def end_with_process(pid: int) -> None:
-    """End this process when another one is gone; for pools whose processes have no sentinel."""
-    threading.Thread(target=_look_and_end, args=(pid,), daemon=True).start()
+    """End this process when another one is gone."""
 
+    def look() -> None:
+        while _is_running(pid):
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
 
-def _wait_and_end(sentinel: int) -> None:
-    multiprocessing.connection.wait([sentinel])
-    os._exit(1)
-
-
-def _look_and_end(pid: int) -> None:
-    while _is_running(pid):
-        time.sleep(WATCH_SECONDS)
-    os._exit(1)
+    threading.Thread(target=look, daemon=True).start()
 
 
 def _is_running(pid: int) -> bool:

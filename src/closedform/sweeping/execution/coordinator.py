@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from closedform.errors import StorageError, shown
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
-from closedform.sweeping.execution.tally import Tally, Unwatched, Watcher
+from closedform.sweeping.execution.tally import Tally, Watcher
 from closedform.sweeping.execution.task import Limits, Task, TaskOutcome
 from closedform.sweeping.execution.workers import ASK_SECONDS, Workers, WorkersLostError
 
@@ -31,29 +31,10 @@ class _Flight:
 
 
 class Coordinator:
-    """Runs tasks and keeps every result in a store.
+    """Runs tasks, keeps every result in a store, counts up the tally and tells the watcher.
 
-    Parameters
-    ----------
-    workers : Workers
-    store : ResultStore
-    limits : Limits
-    tally : Tally
-        Is counted up.
-    watcher : Watcher, optional
-        Is told.
-    on_done : callable, optional
-        Called with the outcome of every task that has a record now, that of a failed one included.
-
-    Examples
-    --------
-    >>> from closedform.sweeping.execution.workers import open_workers
-    >>> store, tally = ResultStore("memory://coordinator-example"), Tally(1)
-    >>> Coordinator(open_workers(), store, Limits(), tally).run(
-    ...     [Task("a", "builtins:dict", {"status": "done"})]
-    ... )
-    >>> store.get("a"), tally.labels["done"]
-    ({'status': 'done'}, 1)
+    `on_done` is called with the outcome of every task that has a record now, that of a failed one
+    included.
     """
 
     def __init__(
@@ -67,8 +48,7 @@ class Coordinator:
         on_done: Callable[[TaskOutcome], None] | None = None,
     ) -> None:
         self._workers, self._store, self._limits, self._tally = workers, store, limits, tally
-        self._watcher = Unwatched() if watcher is None else watcher
-        self._on_done = on_done
+        self._watcher, self._on_done = watcher, on_done
         self._back: queue.SimpleQueue[tuple[_Flight, Future[TaskOutcome]]] = queue.SimpleQueue()
         self._in_flight: dict[int, Future[TaskOutcome]] = {}
         self._until_compaction = ROWS_PER_PART
@@ -76,10 +56,7 @@ class Coordinator:
     def run(self, tasks: Iterable[Task]) -> None:
         """Run tasks, which are taken from the iterable as workers become free.
 
-        Raises
-        ------
-        WorkersLostError
-            If the workers are gone for good; what is done is in the store.
+        If the workers are gone for good, a WorkersLostError says so; what is done is in the store.
         """
         waiting = iter(tasks)
         try:
@@ -90,13 +67,7 @@ class Coordinator:
                 future.cancel()
 
     def _next(self) -> "tuple[_Flight, Future[TaskOutcome]]":
-        """The next task that comes back.
-
-        Raises
-        ------
-        WorkersLostError
-            If there have been no workers for longer than the limits' patience.
-        """
+        """The next task that comes back."""
         since, patience = None, self._limits.patience
         while True:
             try:
@@ -181,7 +152,8 @@ class Coordinator:
         self._tally.add(outcome.label or FAILED, failed=outcome.fault is not None)
         if self._on_done is not None:
             self._on_done(outcome)
-        self._watcher.update(self._tally)
+        if self._watcher is not None:
+            self._watcher.update(self._tally)
         self._until_compaction -= 1
         if self._until_compaction <= 0:
             self._until_compaction = ROWS_PER_PART

@@ -32,10 +32,6 @@ Entry = tuple[str, str]
 class Parts:
     """The Parquet files of a store. The name of each holds a number that counts up, so that later
     ones win whatever the clock says, and a checksum.
-
-    Parameters
-    ----------
-    folder : SharedFolder
     """
 
     def __init__(self, folder: SharedFolder) -> None:
@@ -48,10 +44,7 @@ class Parts:
 
     def add(self, entries: Sequence[Entry]) -> str:
         """Write a file of entries."""
-        arrow, parquet = (
-            require("pyarrow", extra="cluster"),
-            require("pyarrow.parquet", extra="cluster"),
-        )
+        arrow, parquet = _pyarrow()
         buffer = arrow.BufferOutputStream()
         # Sorted keys let a reader skip the groups that cannot hold one.
         parquet.write_table(
@@ -85,10 +78,7 @@ class Parts:
         """Columns of a file, of all rows or of one key, or None where the file is damaged or
         gone.
         """
-        arrow, parquet = (
-            require("pyarrow", extra="cluster"),
-            require("pyarrow.parquet", extra="cluster"),
-        )
+        arrow, parquet = _pyarrow()
         content = self._folder.read(f"{FOLDER}/{name}", limits.ARRAYS)
         if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
             return None
@@ -134,24 +124,22 @@ def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
     their top.
     """
     arrow = require("pyarrow", extra="cluster")
+    columns = columns_of(entries)
+    own = {KEY: columns.pop(KEY), RECORD: [text for _, text in entries]}
+    return arrow.table(own | columns)
+
+
+def columns_of(entries: Sequence[Entry]) -> dict[str, list[Any]]:
+    """The keys, and what records hold at their top that can be columns, each of one type: numbers,
+    words, and nothing.
+    """
     columns: dict[str, list[Any]] = {}
     for row, (_, text) in enumerate(entries):
-        for name, value in top(json.loads(text)).items():
-            if name not in columns:
-                columns[name] = [None] * len(entries)
-            columns[name][row] = value
-    named = {name: one_type(columns[name]) for name in sorted(columns)}
-    own = {KEY: [key for key, _ in entries], RECORD: [text for _, text in entries]}
-    return arrow.table(own | named)
-
-
-def top(record: dict[str, Any]) -> dict[str, Any]:
-    """The entries of a record that can be columns: numbers, words, and nothing."""
-    return {
-        _cell(name): _cell(value)
-        for name, value in record.items()
-        if name not in (KEY, RECORD) and not isinstance(value, list | dict)
-    }
+        for name, value in json.loads(text).items():
+            if name not in (KEY, RECORD) and not isinstance(value, list | dict):
+                columns.setdefault(_cell(name), [None] * len(entries))[row] = _cell(value)
+    named = {name: _one_type(columns[name]) for name in sorted(columns)}
+    return {KEY: [key for key, _ in entries], **named}
 
 
 def _cell(value: Any) -> Any:
@@ -164,7 +152,7 @@ def _cell(value: Any) -> Any:
     return str(value) if is_long else value
 
 
-def one_type(values: list[Any]) -> list[Any]:
+def _one_type(values: list[Any]) -> list[Any]:
     """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes
     text.
     """
@@ -174,6 +162,10 @@ def one_type(values: list[Any]) -> list[Any]:
     if len(kinds) > 1:
         return [None if value is None else str(value) for value in values]
     return values
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    return require("pyarrow", extra="cluster"), require("pyarrow.parquet", extra="cluster")
 
 
 def _checksum(content: bytes) -> str:

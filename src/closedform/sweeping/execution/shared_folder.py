@@ -18,13 +18,7 @@ PARTIAL = "partial"
 
 class SharedFolder:
     """Files by relative name under a path of fsspec: ``results``, ``/data/run``,
-    ``s3://bucket/run``, ``memory://run``.
-
-    Parameters
-    ----------
-    path : str or Path
-    **storage_options
-        What the file system needs, such as credentials.
+    ``s3://bucket/run``, ``memory://run``; storage options are what the file system needs.
 
     Examples
     --------
@@ -142,12 +136,8 @@ class SharedFolder:
             self._place(name, content)
 
     def check(self) -> None:
-        """See whether files can be written here, before the work whose results they are to hold.
-
-        Raises
-        ------
-        SaveError
-            If not. A bucket is not asked: it would cost a request, and the first write tells.
+        """Raise a SaveError if files cannot be written here, before the work whose results they
+        are to hold. A bucket is not asked: it would cost a request, and the first write tells.
         """
         if self._is_local:
             check_folder(self._root)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,31 +32,19 @@ _SHARD = re.compile(r"[0-9a-f]{2}")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
-SCHEMA = 1
-
-_FORMAT = "closedform result"
+_FORMAT, SCHEMA = "closedform result", 1
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What a check of the whole store found.
+    """What a check of the whole store found."""
 
-    Attributes
-    ----------
-    sound : frozenset of str
-        Keys whose results are whole.
-    damaged : tuple of str
-        Keys whose files are torn or overwritten, and have no other copy.
-    damaged_parts : tuple of str
-        Parquet files whose checksum is wrong; their keys are not known, so they count as missing.
-    strays : tuple of str
-        Names of what no store writes, such as ``.DS_Store``; it is skipped.
-    """
-
-    sound: frozenset[str]
-    damaged: tuple[str, ...]
+    sound: frozenset[str]  # keys whose results are whole
+    damaged: tuple[str, ...]  # keys whose files are torn or overwritten, and have no other copy
     damaged_parts: tuple[str, ...]
+    """Parquet files whose checksum is wrong; their keys are not known, so they count as missing."""
     strays: tuple[str, ...] = ()
+    """Names of what no store writes, such as ``.DS_Store``; it is skipped."""
 
     def __str__(self) -> str:
         """What is not sound, in a sentence; empty if all is."""
@@ -64,7 +53,10 @@ class Inventory:
             ("damaged part", self.damaged_parts),
             ("stray", self.strays),
         )
-        told = [f"{len(names)} {kind} ({_few(names)})" for kind, names in kinds if names]
+        told = []
+        for kind, names in kinds:
+            few = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+            told += [f"{len(names)} {kind} ({few})"] if names else []
         return f"Skipped in the store: {'; '.join(told)}." if told else ""
 
 
@@ -95,22 +87,16 @@ class ResultStore:
     def __init__(self, path: str | Path, **storage_options: Any) -> None:
         self.folder = SharedFolder(path, **storage_options)
         self.path, self.options = str(path), storage_options
-        self._parts = Parts(self.folder)
+        self.parts = Parts(self.folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.path, self.options)
+        return partial(ResultStore, self.path, **self.options), ()
 
     def __repr__(self) -> str:
         return f"ResultStore({self.path!r})"
 
     def check_exists(self) -> None:
-        """Make sure that the store exists.
-
-        Raises
-        ------
-        StorageError
-            If it does not; the path is probably mistyped.
-        """
+        """Raise a StorageError if there is no store; its path is probably mistyped."""
         if not self.folder.names():
             raise StorageError(
                 f"There is no store {self.path!r}; pass the path that `closedform sweep --store` "
@@ -118,20 +104,8 @@ class ResultStore:
             )
 
     def put(self, key: str, record: dict[str, Any]) -> None:
-        """Keep a record under a key; an earlier one is replaced.
-
-        Parameters
-        ----------
-        key : str
-            Such as `closedform.sweeping.execution.task.content_key` makes.
-        record : dict
-            What JSON can hold. Numbers and words at its top become columns of the summary; a column
-            keeps one type.
-
-        Raises
-        ------
-        StorageError
-            If the key cannot be a file's name, or the record cannot be written as JSON.
+        """Keep a record, which JSON can hold, under a key, which can be a file's name; an earlier
+        one is replaced. Numbers and words at its top become columns of the summary.
         """
         self.folder.write(_file(key), encode(key, record))
 
@@ -141,14 +115,14 @@ class ResultStore:
         text = None if content is None else decode(key, content)
         if text is None:
             # It may have been gathered a moment ago.
-            text = self._parts.find(key)
+            text = self.parts.find(key)
         return None if text is None else as_record(text)
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
             return False
         return self.folder.exists(_file(key)) or any(
-            key in keys for keys in self._parts.keys().values()
+            key in keys for keys in self.parts.keys().values()
         )
 
     def loose(self) -> list[str]:
@@ -168,41 +142,32 @@ class ResultStore:
         count too.
         """
         # Loose ones first: what is gathered in between is then seen twice, never not at all.
-        found = set(self.loose())
-        for keys in self._parts.keys().values():
-            found.update(keys)
-        return found
+        return set(self.loose()).union(*self.parts.keys().values())
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Keys and records, each key once, what is damaged left out."""
         seen: set[str] = set()
-        for key, text in self._loose_entries(self.loose()):
-            record = None if text is None else as_record(text)
+        for key, text in self._entries():
+            record = None if key in seen else as_record(text)
             if record is not None:
                 seen.add(key)
                 yield key, record
-        for name in reversed(self._parts.names()):
-            for key, text in self._parts.records(name):
-                record = None if key in seen else as_record(text)
-                if record is not None:
-                    seen.add(key)
-                    yield key, record
+
+    def _entries(self) -> Iterator[tuple[str, str]]:
+        """The latest first; files are listed when loose ones are read, as in `keys`."""
+        yield from self.loose_entries()
+        for name in reversed(self.parts.names()):
+            yield from self.parts.records(name)
 
     def check(self) -> Inventory:
         """Read every loose file and the checksum of every Parquet file, and say what is sound."""
-        damaged: list[str] = []
-        sound: set[str] = set()
-        for key, text in self._loose_entries(self.loose()):
-            if text is None:
-                damaged.append(key)
-            else:
-                sound.add(key)
-        for keys in self._parts.keys().values():
-            sound.update(keys)
+        loose = {key: text is not None for key, text in self._loose_entries(self.loose())}
+        sound = {key for key, is_whole in loose.items() if is_whole}
+        sound.update(*self.parts.keys().values())
         return Inventory(
             frozenset(sound),
-            tuple(key for key in damaged if key not in sound),
-            tuple(self._parts.damaged()),
+            tuple(key for key in loose if key not in sound),
+            tuple(self.parts.damaged()),
             tuple(sorted(name for name in self._listed() if not _is_result(name))),
         )
 
@@ -211,12 +176,7 @@ class ResultStore:
         gathered.
 
         Several processes may do so at once: what two of them gather is there twice and counts once.
-        Damaged files stay.
-
-        Raises
-        ------
-        MissingDependencyError
-            If pyarrow is not installed.
+        Damaged files stay. Needs pyarrow.
         """
         loose = self.loose()
         if len(loose) < minimum:
@@ -236,11 +196,6 @@ class ResultStore:
         """The same, where pyarrow is installed; otherwise every result keeps its file."""
         return self.compact(minimum=minimum) if find_spec("pyarrow") is not None else 0
 
-    @property
-    def parts(self) -> Parts:
-        """The Parquet files."""
-        return self._parts
-
     def loose_entries(self) -> Iterator[tuple[str, str]]:
         """Keys and records as JSON of the files that are not gathered."""
         return ((key, text) for key, text in self._loose_entries(self.loose()) if text is not None)
@@ -255,20 +210,12 @@ class ResultStore:
                 yield names[name], decode(names[name], content)
 
     def _gather(self, entries: list[tuple[str, str]]) -> int:
-        self._parts.add(entries)
+        self.parts.add(entries)
         # Whoever replaces a record just now writes the same one: a key stands for what the task is
         # made of.
         for key, _ in entries:
             self.folder.remove(_file(key))
         return len(entries)
-
-
-def _open(path: str, options: dict[str, Any]) -> ResultStore:
-    return ResultStore(path, **options)
-
-
-def _few(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
 
 
 def _is_result(name: str) -> bool:
@@ -287,18 +234,7 @@ def _file(key: str) -> str:
 
 
 def encode(key: str, record: dict[str, Any]) -> bytes:
-    """The bytes of a file.
-
-    Raises
-    ------
-    StorageError
-        If the record holds what JSON does not know, or more than is read again.
-
-    Examples
-    --------
-    >>> decode("k1", encode("k1", {"value": 0.1}))
-    '{"value": 0.1}'
-    """
+    """The bytes of a file; what JSON does not know, or more than is read again, is refused."""
     try:
         text = json.dumps(record)
     except (TypeError, ValueError) as error:
@@ -324,12 +260,7 @@ def encode(key: str, record: dict[str, Any]) -> bytes:
 
 def decode(key: str, data: bytes) -> str | None:
     """The record's JSON, or None where the file is damaged: torn, overwritten, another's, too
-    long, or not a record.
-
-    Raises
-    ------
-    StorageError
-        If a later version wrote it.
+    long, or not a record. What a later version wrote is refused.
     """
     if len(data) > limits.TEXT:
         return None
@@ -353,13 +284,7 @@ def decode(key: str, data: bytes) -> str | None:
 
 
 def as_record(text: str) -> dict[str, Any] | None:
-    """What a text holds, or None where that is not a record.
-
-    Examples
-    --------
-    >>> as_record('{"value": 0.1}'), as_record("[1]"), as_record("{")
-    ({'value': 0.1}, None, None)
-    """
+    """What a text holds, or None where that is not a record."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -49,25 +49,20 @@ def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
         record = run_in_child(task, limits)
     except TaskFault as fault:
         seconds = time.perf_counter() - began
-        return TaskOutcome(
-            task.key, fault=str(fault), seconds=seconds, is_of_store=fault.is_of_store
-        )
+        return TaskOutcome(task.key, "", str(fault), seconds, fault.is_of_store)
     return keep(task, record, store, began)
 
 
 def run_in_child(task: Task, limits: Limits) -> dict[str, Any]:
-    """The record of a task that runs in a child process.
-
-    Raises
-    ------
-    TaskFault
-        If the task raised, went over a limit, or the process died.
+    """The record of a task that runs in a child process; a TaskFault if it raised, went over a
+    limit, or the process died.
     """
     child = _take()
     try:
         return child.run(task, limits)
     finally:
-        _give_back(child)
+        if child.is_alive:
+            _idle.append(child)
 
 
 def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> TaskOutcome:
@@ -108,13 +103,7 @@ class Child:
         return self._process.poll() is None
 
     def run(self, task: Task, limits: Limits) -> dict[str, Any]:
-        """Run a task.
-
-        Raises
-        ------
-        TaskFault
-            If the task raised, went over a limit, or the process died.
-        """
+        """Run a task, as `run_in_child`."""
         message = json.dumps({"function": task.function, "payload": dict(task.payload)}) + "\n"
         try:
             assert self._process.stdin is not None
@@ -204,11 +193,6 @@ def _take() -> Child:
             return child
         child.end()
     return Child()
-
-
-def _give_back(child: Child) -> None:
-    if child.is_alive:
-        _idle.append(child)
 
 
 @atexit.register

@@ -2,17 +2,16 @@
 themselves.
 """
 
-import json
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.basics.optional import require
 from closedform.errors import StorageError
-from closedform.sweeping.execution.parts import KEY, RECORD, one_type, table_of, top
+from closedform.sweeping.execution.parts import KEY, RECORD, columns_of, table_of
 from closedform.sweeping.execution.store import ResultStore
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     ">": operator.gt,
 }  # fmt: skip
+_PIECE, _ROW = "_piece", "_row"
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|!=|==|=|<|>)\s*(.*?)\s*")
 
 
@@ -36,15 +36,10 @@ def read_table(
     ----------
     store : ResultStore
     where : str
-        Conditions, such as ``"verdict = verified, complexity < 10"``; all must hold. A missing
-        value meets none.
+        Conditions on columns, such as ``"verdict = verified, complexity < 10"``; all must hold. A
+        missing value meets none.
     columns : sequence of str, optional
         Which to read; all by default.
-
-    Raises
-    ------
-    StorageError
-        If a condition cannot be read, or names a column that no record has.
 
     Examples
     --------
@@ -54,6 +49,8 @@ def read_table(
     >>> read_table(store, "verdict = verified, complexity < 10")["key"].tolist()
     ['n5']
     """
+    import pandas
+
     conditions = parse_conditions(where)
     # Loose files first: what is gathered in between is then seen twice, and counted once.
     loose = list(store.loose_entries())
@@ -61,7 +58,7 @@ def read_table(
     table = (
         _from_parts(store, names, loose, conditions, columns)
         if names
-        else _met(_from_texts(loose), conditions)
+        else _met(pandas.DataFrame(columns_of(loose)), conditions)
     )
     shown = [
         name
@@ -78,7 +75,8 @@ def _met(
     """The rows that meet all conditions."""
     for name, symbol, text in conditions:
         if name not in table.columns:
-            known = ", ".join(sorted(set(table.columns))) or "none: the store is empty"
+            columns = sorted(set(table.columns) - {_PIECE, _ROW})
+            known = ", ".join(columns) or "none: the store is empty"
             raise StorageError(f"There is no column {name!r} in the store; known: {known}.")
         values = table[name]
         kept = values.notna() & _OPERATORS[symbol](values, _comparable(text, values, name))
@@ -87,13 +85,7 @@ def _met(
 
 
 def parse_conditions(text: str) -> list[tuple[str, str, str]]:
-    """Column, operator and value of each condition.
-
-    Examples
-    --------
-    >>> parse_conditions("verdict = verified, complexity < 10")
-    [('verdict', '=', 'verified'), ('complexity', '<', '10')]
-    """
+    """Column, operator and value of each condition."""
     found = []
     for part in text.split(",") if text.strip() else []:
         match = _CONDITION.fullmatch(part)
@@ -123,20 +115,6 @@ def _comparable(text: str, values: Any, name: str) -> Any:
         ) from error
 
 
-def _from_texts(entries: Sequence[tuple[str, str]]) -> "pandas.DataFrame":
-    """A table of records as JSON; columns are of one type each, as in Parquet files."""
-    import pandas
-
-    rows = {key: top(json.loads(text)) for key, text in entries}
-    names = sorted({name for row in rows.values() for name in row})
-    return pandas.DataFrame(
-        {
-            KEY: list(rows),
-            **{name: one_type([row.get(name) for row in rows.values()]) for name in names},
-        }
-    )
-
-
 def _from_parts(
     store: ResultStore,
     names: Sequence[str],
@@ -147,62 +125,39 @@ def _from_parts(
     """Rows are chosen by the columns that decide, and only those are read whole: memory is for the
     answer, not the store.
     """
-    pieces = _Pieces(store, names, loose)
-    decisive = list(dict.fromkeys([KEY, *(name for name, _, _ in conditions)]))
-    joined, places = _joined(pieces, decisive, None)
-    unknown = [name for name in decisive if name not in joined.column_names]
-    if unknown:
-        # The error lists what is known.
-        joined, places = _joined(pieces, None, None)
-    table = joined.to_pandas()
-    table["_piece"], table["_row"] = places
-    chosen = _met(table.drop_duplicates(KEY, keep="last"), conditions)
-    of_piece, row = chosen["_piece"].to_numpy(), chosen["_row"].to_numpy()
-    rows = {int(piece): row[of_piece == piece] for piece in np.unique(of_piece)}
-    wanted = None if columns is None else list(dict.fromkeys([KEY, *columns]))
-    return _joined(pieces, wanted, rows)[0].to_pandas()
-
-
-class _Pieces:
-    """The Parquet files and the loose records of a store as tables, oldest first."""
-
-    def __init__(
-        self, store: ResultStore, names: Sequence[str], loose: Sequence[tuple[str, str]]
-    ) -> None:
-        self._store, self._names = store, names
-        self._loose = table_of(loose) if loose else None
-
-    def tables(self, columns: Sequence[str] | None) -> "Iterator[tuple[int, pyarrow.Table]]":
-        """Each with its number; damaged ones are left out."""
-        for number, name in enumerate(self._names):
-            table = self._store.parts.read(name, columns)
-            if table is not None:
-                yield number, table
-        if self._loose is not None:
-            known = self._loose.column_names
-            yield (
-                len(self._names),
-                self._loose.select(
-                    known if columns is None else [n for n in columns if n in known]
-                ),
-            )
-
-
-def _joined(
-    pieces: _Pieces, columns: Sequence[str] | None, rows: "Mapping[int, np.ndarray] | None"
-) -> "tuple[pyarrow.Table, tuple[np.ndarray, np.ndarray]]":
-    """Chosen rows of all pieces as one table, with the piece and the row of each; without `rows`
-    all of them.
-    """
     arrow = require("pyarrow", extra="cluster")
-    tables, numbers, places = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for number, table in pieces.tables(columns):
-        kept = table.drop_columns([RECORD]) if RECORD in table.column_names else table
-        chosen = np.arange(len(kept)) if rows is None else rows.get(number, np.zeros(0, np.int64))
-        tables.append(kept if rows is None else kept.take(arrow.array(chosen)))
-        numbers.append(np.full(len(chosen), number))
-        places.append(chosen)
-    return _stacked(tables), (np.concatenate(numbers), np.concatenate(places))
+    fresh = table_of(loose) if loose else None
+
+    def pieces(wanted: Sequence[str] | None) -> "Iterator[tuple[int, pyarrow.Table]]":
+        """The files, oldest first, then the loose records; damaged ones are left out."""
+        kept = None if wanted is None else list(dict.fromkeys([KEY, *wanted]))
+        for number, name in enumerate([*names, None]):
+            table = fresh if name is None else store.parts.read(name, kept)
+            if table is not None:
+                own = set(table.column_names if kept is None else kept) - {RECORD}
+                yield number, table.select([name for name in table.column_names if name in own])
+
+    def places(wanted: Sequence[str] | None) -> "pyarrow.Table":
+        """Every row, with its piece and its place there."""
+        return _stacked(
+            [
+                table.append_column(_PIECE, arrow.array(np.full(len(table), number))).append_column(
+                    _ROW, arrow.array(np.arange(len(table)))
+                )
+                for number, table in pieces(wanted)
+            ]
+        )
+
+    decisive = [name for name, _, _ in conditions]
+    found = places(decisive)
+    if not set(decisive) <= set(found.column_names):
+        found = places(None)  # the error lists what is known
+    chosen = _met(found.to_pandas().drop_duplicates(KEY, keep="last"), conditions)
+    rows = dict(iter(chosen.groupby(_PIECE)[_ROW])) if len(chosen) else {}
+    none = np.zeros(0, np.int64)
+    return _stacked(
+        [table.take(arrow.array(rows.get(number, none))) for number, table in pieces(columns)]
+    ).to_pandas()
 
 
 def _stacked(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
@@ -214,14 +169,15 @@ def _stacked(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
     for table in tables:
         for field in table.schema:
             kinds.setdefault(field.name, set()).add(field.type)
-    for name, found in kinds.items():
-        own = found - {arrow.null()}
-        if len(own) > 1:
-            kind = arrow.float64() if own <= {arrow.int64(), arrow.float64()} else arrow.string()
-            tables = [_cast(table, name, kind) for table in tables]
-    return arrow.concat_tables(tables, promote_options="default")
-
-
-def _cast(table: "pyarrow.Table", name: str, kind: Any) -> "pyarrow.Table":
-    place = table.schema.get_field_index(name)
-    return table if place < 0 else table.set_column(place, name, table.column(name).cast(kind))
+    numbers = {arrow.int64(), arrow.float64()}
+    mixed = {
+        name: arrow.float64() if own <= numbers else arrow.string()
+        for name, found in kinds.items()
+        if len(own := found - {arrow.null()}) > 1
+    }
+    schemas = [
+        arrow.schema([(field.name, mixed.get(field.name, field.type)) for field in table.schema])
+        for table in tables
+    ]
+    cast = [table.cast(schema) for table, schema in zip(tables, schemas, strict=True)]
+    return arrow.concat_tables(cast, promote_options="default")

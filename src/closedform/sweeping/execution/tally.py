@@ -13,38 +13,20 @@ from closedform.errors import shown
 RECENT = 200
 """Finished tasks over which the rate is taken."""
 
-
 DRAW_SECONDS, WRITE_SECONDS = 0.2, 30.0
+"""Between two drawings for a person, and between two lines of a log file, which keeps them all."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a run.
+    """Counts of a run."""
 
-    Attributes
-    ----------
-    total : int
-        What there is to do, that which was done before included.
-    before : int
-        Done before this run.
-    done, failed : int
-        By this run, failed ones among the done.
-    labels : Counter
-        What finished records say of themselves, such as ``verified``.
-
-    Examples
-    --------
-    >>> tally = Tally(total=10, before=4)
-    >>> tally.add("verified")
-    >>> tally.share, tally.labels["verified"]
-    (0.5, 1)
-    """
-
-    total: int
-    before: int = 0
-    done: int = 0
+    total: int  # what there is to do, that which was done before included
+    before: int = 0  # done before this run
+    done: int = 0  # by this run, failed ones among the done
     failed: int = 0
     labels: Counter[str] = field(default_factory=Counter)
+    """What finished records say of themselves, such as ``verified``."""
     began: float = field(default_factory=lambda: time.monotonic())
     _times: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
 
@@ -87,38 +69,9 @@ class Watcher(Protocol):
         ...
 
 
-class Unwatched:
-    """Tells nobody."""
-
-    def update(self, tally: Tally) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class TerminalWatcher:
     """A bar with counts on the standard error; where that is not a terminal, a line every half
     minute and one at the end.
-
-    Parameters
-    ----------
-    step : str
-        What is being done.
-    stream : text file, optional
-
-    Examples
-    --------
-    >>> import io
-    >>> stream, tally = io.StringIO(), Tally(total=2)
-    >>> watcher = TerminalWatcher("sweep", stream=stream)
-    >>> tally.add("verified")
-    >>> watcher.update(tally)
-    >>> tally.add("failed", failed=True)
-    >>> watcher.update(tally)
-    >>> watcher.close()
-    >>> stream.getvalue().splitlines()[-1].startswith("sweep: 2 of 2 done, 1 verified, 1 failed")
-    True
     """
 
     def __init__(self, step: str, *, stream: TextIO | None = None) -> None:

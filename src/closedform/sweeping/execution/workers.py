@@ -3,7 +3,7 @@
 import os
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from typing import Any, Protocol
+from typing import Any
 
 from closedform.basics.optional import require
 from closedform.errors import ClosedformError
@@ -27,20 +27,25 @@ class WorkersLostError(ClosedformError, RuntimeError):
     """The workers, or the scheduler between them and us, are gone."""
 
 
-class Workers(Protocol):
+class Workers:
     """What a run needs from an executor."""
+
+    _known, _asked = 1, -ASK_SECONDS
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
-        ...
+        raise NotImplementedError
 
     def width(self) -> int:
-        """How many tasks to keep under way."""
-        ...
+        """How many tasks to keep under way: a few for each worker, for those come and go."""
+        if time.monotonic() - self._asked > ASK_SECONDS:
+            self._asked = time.monotonic()
+            self._known = self._present() or self._known
+        return AHEAD * self._known
 
     def are_gone(self) -> bool:
         """Whether a cluster has no workers now."""
-        ...
+        return self._present() == 0
 
     def recover(self, error: BaseException) -> None:
         """Make ready to send lost tasks again.
@@ -50,11 +55,17 @@ class Workers(Protocol):
         WorkersLostError
             If that cannot be done.
         """
-        ...
+        raise WorkersLostError(
+            f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs "
+            f"the same closedform."
+        ) from error
 
     def close(self) -> None:
         """End what was started here."""
-        ...
+
+    def _present(self) -> int | None:
+        """How many tasks can run side by side now; None if nobody can tell."""
+        return 1
 
 
 def open_workers(executor: Any = None) -> Workers:
@@ -104,7 +115,7 @@ def open_workers(executor: Any = None) -> Workers:
     )
 
 
-class InProcess:
+class InProcess(Workers):
     """This process: one task after another, without limits on time and memory."""
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
@@ -114,11 +125,7 @@ class InProcess:
         done: Future[TaskOutcome] = Future()
         if "fault" in said:
             seconds = time.perf_counter() - began
-            done.set_result(
-                TaskOutcome(
-                    task.key, fault=said["fault"], seconds=seconds, is_of_store=said["is_of_store"]
-                )
-            )
+            done.set_result(TaskOutcome(task.key, seconds=seconds, **said))
         else:
             done.set_result(keep(task, said["record"], store, began))
         return done
@@ -127,36 +134,20 @@ class InProcess:
         """One after another."""
         return 1
 
-    def are_gone(self) -> bool:
-        """This process is here."""
-        return False
-
     def recover(self, error: BaseException) -> None:
         """Nothing can be lost here but by the error itself."""
         raise error
 
-    def close(self) -> None:
-        """Nothing was started."""
 
-
-class ExecutorWorkers:
+class ExecutorWorkers(Workers):
     """Any executor of Python's own interface; it stays the caller's."""
 
     def __init__(self, executor: Executor) -> None:
-        self._executor = executor
+        self._executor: Any = executor
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
         return self._executor.submit(run_task, task, store, limits)
-
-    def width(self) -> int:
-        """A few for each of its workers, as far as it says how many those are."""
-        known = getattr(self._executor, "_max_workers", None)
-        return AHEAD * (known if isinstance(known, int) else os.cpu_count() or 1)
-
-    def are_gone(self) -> bool:
-        """A pool without workers breaks, and its tasks tell."""
-        return False
 
     def recover(self, error: BaseException) -> None:
         """A broken pool stays broken."""
@@ -164,10 +155,11 @@ class ExecutorWorkers:
             raise WorkersLostError(
                 f"The pool of workers broke ({error}). Start it again and resume."
             ) from error
-        raise _unusable(error) from error
+        super().recover(error)
 
-    def close(self) -> None:
-        """The executor is the caller's."""
+    def _present(self) -> int | None:
+        known = getattr(self._executor, "_max_workers", None)
+        return known if isinstance(known, int) else os.cpu_count()
 
 
 class LocalProcesses(ExecutorWorkers):
@@ -175,21 +167,20 @@ class LocalProcesses(ExecutorWorkers):
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._pool = self._start()
-        super().__init__(self._pool)
+        super().__init__(self._start())
 
     def recover(self, error: BaseException) -> None:
         """Start another pool where this one broke."""
         if not isinstance(error, BrokenExecutor):
-            raise _unusable(error) from error
+            super().recover(error)
         # Of several tasks that were lost together the first replaces the pool.
         if _is_broken(self._executor):
-            self._pool.shutdown(wait=False)
-            self._executor = self._pool = self._start()
+            self._executor.shutdown(wait=False)
+            self._executor = self._start()
 
     def close(self) -> None:
         """End the processes, also in the middle of a task."""
-        self._pool.shutdown(wait=True, kill_workers=True)
+        self._executor.shutdown(wait=True, kill_workers=True)
 
     def _start(self) -> Any:
         from loky import ProcessPoolExecutor
@@ -199,29 +190,13 @@ class LocalProcesses(ExecutorWorkers):
         )
 
 
-class DaskWorkers:
+class DaskWorkers(ExecutorWorkers):
     """A Dask cluster, through its client."""
 
     def __init__(self, client: Any, *, is_own: bool = False) -> None:
-        self._client, self._is_own = client, is_own
         # Every task is sent as it is: two with the same text are two attempts.
-        self._executor = client.get_executor(pure=False)
-        self._threads, self._asked = 1, -ASK_SECONDS
-
-    def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
-        """Send a task off."""
-        return self._executor.submit(run_task, task, store, limits)
-
-    def width(self) -> int:
-        """A few for each thread of the workers that there are now: they come and go."""
-        if time.monotonic() - self._asked > ASK_SECONDS:
-            self._asked = time.monotonic()
-            self._threads = self._present() or self._threads
-        return AHEAD * self._threads
-
-    def are_gone(self) -> bool:
-        """Whether the scheduler knows no worker now."""
-        return self._present() == 0
+        super().__init__(client.get_executor(pure=False))
+        self._client, self._is_own = client, is_own
 
     def _present(self) -> int | None:
         """Threads of all workers; None from a scheduler that is just dying, which its tasks
@@ -239,15 +214,12 @@ class DaskWorkers:
         if type(error).__name__ == "KilledWorker":
             return
         if isinstance(error, CancelledError | OSError):
-            address = (
-                self._client.scheduler.address
-                if self._client.scheduler is not None
-                else "its address"
-            )
+            scheduler = self._client.scheduler
+            address = "its address" if scheduler is None else scheduler.address
             raise WorkersLostError(
                 f"The scheduler at {address} is gone. Start it and its workers again, then resume."
             ) from error
-        raise _unusable(error) from error
+        super().recover(error)
 
     def close(self) -> None:
         """Close a client that was opened here."""
@@ -255,7 +227,7 @@ class DaskWorkers:
             self._client.close(timeout=5)
 
 
-class RayWorkers:
+class RayWorkers(Workers):
     """A Ray cluster: each task takes one of its processors."""
 
     def __init__(self) -> None:
@@ -270,7 +242,6 @@ class RayWorkers:
                 ) from error
         # What becomes of lost tasks is decided in one place for all executors, not by Ray too.
         self._run = ray.remote(num_cpus=1, max_retries=0)(run_task)
-        self._processors, self._asked = 1, -ASK_SECONDS
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Send a task off."""
@@ -282,28 +253,15 @@ class RayWorkers:
         )
         return future
 
-    def width(self) -> int:
-        """A few for each processor that the cluster has now."""
-        if time.monotonic() - self._asked > ASK_SECONDS:
-            self._asked = time.monotonic()
-            self._processors = self._present() or self._processors
-        return AHEAD * self._processors
-
-    def are_gone(self) -> bool:
-        """Whether the cluster has no processor now."""
-        return self._present() == 0
-
-    def _present(self) -> int:
+    def _present(self) -> int | None:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def recover(self, error: BaseException) -> None:
         """Tasks of lost workers and machines can be sent again."""
         known = self._ray.exceptions
-        if isinstance(
-            error, known.WorkerCrashedError | known.NodeDiedError | known.OutOfMemoryError
-        ):
-            return
-        raise _unusable(error) from error
+        lost = (known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError)
+        if not isinstance(error, lost):
+            super().recover(error)
 
     def close(self) -> None:
         """Leave a cluster that was joined here, and end one that was started here."""
@@ -317,13 +275,6 @@ def _is_broken(executor: Executor) -> bool:
     except BrokenExecutor:
         return True
     return False
-
-
-def _unusable(error: BaseException) -> WorkersLostError:
-    return WorkersLostError(
-        f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs "
-        f"the same closedform."
-    )
 
 
 def _connect(address: str) -> Any:

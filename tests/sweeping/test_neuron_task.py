@@ -6,8 +6,8 @@ import pytest
 
 from closedform.errors import BudgetError
 from closedform.field.gradient_field import GradientField
-from closedform.sweeping import effort as module
-from closedform.sweeping.effort import Effort, read_with
+from closedform.sweeping import neuron_task as module
+from closedform.sweeping.neuron_task import Effort, read_with
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
 FIELD = GradientField.from_arrays(POINTS, POINTS, latents=(POINTS**2).sum(axis=1))

@@ -21,6 +21,7 @@ from closedform.searching.structure_search.merge_finder import MergeFinder
 from closedform.searching.structure_search.merges import (
     Merge,
     Pair,
+    find_doubles,
     find_merges,
     find_profiles,
     profile_of,
@@ -50,6 +51,10 @@ CHILDREN, OF_A_PAIR = 8, 2
 SMOOTHEST, SIMILAR = 3, 4
 """Other coordinates of two quantities in which functions with constants inside are looked for,
 and pairs of products that quantities are tried to enter through."""
+
+
+POWER = "log: x"
+"""The family whose sums are products of powers."""
 
 
 class ExactFieldError(Exception):
@@ -338,15 +343,15 @@ class DecompositionBeam:
 
     def _of_products(self, state: State) -> list[Merge]:
         """Merges of the last two quantities by a power of the first and any function of the
-        second.
+        second, or a power of that times any function.
         """
-        self.finder.count(1)
-        first, second = state.size - 2, state.size - 1
-        forms = (
-            self.finder.forms(state.quantities[first], False).only(("log: x",)),
-            self.finder.forms(state.quantities[second], True),
-        )
-        return find_merges(Pair(self.data, state, first, second), forms, self.level)
+        self.finder.count(2)
+        second, first = state.size - 2, state.size - 1
+        pair = Pair(self.data, state, first, second)
+        power = self.finder.forms(state.quantities[second], False).only((POWER,))
+        forms = self.finder.forms(state.quantities[first], True)
+        merges = find_merges(pair, (forms, power), self.level)
+        return [*merges, *find_doubles(pair, forms, power, self.level, POWER)]
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second

@@ -244,8 +244,11 @@ def find_profiles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[
     return pair.merges(sums, pair.weaker, level)
 
 
-def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
-    """The best sums of two functions of the first quantity and one of the second.
+def find_doubles(
+    pair: Pair, forms: Forms, other: Forms, level: float, one: str | None = None
+) -> list[Merge]:
+    """The best sums of two functions of the first quantity, one of them of a given family if that
+    is said, and one of the second.
 
     Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an
     ordinary regression, weighted such that what it leaves over is the loss.
@@ -263,7 +266,9 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
             factor = across * np.abs(across) / (slope * lengths) * np.sqrt(weights)
         if not np.isfinite(factor).all():
             continue
-        ranked += _best_two(forms, forms.slopes * factor, target, int(other.costs[number]), number)
+        ranked += _best_two(
+            forms, forms.slopes * factor, target, int(other.costs[number]), number, one
+        )
     ranked.sort()
     sums, families = [], set()
     for _, i, j, number, (first, second) in ranked:
@@ -280,7 +285,7 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
 
 
 def _best_two(
-    forms: Forms, columns: FloatArray, target: FloatArray, cost: int, number: int
+    forms: Forms, columns: FloatArray, target: FloatArray, cost: int, number: int, one: str | None
 ) -> list[tuple[float, int, int, int, tuple[float, float]]]:
     """The shortest descriptions of a target by two columns."""
     with np.errstate(all="ignore"):
@@ -295,6 +300,9 @@ def _best_two(
     losses = np.where(free > DEPENDENT, np.maximum(target @ target - gain, 0.0), np.inf)
     lengths = USUAL_YARDSTICK(losses, np.add.outer(forms.costs, forms.costs) + cost)
     lengths[np.tril_indices(len(lengths))] = np.inf
+    if one is not None:
+        is_one = np.array([form.family == one for form in forms.forms])
+        lengths[~np.logical_or.outer(is_one, is_one)] = np.inf
     found = []
     for place in np.argpartition(lengths, 2 * REFINED, axis=None)[: 2 * REFINED]:
         i, j = (int(index) for index in np.unravel_index(place, lengths.shape))

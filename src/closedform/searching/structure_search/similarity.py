@@ -72,7 +72,7 @@ def similarities(data: Data, state: State) -> list[Similarity]:
 
 
 def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Similarity]:
-    """Products through which some quantities enter, one for each plain choice of p."""
+    """Products through which some quantities enter, one for each plain choice of c."""
     chosen, few = [state.quantities[place] for place in places], screened(len(data.weights))
     values = np.stack([quantity.values for quantity in chosen], axis=1)
     if not ((values.min(axis=0) > 0) | (values.max(axis=0) < 0)).all():
@@ -102,14 +102,14 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
         aside = np.eye(len(places)) - np.outer(inner, inner) / (inner @ inner)
         across = np.linalg.eigh(aside @ moments @ aside)[1][:, -1]
         # Whatever of c is added to p becomes a part of F, so one of c's inputs need not be in p.
-        choices = [
-            _plain(across - across[place] / inner[place] * inner) for place in np.flatnonzero(inner)
-        ]
-        for outer in dict.fromkeys(choices):
-            yield Similarity(
-                tuple(places), _product(places, inner.tolist()), _product(places, outer),
-                float(scores[number]),
-            )  # fmt: skip
+        outer = min(
+            (_plain(across - across[k] / inner[k] * inner) for k in np.flatnonzero(inner)),
+            key=lambda exponents: sum(map(abs, exponents)),
+        )
+        yield Similarity(
+            tuple(places), _product(places, inner.tolist()), _product(places, outer),
+            float(scores[number]),
+        )  # fmt: skip
 
 
 def _turning(

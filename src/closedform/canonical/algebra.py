@@ -45,13 +45,7 @@ class Algebra:
         self._sign_of = sign_of
 
     def normal(self, tree: Tree) -> ProductSum:
-        """The sum that a formula is.
-
-        Raises
-        ------
-        ArithmeticError
-            If a part of it is not a real number, or it has too many terms.
-        """
+        """The sum that a formula is."""
         return tree.fold(_leaf, self._node)
 
     def multiply(self, first: ProductSum, second: ProductSum) -> ProductSum:

@@ -24,7 +24,6 @@ class FreeConstant:
     ----------
     position : int
         Where it stands among the tree's tokens (the last one of it, if it is more than a number).
-    value : Fraction
     """
 
     position: int
@@ -69,15 +68,9 @@ def with_constants(
 
     Parameters
     ----------
-    expression : Expression
     values : sequence of numbers, or mapping of int to Tree
         One number for each of `free_constants`, or what takes the place of some of them by
         position.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many numbers as free constants.
 
     Examples
     --------

@@ -64,11 +64,6 @@ def split_power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction,
 
     The base that stays is 1 if nothing does.
 
-    Raises
-    ------
-    ArithmeticError
-        If it is not a real number.
-
     Examples
     --------
     >>> [str(part) for part in split_power(Fraction(8), Fraction(1, 2))]

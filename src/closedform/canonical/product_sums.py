@@ -92,13 +92,7 @@ class ProductSum:
 
 
 def collect(parts: Iterable[tuple[Factors, Fraction]]) -> ProductSum:
-    """Add like terms and put them in order.
-
-    Raises
-    ------
-    ArithmeticError
-        If there are more than ``MAX_TERMS``.
-    """
+    """Add like terms and put them in order."""
     totals: dict[Factors, Fraction] = {}
     for factors, coefficient in parts:
         old = totals.get(factors)

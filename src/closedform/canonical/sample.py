@@ -18,7 +18,6 @@ class Sample:
 
     Parameters
     ----------
-    tree : Tree
     points : ndarray, shape (n_points, n_inputs)
     """
 

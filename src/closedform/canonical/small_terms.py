@@ -27,7 +27,6 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
 
     Parameters
     ----------
-    expression : Expression
     points : array-like, shape (n_points, n_inputs)
 
     Returns
@@ -106,10 +105,6 @@ def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray)
 def partial_sums(expression: Expression) -> list[Expression]:
     """The formula with some of the terms of its expanded outermost sum, shortest first, without
     itself.
-
-    Parameters
-    ----------
-    expression : Expression
 
     Returns
     -------

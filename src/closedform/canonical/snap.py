@@ -63,11 +63,6 @@ def snapped_forms(
     list of Expression
         Scaled and ordered like canonical forms, without repetition, the fewest changes last.
 
-    Raises
-    ------
-    ShapeError
-        If there are not as many errors as free constants.
-
     Examples
     --------
     >>> import closedform as cf

@@ -42,16 +42,6 @@ def parse_constraint(
     names : sequence of str, optional
         The inputs, in the order of their columns. Without it, the names that occur, sorted.
 
-    Returns
-    -------
-    Constraint
-
-    Raises
-    ------
-    ExpressionError
-        If the text is not an expression or equation, if no input occurs in it, or if one occurs
-        that is not among the names.
-
     Examples
     --------
     >>> circle = parse_constraint("x**2 + y**2 = 1", names=["x", "y"])

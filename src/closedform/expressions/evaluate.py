@@ -49,13 +49,7 @@ class Library:
     _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
 
     def function(self, word: str) -> Any:
-        """What a word of a formula means here.
-
-        Raises
-        ------
-        ExpressionError
-            If an operator has no function in this library.
-        """
+        """What a word of a formula means here."""
         if word in self.special:
             return self.special[word]
         operator = OPERATORS.get(word)
@@ -67,13 +61,7 @@ class Library:
         return self.own(operator)
 
     def own(self, operator: Operator) -> Any:
-        """The function that an operator is in this library.
-
-        Raises
-        ------
-        ExpressionError
-            If it has none here.
-        """
+        """The function that an operator is in this library."""
         own = operator.own_function(self.name)
         if callable(own):
             return own if self.adapt is None else self.adapt(own)
@@ -167,7 +155,6 @@ def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
 
     Parameters
     ----------
-    tree : Tree
     inputs : sequence of arrays
         One for each input, all of one shape.
     library : Library

@@ -17,11 +17,6 @@ _KNOWN = {*SPECIAL_WORDS, "a", "b"}
 def derived_slopes(operator: Operator) -> tuple[str, ...]:
     """The partial derivatives of an operator's formula.
 
-    Raises
-    ------
-    ExpressionError
-        If they hold something that formulas do not have.
-
     Examples
     --------
     >>> from closedform.expressions.operators import OPERATORS

@@ -26,11 +26,6 @@ def check_names(names: Sequence[str]) -> None:
     with a space; it is not a number such as ``pi``, and no other input has it. Names that are not
     words, and those that mean a function, stand in backticks.
 
-    Raises
-    ------
-    ExpressionError
-        With the first name that is refused, and why.
-
     Examples
     --------
     >>> check_names(["r²", "v 1", "sin"])

@@ -67,15 +67,7 @@ class JsonFormat:
         )
 
     def load(self, path: str | Path, build: Callable[[dict[str, Any]], T]) -> T:
-        """What a file holds, made by `build` from its plain content.
-
-        Raises
-        ------
-        DamagedFileError
-            If the file is something else, or damaged.
-        StorageError
-            If the file is missing, of a later version, or needs an operator.
-        """
+        """What a file holds, made by `build` from its plain content."""
         try:
             with reading(path, f"pass a file that {self.written_by} wrote"):
                 return build(self._read(path))
@@ -102,13 +94,7 @@ class JsonFormat:
 
 
 def stated_format(path: str | Path) -> object:
-    """What a file says that it holds; None if it does not.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is not JSON.
-    """
+    """What a file says that it holds; None if it does not."""
     with reading(path, "pass a file that closedform wrote"):
         content = _content(path)
     return content.get("format") if isinstance(content, dict) else None

@@ -37,7 +37,6 @@ def values_and_gradients(
 
     Parameters
     ----------
-    tapes : TapeBatch
     points : ndarray, shape (n_points, n_inputs)
 
     Returns

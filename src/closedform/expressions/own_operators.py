@@ -18,13 +18,7 @@ from closedform.expressions.tolerances import SLOPE_TOLERANCE, STEP
 
 
 def completed(operator: Operator) -> None:
-    """Fill in the slopes and bends that an operator was defined without, and try them.
-
-    Raises
-    ------
-    ExpressionError
-        If slopes are missing and cannot be derived, or are not the derivatives of the value.
-    """
+    """Fill in the slopes and bends that an operator was defined without, and try them."""
     name, count = operator.name, operator.arity
     if not operator.slope_forms:
         if callable(operator.value):

@@ -38,18 +38,12 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
 
     Parameters
     ----------
-    expression : Expression
     exact : bool
         Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
         become floats.
     named : bool
         Whether operators that users defined by a formula keep their names; otherwise the formula
         stands there.
-
-    Raises
-    ------
-    ExpressionError
-        If a power is too large, or the expression is nested too deeply for SymPy.
 
     Examples
     --------

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_field(field: "GradientField") -> None:
-    """See whether the parts of a field are sound and fit each other.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes do not fit.
-    FieldError
-        If numbers are not finite, too large or too small, bases are not orthonormal where points
-        count, or names are unusable.
-    """
+    """See whether the parts of a field are sound and fit each other."""
     check_points(field.points)
     _check_shapes(field)
     if checked_names(field.names, field.points.shape[1]) != tuple(field.names):

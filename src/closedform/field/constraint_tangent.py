@@ -42,13 +42,6 @@ def constraint_tangent(
         Where a constraint has no finite gradient, or the gradients do not have their usual rank, it
         is not defined.
 
-    Raises
-    ------
-    FieldError
-        If there is no constraint, or the constraints leave no direction.
-    ExpressionError
-        If a text is not a constraint on these inputs.
-
     Examples
     --------
     >>> space = constraint_tangent(

@@ -40,14 +40,8 @@ def save_field(field: GradientField, path: str | Path) -> None:
 
     Parameters
     ----------
-    field : GradientField
     path : str or Path
         The file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
-
-    Raises
-    ------
-    SaveError
-        If it cannot be written; an old file is still there.
     """
     arrays: dict[str, np.ndarray] = {
         "points": field.points,

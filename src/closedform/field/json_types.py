@@ -10,11 +10,6 @@ from closedform.field.errors import FieldError
 def typed(value: Any, kind: Any, what: str) -> Any:
     """The value, if it has the type.
 
-    Raises
-    ------
-    FieldError
-        If it has another.
-
     Examples
     --------
     >>> typed(2, int | None, "rank")

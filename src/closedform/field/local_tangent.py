@@ -45,15 +45,6 @@ def local_tangent(
     n_neighbors : int, optional
         Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer
         for a strongly curved surface.
-
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If there are too few different points for local PCA, or the rank is impossible.
     """
     scaled = points / scale
     unique = np.unique(scaled, axis=0)

@@ -133,9 +133,7 @@ def assess(
     Parameters
     ----------
     points : ndarray, shape (n_points, n_inputs)
-    names : tuple of str
     scale : ndarray, shape (n_inputs,)
-    tangent : TangentSpace
     rows : RowSpaces
         The field's directions in tangent coordinates, with their spectrum and norms.
     weights : ndarray, shape (n_points,)

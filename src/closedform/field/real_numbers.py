@@ -14,18 +14,10 @@ def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> 
 
     Parameters
     ----------
-    values : array_like
     what : str
         For messages, in the plural.
     masked : float, optional
         What stands for masked entries; they are refused by default.
-
-    Raises
-    ------
-    ShapeError
-        If rows differ in length.
-    FieldError
-        If it holds complex numbers, text, dates or objects, or entries that are masked.
 
     Examples
     --------
@@ -55,11 +47,6 @@ def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> 
 def check_range(values: FloatArray, what: str) -> None:
     """See whether numbers are finite and not too large.
 
-    Raises
-    ------
-    FieldError
-        If not.
-
     Examples
     --------
     >>> check_range(np.array([1e155]), "points")
@@ -79,11 +66,6 @@ def check_range(values: FloatArray, what: str) -> None:
 
 def check_orthonormal(bases: FloatArray, what: str) -> None:
     """See whether the columns of matrices, shape (..., n, m), are orthonormal.
-
-    Raises
-    ------
-    FieldError
-        If not, or if a number is not finite.
 
     Examples
     --------

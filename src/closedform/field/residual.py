@@ -34,11 +34,6 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
         Every function of the latents still fits it, but for those of the concepts alone, which have
         no gradient left.
 
-    Raises
-    ------
-    ShapeError
-        If there are as many concepts as the field has directions, or more.
-
     Examples
     --------
     >>> from closedform.expressions.parse import parse
@@ -92,11 +87,6 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     -------
     GradientField
         Rank and tangent rank are one lower.
-
-    Raises
-    ------
-    ShapeError
-        If only one direction is left.
 
     Examples
     --------

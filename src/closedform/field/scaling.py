@@ -29,11 +29,6 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     ndarray, shape (n_inputs,)
         Finite and positive.
 
-    Raises
-    ------
-    ShapeError
-        If the points are not such an array.
-
     Examples
     --------
     >>> robust_spread([[0.0, 5.0], [1.3489795, 5.0], [2.697959, 5.0]]).round(6)

@@ -71,15 +71,6 @@ def linear_tangent(
     tolerance : float
         Variation, relative to the largest, that counts as none.
 
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If there are no more points than inputs, or all points are the same.
-
     Examples
     --------
     >>> x = np.linspace(-1, 1, 20)
@@ -108,13 +99,7 @@ KINDS = ("auto", "none", "linear", "local", "constraints")
 
 
 def check_tangent(tangent: object) -> None:
-    """Refuse what is neither a kind nor a tangent space.
-
-    Raises
-    ------
-    FieldError
-        With the nearest kind.
-    """
+    """Refuse what is neither a kind nor a tangent space."""
     if not isinstance(tangent, TangentSpace) and tangent not in KINDS:
         hint = suggestion(str(tangent), KINDS) or "."
         raise FieldError(
@@ -145,20 +130,6 @@ def choose_tangent(
         Functions that are constant on the data; see `constraint_tangent`.
     names : sequence of str, optional
         The inputs; x0, x1 and so on by default.
-
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If the name is unknown, does not go with constraints, or the space cannot be found.
-
-    Warns
-    -----
-    ClosedformWarning
-        If ``auto`` finds curved data of lower dimension, or a stated constraint does not hold.
     """
     n_points, n_inputs = points.shape
     labels = [f"x{column}" for column in range(n_inputs)] if names is None else names

@@ -18,12 +18,6 @@ def chosen_columns(wrt: Any, names: Sequence[str] | None, count: int) -> list[in
         A single number means a whole input, as does a list of the number 0 alone.
     names : sequence of str or None
         The columns.
-    count : int
-
-    Raises
-    ------
-    ExtractionError
-        If there is no such column.
 
     Examples
     --------

@@ -39,13 +39,7 @@ def subsampled(kept: int, total: int) -> str:
 
 
 def in_memory(value: Any) -> Any:
-    """A tensor as it is, anything else as a NumPy array in the machine's order of bytes.
-
-    Raises
-    ------
-    ExtractionError
-        If entries are masked.
-    """
+    """A tensor as it is, anything else as a NumPy array in the machine's order of bytes."""
     if hasattr(value, "detach"):
         return value
     if np.ma.is_masked(value):
@@ -60,13 +54,6 @@ def read_dataset(
 ) -> tuple[Parts, Notes]:
     """The inputs of the network at points chosen from a data set, a loader or an iterable of
     batches.
-
-    Raises
-    ------
-    ShapeError
-        If there are no points.
-    ExtractionError
-        If the data cannot be read at all.
 
     Examples
     --------

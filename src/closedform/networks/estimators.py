@@ -25,13 +25,7 @@ _TREES = (
 
 
 def check_smooth(model: Any) -> None:
-    """Refuse an estimator whose values are piecewise constant: it has no gradient to read.
-
-    Raises
-    ------
-    ExtractionError
-        With what it is, and what to do.
-    """
+    """Refuse an estimator whose values are piecewise constant: it has no gradient to read."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     members = np.ravel(np.asarray(getattr(last, "estimators_", ()), dtype=object))
     for one in (last, *members[:1]):
@@ -45,13 +39,7 @@ def check_smooth(model: Any) -> None:
 
 
 def method_of(model: Any, neuron: Neuron) -> str:
-    """The method that a selector means; for the output of a classifier, one that is continuous.
-
-    Raises
-    ------
-    NeuronError
-        If the estimator has no such method.
-    """
+    """The method that a selector means; for the output of a classifier, one that is continuous."""
     known = [method for method in METHODS if hasattr(model, method)]
     if neuron.layer in known:
         return neuron.layer
@@ -66,13 +54,7 @@ def method_of(model: Any, neuron: Neuron) -> str:
 
 
 def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
-    """Values of a method, shape (n_points,) or (n_points, m); probabilities come as log-odds.
-
-    Raises
-    ------
-    ExtractionError
-        If the values are not numbers.
-    """
+    """Values of a method, shape (n_points,) or (n_points, m); probabilities come as log-odds."""
     values = np.asarray(getattr(model, method)(_named(model, inputs)))
     if values.dtype.kind not in "fiu":
         raise ExtractionError(

@@ -17,13 +17,7 @@ else:
 
 
 def load_exported(file: Path) -> LoadedModel:
-    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names.
-
-    Raises
-    ------
-    ModelFileError
-        If it cannot be read, or was exported in training mode.
-    """
+    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names."""
     program = _opened(file)
     try:
         found = training_operations(program)

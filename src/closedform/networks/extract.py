@@ -170,11 +170,6 @@ def _without_held(
 def check_amounts(max_points: int | None, smoothing: float) -> None:
     """Make sure that points are left, and that a ball to smooth over is of a size that is known
     to help.
-
-    Raises
-    ------
-    ExtractionError
-        If not.
     """
     if max_points is not None and max_points < 1:
         raise ExtractionError(f"max_points is {max_points}; take at least one, or None for all.")

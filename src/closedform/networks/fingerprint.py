@@ -57,7 +57,6 @@ def behaviour(model: Any, points: Any) -> str:
 
     Parameters
     ----------
-    model : object
     points : array, tuple or dict
         The network's inputs at a few points.
 

@@ -33,9 +33,6 @@ class FunctionSource:
     ----------
     model : callable or estimator
         Takes an array of points, or one point.
-    rows : Rows
-    neurons : tuple of Neuron
-    options : Options
 
     Examples
     --------

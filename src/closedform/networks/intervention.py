@@ -30,7 +30,6 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
 
     Parameters
     ----------
-    model : torch.nn.Module
     points : ndarray, shape (n_points, n_inputs)
         The network's only argument.
     neuron : str, tuple or Neuron

@@ -47,7 +47,6 @@ def unsquashed(
 
     Returns
     -------
-    values : list of arrays
     names : list of str or None
         The squashing function that was undone for each of them.
 

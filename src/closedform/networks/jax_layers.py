@@ -32,11 +32,6 @@ def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | N
         as in evaluation.
     batched : bool or None
         Whether networks of this kind take many points; None if it must be found out.
-
-    Raises
-    ------
-    NeuronError
-        If a layer does not exist.
     """
     if not isinstance(model, tuple) and not callable(model):
         raise ExtractionError(

@@ -33,13 +33,6 @@ else:
 class JaxSource:
     """A JAX network with its neurons and points chosen.
 
-    Parameters
-    ----------
-    model : callable, module, or tuple of a Flax module and its variables
-    rows : Rows
-    neurons : tuple of Neuron
-    options : Options
-
     Examples
     --------
     >>> source = JaxSource(lambda x: x[0] ** 2, Rows({0: np.ones((4, 2))}), (Neuron(),), Options())

@@ -50,7 +50,6 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
 
     Parameters
     ----------
-    model : torch.nn.Module or LoadedModel
     inputs : array, shape (n_points, ...), optional
         Some inputs; the network runs on a few of them to see the shapes.
 

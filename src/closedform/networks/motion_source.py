@@ -23,11 +23,6 @@ def as_row_function(module: Any, what: str = "flow") -> RowFunction:
     what : str
         For error messages.
 
-    Raises
-    ------
-    ShapeError
-        When it is called and returns something of another shape.
-
     Examples
     --------
     >>> as_row_function(lambda x: -x)(np.ones((2, 3))).shape

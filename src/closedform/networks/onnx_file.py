@@ -47,7 +47,6 @@ class Operation:
     ----------
     kind : str
         The operator, with its domain in front where that is not ONNX's own.
-    name : str
     inputs, outputs : tuple of str
         Names of values; an input that is left out is empty.
     given : dict
@@ -73,10 +72,8 @@ class Graph:
         Of one row of it.
     rows : int or None
         How many rows it takes at once, where the file says so.
-    outputs : tuple of str
     tensors : dict
         Weights and other constants, by name. Real numbers are in double precision.
-    operations : tuple of Operation
     """
 
     input: str
@@ -88,13 +85,7 @@ class Graph:
 
 
 def read_graph(file: Path) -> Graph:
-    """Read a file; nothing in it is run.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is damaged, breaks a limit, or is not a graph of plain tensors with one input.
-    """
+    """Read a file; nothing in it is run."""
     with reading(file, "get it again, or export it again"):
         data = _read(file)
         _count_fields(data)

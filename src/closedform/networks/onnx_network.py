@@ -71,8 +71,6 @@ class OnnxNetwork(torch.nn.Module):
 
     Parameters
     ----------
-    graph : Graph
-    steps : list of OnnxLayer
     outputs : tuple of str
         The values to return: one alone, several as a dictionary.
     """
@@ -109,13 +107,7 @@ class OnnxNetwork(torch.nn.Module):
 
 
 def load_onnx(file: Path) -> LoadedModel:
-    """Open an ``.onnx`` file.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is damaged, breaks a limit, or nothing in it can be computed by the table.
-    """
+    """Open an ``.onnx`` file."""
     graph = read_graph(file)
     plan = _Plan(file, graph)
     values = plan.values

@@ -232,7 +232,6 @@ class Composition:
     ----------
     formulas : tuple of ParametricFormula
         Over the same inputs.
-    phi : TrainablePhi
     """
 
     formulas: tuple[ParametricFormula, ...]

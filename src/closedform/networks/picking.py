@@ -11,13 +11,7 @@ from closedform.networks.neuron import EVERY, Neuron
 
 
 def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
-    """The array that a layer returned, and a note where one of several was taken.
-
-    Raises
-    ------
-    NeuronError
-        If the entry does not exist, or several arrays could be meant.
-    """
+    """The array that a layer returned, and a note where one of several was taken."""
     for entry in neuron.part:
         output = _item(neuron, output, entry)
     if hasattr(output, "shape"):
@@ -49,16 +43,10 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
 
     Parameters
     ----------
-    neuron : Neuron
     activation : array of the framework, shape (n_points, ...)
     convert : callable
         ``convert(direction, activation)`` brings a direction to the activation's framework, type
         and device.
-
-    Raises
-    ------
-    NeuronError
-        If the selector does not fit the layer's shape.
     """
     if neuron.function is not None:
         return neuron.function(activation)
@@ -72,13 +60,7 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
 
 
 def check_real(neuron: Neuron, values: Any) -> None:
-    """Refuse complex values: of two functions, the real part would be taken for the neuron.
-
-    Raises
-    ------
-    NeuronError
-        If they are complex.
-    """
+    """Refuse complex values: of two functions, the real part would be taken for the neuron."""
     if "complex" in str(values.dtype):
         raise NeuronError(
             f"{neuron} has complex values. Choose their real part, imaginary part or absolute "

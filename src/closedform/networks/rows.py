@@ -55,16 +55,8 @@ def gather_rows(
         an index is an array, files that are mapped into memory included.
     max_points : int or None
         How many points; None for all.
-    rng : numpy.random.Generator
     prepare : callable, optional
         From a batch of a data set to the inputs of the network.
-
-    Raises
-    ------
-    ShapeError
-        If the inputs differ in length, or there are none.
-    ExtractionError
-        If the data are of a kind that is not known.
 
     Examples
     --------

@@ -196,11 +196,6 @@ def train_siamese(
 def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
     """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for
     ``closedform extract``.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not one of these.
     """
     safetensors = require("safetensors", extra="torch")
     try:

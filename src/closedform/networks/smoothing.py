@@ -51,13 +51,6 @@ def smooth_samples(
     Samples
         With ``errors``: the standard error of each mean.
 
-    Raises
-    ------
-    ValueError
-        If the radius or the number of draws is out of range.
-    ShapeError
-        If the tangent space does not fit the points.
-
     Examples
     --------
     >>> from closedform.networks.sources import open_source

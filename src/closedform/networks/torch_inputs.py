@@ -82,13 +82,7 @@ def transform_for(transform: Any, dtype: Any, device: Any) -> Any:
 
 
 def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Matrix and offset of a fitted transformer ``x -> x @ matrix + offset``, found by probing it.
-
-    Raises
-    ------
-    ExtractionError
-        If it is not affine, or its number of inputs is not known.
-    """
+    """Matrix and offset of a fitted scaler ``x -> x @ matrix + offset``, found by probing it."""
     n_inputs = getattr(scaler, "n_features_in_", None)
     if n_inputs is None:
         raise ExtractionError(

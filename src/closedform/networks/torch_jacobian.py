@@ -32,12 +32,6 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
     values : list of tensors, shape (n_points, m)
         One entry per neuron; m is 1 but for whole layers.
     leaf : tensor, shape (n_points, n_inputs)
-    neurons : tuple of Neuron
-
-    Raises
-    ------
-    ExtractionError
-        If a neuron does not depend on the inputs.
     """
     columns = [
         (column, neuron)

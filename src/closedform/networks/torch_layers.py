@@ -19,13 +19,7 @@ def plain(model: Any) -> Any:
 
 
 def find_layer(model: Any, neuron: Neuron) -> Any | None:
-    """The module that a neuron lives in, or None for the network's output.
-
-    Raises
-    ------
-    NeuronError
-        If there is no such layer; the message suggests the nearest name.
-    """
+    """The module that a neuron lives in, or None for the network's output."""
     layers = named_layers(model)
     if neuron.layer in layers and neuron.layer:
         return layers[neuron.layer]
@@ -57,8 +51,6 @@ class Capture:
 
     Parameters
     ----------
-    model : torch.nn.Module or callable
-    neurons : tuple of Neuron
     take : callable
         ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
         later layer can overwrite it.

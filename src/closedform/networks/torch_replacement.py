@@ -30,12 +30,7 @@ Points = Callable[..., Any]
 
 
 class FormulaLatents(nn.Module):
-    """phi(formulas) with its numbers as parameters: (n_points, n_inputs) to (n_points, n_latents).
-
-    Parameters
-    ----------
-    composition : Composition
-    """
+    """phi(formulas), its numbers as parameters: (n_points, n_inputs) to (n_points, n_latents)."""
 
     def __init__(self, composition: Composition) -> None:
         super().__init__()
@@ -194,13 +189,7 @@ def _as_numpy(value: Any) -> Any:
 
 
 def layers_of(network: Any, neurons: Sequence[Neuron]) -> list[Any]:
-    """The module of each neuron: the network itself for an output.
-
-    Raises
-    ------
-    NeuronError
-        If something else than units or directions of layers is to be replaced.
-    """
+    """The module of each neuron: the network itself for an output."""
     for neuron in neurons:
         reduced = any(isinstance(entry, str) and entry != EVERY for entry in neuron.index)
         if neuron.function is not None or neuron.part or neuron.call is not None or reduced:

@@ -42,8 +42,6 @@ class TorchSource:
         A torch module or a function of tensors, and what is known of it.
     rows : Rows
         The chosen points.
-    neurons : tuple of Neuron
-    options : Options
     seed : int
         Seed of what the network itself draws.
     """

@@ -56,8 +56,6 @@ def values_of(
 
     Parameters
     ----------
-    run : RunnableNetwork
-    neurons : tuple of Neuron
     parts, fixed : dict
         Inputs, and arguments that stay the same.
     count : int

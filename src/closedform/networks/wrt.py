@@ -41,11 +41,6 @@ class Block:
 def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
     """Read the ``wrt`` option.
 
-    Raises
-    ------
-    ExtractionError
-        If an input does not exist, is not made of real numbers, or a slice does not fit.
-
     Examples
     --------
     >>> make_blocks(Rows({0: np.zeros((5, 2, 3))}), (0, slice(0, 1)))[0].shape
@@ -124,7 +119,6 @@ def fill(
     parts : dict
         Inputs, in the framework and type in which the network runs.
     points : array of the framework, shape (n_points, n_inputs)
-    blocks : tuple of Block
     write : callable
         ``write(part, index, values)`` returns the part with a slice replaced.
     """

@@ -74,13 +74,7 @@ def formulas_of(answer: Interpretation, field: GradientField) -> list[Expression
 
 
 def check_seeds(seeds: int) -> None:
-    """Refuse what is not a positive whole number.
-
-    Raises
-    ------
-    KeywordError
-        With what to pass.
-    """
+    """Refuse what is not a positive whole number."""
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise KeywordError(f"seeds is {seeds!r:.60}; pass the number of seeds to try, 1 or more.")
 
@@ -92,8 +86,6 @@ def read_with_seeds(
 
     Parameters
     ----------
-    field : GradientField
-    count : int
     first : int
         The first seed; the others follow it.
     read : callable

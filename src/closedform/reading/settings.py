@@ -28,13 +28,8 @@ class Settings:
 
     Attributes
     ----------
-    engine : Engine
-    space : SearchSpace
-    rule : Rule
     checks : sequence of Check
         In addition to the built-in ones.
-    thresholds : Thresholds
-    progress : Progress
     """
 
     engine: Engine
@@ -92,7 +87,6 @@ class Origin:
 
     Attributes
     ----------
-    field : GradientField
     asked : mapping of str to object
         Engine, space, rule, checks, thresholds and progress.
     """

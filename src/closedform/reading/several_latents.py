@@ -179,14 +179,10 @@ def read_latents(
 
     Parameters
     ----------
-    field : GradientField
-    settings : Settings
     limits : Budget
         Of the whole reading.
     clock : Clock
         That counts it.
-    hypothesis : Expression or None
-    rng : Generator
     """
     seen = choose_points(field, rng)
     held = np.sort(

@@ -136,15 +136,6 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
         Of the same inputs. The common rank is the median; fields of higher rank are cut to it, and
         fields of lower rank are left out.
 
-    Returns
-    -------
-    GradientField
-
-    Raises
-    ------
-    ShapeError
-        If the inputs or the tangent spaces differ.
-
     Examples
     --------
     >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))

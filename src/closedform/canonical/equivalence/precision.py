@@ -97,13 +97,7 @@ class Direction:
 
 
 def check_precision(expression: Expression) -> None:
-    """Make sure that every operator can be evaluated at high precision.
-
-    Raises
-    ------
-    ExpressionError
-        If one is known as a function of NumPy arrays only.
-    """
+    """Make sure that every operator can be evaluated at high precision."""
     for name in {
         token for token in expression.tree.tokens if isinstance(token, str) and token in OPERATORS
     }:

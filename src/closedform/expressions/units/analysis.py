@@ -41,7 +41,6 @@ class Carried:
     ----------
     value : float or None
         Of the constant; None for a factor 1 that is not written.
-    exponents : Exponents
     before : Tree or None
         For a factor that is not written, what it stands before.
     """
@@ -75,7 +74,6 @@ class Label:
     ----------
     kind : {'plain', 'log', 'exp'}
         A logarithm and an exponential keep the unit of their argument.
-    exponents : Exponents
     is_open : bool
         Whether it depends on an input whose unit is not stated.
     """
@@ -138,7 +136,6 @@ class Analyst:
 
     Parameters
     ----------
-    units : Units
     names : sequence of str
         The inputs of the formulas; one that has no unit there may have any.
     """
@@ -164,7 +161,6 @@ class Analyst:
 
         Parameters
         ----------
-        tree : Tree
         is_whole : bool
             Whether it is a whole formula, of which an invertible function is free, or a part.
         may_carry : bool

@@ -35,7 +35,6 @@ class Legality:
 
     Attributes
     ----------
-    units : Units
     may_carry : bool
         Whether fitted constants may carry units.
 
@@ -105,12 +104,6 @@ def addable(
     """Which pairs of terms units let stand in one sum, each with a coefficient of its own.
 
     It is necessary and not sufficient: an input without a stated unit goes with everything here.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-    names : sequence of str
-    legality : Legality
 
     Returns
     -------

@@ -48,7 +48,6 @@ class System:
     ----------
     n_free : int
         The first so many unknowns belong to inputs, and are used up before those of constants.
-    solved : dict of int to LinearForm
     """
 
     n_free: int

@@ -97,11 +97,6 @@ def read_unit(given: Any) -> Unit:
     given : str, pint.Unit, pint.Quantity, astropy.units.UnitBase or Unit
         Text is read by pint. An empty text, ``"1"`` and ``"dimensionless"`` mean pure numbers.
 
-    Raises
-    ------
-    UnitsError
-        If it is not a unit.
-
     Examples
     --------
     >>> read_unit("kg*m/s^2") == read_unit("kg m s**-2")

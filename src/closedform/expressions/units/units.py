@@ -12,13 +12,7 @@ from closedform.expressions.units.unit import Unit, read_amount, read_unit
 
 @dataclass(frozen=True, slots=True)
 class KnownConstant:
-    """A number of nature that formulas may hold, such as the speed of light.
-
-    Attributes
-    ----------
-    value : float
-    unit : Unit
-    """
+    """A number of nature that formulas may hold, such as the speed of light."""
 
     value: float
     unit: Unit
@@ -96,13 +90,7 @@ UnitsLike = Units | Mapping[str, Any]
 
 
 def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Units | None:
-    """Units from what a user passes; None stays None.
-
-    Raises
-    ------
-    UnitsError
-        If a unit cannot be read, or belongs to no input.
-    """
+    """Units from what a user passes; None stays None."""
     if given is None:
         return None
     units = given if isinstance(given, Units) else Units(given)
@@ -127,11 +115,5 @@ def plain_units(units: Units) -> dict[str, Any]:
 
 
 def read_plain_units(content: Any) -> Units | None:
-    """What `plain_units` was given; None for files without units.
-
-    Raises
-    ------
-    StorageError
-        If the content does not fit.
-    """
+    """What `plain_units` was given; None for files without units."""
     return None if content is None else _FORMAT.structured(content, Units)

@@ -35,7 +35,6 @@ class Comparison:
     scale : ndarray, shape (n_inputs,)
     weights : ndarray, shape (n_blocks, BLOCK)
         They sum to 1; points that fill up the last block have weight 0.
-    n_points : int
     """
 
     blocks: FloatArray
@@ -52,7 +51,6 @@ class Comparison:
 
         Parameters
         ----------
-        tapes : TapeBatch
         give_up : float
             A tree whose value is not finite on more than this share of the weight counts 1
             everywhere and its gradients are not computed: a search has no use for it. With 1, the
@@ -278,7 +276,6 @@ def field_misalignment(expression: Expression, field: GradientField) -> FloatArr
     ----------
     expression : Expression
         Its inputs are found among the field's by name.
-    field : GradientField
 
     Returns
     -------

@@ -35,8 +35,6 @@ def fit_constants(
 
     Parameters
     ----------
-    comparison : Comparison
-    tapes : TapeBatch
     iterations : ndarray of int, shape (n_trees,)
         Steps for each tree; 0 leaves its constants alone.
     give_up : float

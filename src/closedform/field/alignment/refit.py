@@ -24,8 +24,6 @@ class Tapes:
 
     Attributes
     ----------
-    expressions : tuple of Expression
-    batch : TapeBatch
     is_free : ndarray of bool, shape (n_nodes,)
     positions : tuple of tuple of int
         For each expression the tokens that may change.
@@ -47,7 +45,6 @@ class Tapes:
 
         Parameters
         ----------
-        expressions : sequence of Expression
         positions : sequence of sequence of int, optional
             For each the constants that may change, by their tokens; its fitted ones by default.
             Only ten can, and an exponent that the tape has as a function of its own (0.5 is a
@@ -108,7 +105,6 @@ def refit(
 
     Returns
     -------
-    expressions : list of Expression
     misalignments : ndarray, shape (n_expressions,)
 
     Examples

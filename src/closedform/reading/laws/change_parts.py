@@ -44,7 +44,6 @@ def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generat
     changes : ndarray, shape (n_rows,)
     scaled : ndarray, shape (n_rows, n_inputs)
         Where they occur, in spreads.
-    rng : Generator
 
     Examples
     --------

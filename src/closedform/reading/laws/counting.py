@@ -125,7 +125,6 @@ class Degeneracy:
 
     Attributes
     ----------
-    concept : Expression
     share : float
         Its spread over what its gradients and the spread of the inputs allow.
     """

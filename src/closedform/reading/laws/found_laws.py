@@ -65,10 +65,8 @@ def measure_drift(
 
     Parameters
     ----------
-    concept : Expression
     states : ndarray, shape (n_orbits, n_times, n_inputs)
     times : ndarray, shape (n_times,)
-    rng : Generator
 
     Examples
     --------

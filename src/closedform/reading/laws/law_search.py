@@ -59,8 +59,6 @@ class LawCandidate:
 
     Attributes
     ----------
-    concept : Expression
-    complexity : int
     change : ChangeParts
         On rows that it was not fitted to.
     allowed : float

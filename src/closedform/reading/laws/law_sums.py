@@ -52,8 +52,6 @@ class LawFit:
 
     Attributes
     ----------
-    trees : list of Tree
-    costs : ndarray of int64
     changes : ndarray, shape (n_rows, n_terms)
     values : ndarray, shape (n_points, n_terms)
         Centred.
@@ -244,7 +242,6 @@ def best_supports(
     ----------
     small, whole : ndarray, shape (n_terms, n_terms)
         What is to be small, and what it is compared with; `whole` has a unit diagonal.
-    most_terms : int
     per_size : int
         Sets of each size that are returned.
 

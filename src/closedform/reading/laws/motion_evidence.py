@@ -54,18 +54,15 @@ class MotionEvidence:
 
     Attributes
     ----------
-    motion : Motion
     field : GradientField or None
         The directions across it; None for distant pairs.
     states, times : ndarray or None
         Roll-outs or trajectories for the law test and the drift, shapes (n, n_times, d) and
         (n_times,). `tested` are those that the search does not see.
-    tested : ndarray or None
     long : ndarray or None
         Orbits whose dimension says how many laws there can be.
     n_free : int
         Dimension of the data.
-    notes : tuple of str
     is_computed : bool
         Whether a flow or simulator can be asked, so that nothing is measured with noise.
     """
@@ -240,11 +237,6 @@ def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> V
     trajectories : ndarray, shape (n_trajectories, n_times, n_inputs)
     times : ndarray, shape (n_times,)
         Ascending.
-
-    Raises
-    ------
-    ShapeError
-        If there are too few times.
 
     Examples
     --------

@@ -181,7 +181,6 @@ class Orbits:
     Attributes
     ----------
     groups : ndarray, shape (n_orbits, n_places, n_inputs)
-    names : tuple of str
     scale : ndarray, shape (n_inputs,)
     """
 

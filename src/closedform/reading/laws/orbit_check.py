@@ -45,10 +45,8 @@ def change_along_orbits(
 
     Parameters
     ----------
-    concept : Expression
     groups : ndarray, shape (n_orbits, n_places, n_inputs)
         That nothing was fitted to.
-    rng : Generator
 
     Examples
     --------
@@ -131,7 +129,6 @@ def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
 
     Parameters
     ----------
-    concept : Expression
     groups : ndarray, shape (n_orbits, n_places, n_inputs)
         Pairs, or trajectories.
 

@@ -67,11 +67,6 @@ def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     kind : {'auto', 'spline', 'formula'}
         'auto' takes a formula unless the spline at least halves the squared error.
 
-    Raises
-    ------
-    ReplacementError
-        If one of both does not vary, or a formula is asked for and none can be fitted.
-
     Examples
     --------
     >>> concept = np.linspace(-1, 1, 200)

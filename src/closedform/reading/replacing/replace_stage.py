@@ -144,8 +144,6 @@ class Plan:
 
     Parameters
     ----------
-    answer : Interpretation
-    formulas : tuple of ParametricFormula
     kind : str
         Of phi.
     """
@@ -156,13 +154,7 @@ class Plan:
         self.answer, self.formulas, self.kind = answer, formulas, kind
 
     def from_answer(self) -> Composition:
-        """phi from the values that the answer has kept.
-
-        Raises
-        ------
-        ReplacementError
-            If it has none, or those before a squashing function.
-        """
+        """phi from the values that the answer has kept."""
         kept = self.answer.phi
         is_squashed = any(UNSQUASHED in note for note in self.answer.provenance.notes)
         if kept is None or len(self.formulas) > 1 or is_squashed:

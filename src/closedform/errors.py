@@ -3,6 +3,8 @@ nobody sees, becomes an escape.
 """
 
 import re
+import sys
+import warnings
 
 # Letters, marks and a symbol that leave no trace on the screen; Python counts them as printable.
 _UNSEEN = re.compile(
@@ -49,6 +51,10 @@ class UnknownFunctionError(ExpressionError):
     def __init__(self, message: str, *, name: str = "", position: int | None = None) -> None:
         super().__init__(message, position=position)
         self.name = name
+
+
+class FieldError(ClosedformError, ValueError):
+    """A gradient field cannot be built, read or written from what was given."""
 
 
 class DomainError(ClosedformError, ValueError):
@@ -116,6 +122,17 @@ class ClosedformWarning(UserWarning):
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))
+
+
+def warn(message: str) -> None:
+    """Issue a `ClosedformWarning` at the first caller outside this package."""
+    level, frame = 1, sys._getframe()
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").split(".")[0] == "closedform"
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ClosedformWarning, stacklevel=level)
 
 
 class ReportError(ClosedformError, ValueError):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent_space import TangentSpace

@@ -3,8 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from closedform.errors import ClosedformWarning
-from closedform.field.errors import FieldError
+from closedform.errors import ClosedformWarning, FieldError
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import choose_tangent, linear_tangent
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray, frozen
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError
 from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace

@@ -6,13 +6,17 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import shown
-from closedform.field.angles import misalignment_of
-from closedform.field.categories import category_findings
+from closedform.field.alignment.misalignment import misalignment_of
 from closedform.field.findings import Finding, find
 from closedform.field.neighborhoods import count_distinct, looked_at
 from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
-from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
+from closedform.field.redundancy import (
+    Redundancy,
+    category_findings,
+    constant_inputs,
+    redundant_inputs,
+)
 from closedform.field.tangent_space import TangentSpace
 
 

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from closedform.arrays import FloatArray, frozen
-from closedform.errors import ShapeError
-from closedform.field.errors import FieldError
-from closedform.field.real_numbers import check_orthonormal
+from closedform.errors import FieldError, ShapeError
+from closedform.field.arguments import check_orthonormal
 
 Kind = Literal["none", "linear", "local", "constraints"]
 

@@ -10,11 +10,9 @@ import numpy as np
 
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
-from closedform.errors import ClosedformError
+from closedform.errors import ClosedformError, warn
 from closedform.expressions.units.units import Units, UnitsLike, as_units
-from closedform.field.attention import warn
 from closedform.field.gradient_field import GradientField
-from closedform.field.notes import HELD_VARY
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.networks.columns import chosen_columns
 from closedform.networks.errors import ExtractionError, NetworkError
@@ -23,6 +21,7 @@ from closedform.networks.samples import VARIES, Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
+from closedform.networks.wrt import HELD_VARY
 
 
 @checked_keywords

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.notes import HELD_VARY
 from closedform.networks.columns import chosen_columns
 from closedform.networks.datasets import Key
 from closedform.networks.errors import ExtractionError
 from closedform.networks.rows import Rows
+
+HELD_VARY = (
+    "Inputs that are not differentiated keep the values of each point, which differ: a concept of "
+    "them too would look different there. The values of the neuron depend on them as well, so that "
+    "they are left out, and whether phi is monotone cannot be tested."
+)
+"""Said of a field whose points differ in inputs that it does not hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -133,3 +133,14 @@ def _unit(vectors: FloatArray) -> FloatArray:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         good = np.isfinite(norms) & (norms > 0)
         return np.where(good, vectors / np.where(good, norms, 1.0), 0.0)
+
+
+def misalignment_of(degrees: float) -> float:
+    """The misalignment, 1 - cos^2, of directions that differ by an angle.
+
+    Examples
+    --------
+    >>> round(misalignment_of(30), 12)
+    0.25
+    """
+    return float(np.sin(np.radians(degrees)) ** 2)

@@ -13,8 +13,7 @@ from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.field.constraint_tangent import constraint_tangent
-from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.field.tangent import StatedConstraint, TangentSpace, constraint_tangent
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Sure

@@ -10,9 +10,8 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline, make_smoothing_spline
 
 from closedform.arrays import FloatArray
-from closedform.errors import ClosedformError, ShapeError
+from closedform.errors import ClosedformError, FieldError, ShapeError
 from closedform.field.arguments import checked_names
-from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint

@@ -14,14 +14,13 @@ from closedform.errors import ClosedformError, warn
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
-from closedform.networks.columns import chosen_columns
 from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import VARIES, Samples
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
-from closedform.networks.wrt import HELD_VARY
+from closedform.networks.wrt import HELD_VARY, chosen_columns
 
 
 @checked_keywords

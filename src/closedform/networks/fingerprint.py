@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.copies import own_copy
 from closedform.networks.model_files import LoadedModel
+from closedform.networks.rows import own_copy
 from closedform.networks.wrt import arguments
 
 

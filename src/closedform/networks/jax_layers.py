@@ -98,7 +98,7 @@ def _nnx(nnx: Any, model: Any, named: list[Neuron]) -> Listening:
         fresh = nnx.merge(definition, state)
         outputs: Outputs = {}
         for neuron in named:
-            layer = _walk(fresh, neuron.layer)
+            layer = walk(fresh, neuron.layer)
             if layer is not None and neuron.layer not in outputs:
                 object.__setattr__(
                     layer,
@@ -124,47 +124,52 @@ def _recording(kind: type, sink: list[Any]) -> type:
 def _equinox(equinox: Any, model: Any, named: list[Neuron]) -> Listening:
     quiet = equinox.nn.inference_mode(model)
     _check(quiet, named, equinox.Module)
-
-    class Recorder(equinox.Module):
-        inner: Any
-        sink: list[Any] = equinox.field(static=True)
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            output = self.inner(*args, **kwargs)
-            self.sink.append(output)
-            return output
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
+    wanted = {neuron.layer for neuron in named if walk(quiet, neuron.layer) is not None}
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, Outputs]:
-        outputs: Outputs = {}
-        listening = quiet
-        for layer in {neuron.layer for neuron in named if _walk(quiet, neuron.layer) is not None}:
-            sink = outputs.setdefault(layer, [])
-            recorder = Recorder(_walk(listening, layer), sink)
-            listening = equinox.tree_at(
-                lambda tree, path=layer: _walk(tree, path), listening, recorder
-            )
-        return listening(*args, **kwargs), outputs
+        outputs: Outputs = {layer: [] for layer in wanted}
+
+        def keep(layer: str, output: Any) -> Any:
+            outputs[layer].append(output)
+            return output
+
+        return hooked_equinox(equinox, model, wanted, keep)(*args, **kwargs), outputs
 
     return run
 
 
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a container of layers holds."""
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
-        yield from ((str(place), value[place]) for place in range(len(value)))
+def hooked_equinox(
+    equinox: Any, model: Any, layers: set[str], hook: Callable[[str, Any], Any]
+) -> Any:
+    """An Equinox network in evaluation, in which ``hook(layer, output)`` takes the place of the
+    outputs of layers.
+    """
+
+    class Hooked(equinox.Module):
+        inner: Any
+        layer: str = equinox.field(static=True)
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return hook(self.layer, self.inner(*args, **kwargs))
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+    changed = equinox.nn.inference_mode(model)
+    for layer in sorted(layers):
+        inner = Hooked(walk(changed, layer), layer)
+        changed = equinox.tree_at(lambda tree, path=layer: walk(tree, path), changed, inner)
+    return changed
 
 
 def _check(model: Any, named: list[Neuron], kind: type) -> None:
     for neuron in named:
-        layer = _walk(model, neuron.layer)
+        layer = walk(model, neuron.layer)
         if neuron.layer != "output" and not (isinstance(layer, kind) and callable(layer)):
             raise unknown_layer(neuron, sorted(_layers(model, kind, "", set())))
 
 
-def _walk(tree: Any, path: str) -> Any | None:
+def walk(tree: Any, path: str) -> Any | None:
     """The attribute, entry or key at a dotted path, or None."""
     model: Any = tree
     for name in path.split("."):
@@ -195,7 +200,9 @@ def _layers(value: Any, kind: type, path: str, seen: set[int]) -> Iterator[str]:
             for name, child in vars(value).items()
             if not str(name).startswith("_")
         ]
-        children += list(_entries(value))
+        held: Any = value
+        if hasattr(held, "__len__") and hasattr(held, "__getitem__"):  # a container of layers
+            children += [(str(place), held[place]) for place in range(len(held))]
     else:
         return
     for name, child in children:

@@ -69,6 +69,17 @@ def check_real(neuron: Neuron, values: Any) -> None:
         )
 
 
+def unsquashed_note(neuron: Neuron, name: str) -> str:
+    """What is said where the value before a squashing function was taken."""
+    taken = (
+        "its logit, z_i - logsumexp of the others," if "softmax" in name else "its value before it"
+    )
+    return (
+        f"{neuron} is the output of a {name}; {taken} was taken (the same concept, "
+        f"without saturation)."
+    )
+
+
 def _place(neuron: Neuron) -> str:
     return neuron.layer or "output"
 

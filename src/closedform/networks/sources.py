@@ -6,11 +6,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from closedform.basics.randomness import as_generator
-from closedform.networks.copies import own_copy
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
-from closedform.networks.rows import Rows, gather_rows
+from closedform.networks.rows import Rows, gather_rows, own_copy
 from closedform.networks.samples import Samples, Source
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.networks.wrt import arguments

@@ -14,9 +14,9 @@ from closedform.networks.errors import NeuronError
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
-from closedform.networks.torch_inputs import as_tensor
 from closedform.networks.torch_layers import find_layer, plain
 from closedform.networks.torch_state import untouched
+from closedform.networks.torch_values import as_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -129,6 +129,9 @@ class FormulaNetwork(nn.Module):
         return self.latents.formulas()
 
 
+build = FormulaNetwork
+
+
 def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
     """The formula's inputs."""
     if points_of is not None:
@@ -138,7 +141,7 @@ def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
 
 
 def own_values(
-    network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None = None
+    network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None
 ) -> tuple[FloatArray, Any, FloatArray]:
     """The neurons' values as they are, shape (n_points, n_latents), the network's outputs, and the
     formula's inputs.
@@ -168,12 +171,21 @@ def own_values(
     return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)
 
 
-def run_quietly(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
-    """Outputs of the copy, and the latents that the formula gives, in evaluation mode."""
+def run_held(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
+    """Outputs of the copy in evaluation mode, and the latents that the formula gives, at every
+    second point, which phi was not fitted to.
+    """
     given = _as_inputs(copy.network, inputs)
     with untouched(copy, seed=0), torch.no_grad():
         points = inputs_of(copy.points_of, (given,), {})
-        return _as_numpy(copy(given)), _as_numpy(copy.latents(points))
+        output, latents = _as_numpy(copy(given)), _as_numpy(copy.latents(points))
+    return output[1::2] if hasattr(output, "shape") else None, latents[1::2]
+
+
+def with_cost(copy: FormulaNetwork, cost: Any) -> FormulaNetwork:
+    """The copy, which says what it changed."""
+    copy.cost = cost
+    return copy
 
 
 def _as_inputs(network: Any, inputs: Any) -> Any:

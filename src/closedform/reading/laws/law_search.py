@@ -24,10 +24,9 @@ from closedform.reading.laws.change_parts import (
     explained_share,
     split_change,
 )
-from closedform.reading.laws.independence import N_POINTS, is_new, unit_gradients
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
-from closedform.reading.laws.motions import Flow, Motion, Orbits
+from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
 from closedform.reading.laws.tolerances import (
     BEYOND_NOISE,
     CLEARLY,

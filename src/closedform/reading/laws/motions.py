@@ -21,7 +21,6 @@ from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
 from closedform.reading.laws.change_parts import NeededNoise, needed_noise
-from closedform.reading.laws.independence import beyond, unit_gradients
 
 FEW_ORBITS = 10
 
@@ -291,3 +290,41 @@ def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:
     if basis.ndim == 2:
         return gradients @ basis
     return np.einsum("knd,ndr->knr", gradients, basis)
+
+
+INDEPENDENT = 0.03
+"""Least median sine of the angle between a gradient and the span of others. What is found twice
+from noisy data differs by less, and what is worth calling another law by more. The median, because
+independent functions have parallel gradients somewhere, and dependent ones ill-conditioned spans.
+"""
+
+N_POINTS = 400
+"""Gradients are compared at so many points."""
+
+_ROUNDING = 1e-9
+
+
+def unit_gradients(
+    concept: Expression, points: FloatArray, scale: FloatArray, tangent: TangentSpace | None = None
+) -> FloatArray:
+    """Gradients of unit length in scaled (tangent) coordinates; 0 where there is none."""
+    with np.errstate(all="ignore"):
+        gradients = concept.gradient(points)
+        columns = gradients * scale if tangent is None else tangent.coordinates(gradients, scale)
+        units = columns / np.linalg.norm(columns, axis=1, keepdims=True)
+    return np.where(np.isfinite(units), units, 0.0)
+
+
+def beyond(units: FloatArray, known: Sequence[FloatArray]) -> FloatArray:
+    """The parts of unit vectors, shape (n, r), outside the span of others of the same shape."""
+    if not known:
+        return units
+    spans, sizes, _ = np.linalg.svd(np.stack(known, axis=2), full_matrices=False)
+    spans = spans * (sizes > _ROUNDING)[:, None, :]
+    return units - np.einsum("nrk,nk->nr", spans, np.einsum("nrk,nr->nk", spans, units))
+
+
+def is_new(units: FloatArray, known: Sequence[FloatArray]) -> bool:
+    """Whether a function is independent of others, by their gradients."""
+    left = np.linalg.norm(beyond(units, known), axis=1)
+    return float(np.median(left)) > INDEPENDENT

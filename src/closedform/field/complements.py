@@ -231,18 +231,6 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     -------
     GradientField
         Rank and tangent rank are one lower.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (50, 3))
-    >>> field = GradientField.from_arrays(
-    ...     points, np.tile([[1.0, 0, 0], [0, 1.0, 0]], (50, 1, 1)), tangent="none"
-    ... )
-    >>> left = residual_field(field, np.tile([1.0, 0, 0], (50, 1)))
-    >>> left.rank, left.tangent.rank
-    (1, 2)
-    >>> np.abs(left.directions[0, :, 0]).round(12)
-    array([0., 1., 0.])
     """
     if field.rank < 2:
         raise ShapeError(

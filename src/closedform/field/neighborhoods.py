@@ -49,11 +49,6 @@ def count_distinct(points: FloatArray) -> int:
 
     Beyond `MOST_LOOKED_AT` fingerprints of 64 bits are counted instead of rows, which are sorted
     far more slowly; among 10 million rows two share one by chance in 3 of a million cases.
-
-    Examples
-    --------
-    >>> count_distinct(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 2.0]]))
-    2
     """
     if len(points) <= MOST_LOOKED_AT:
         return len(np.unique(points, axis=0))

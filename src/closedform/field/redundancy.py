@@ -53,12 +53,6 @@ def redundant_inputs(
     Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to
     16 inputs: an input counts if a local linear prediction from the others leaves less than 1e-3 of
     its variance, at points left out of it.
-
-    Examples
-    --------
-    >>> x, y = np.random.default_rng(0).uniform(-1, 1, (2, 400))
-    >>> redundant_inputs(np.stack([x, y, 1 - x], axis=1), np.ones(3), ["x", "y", "z"])
-    (Redundancy(name='z', others=('x',), is_affine=True),)
     """
     constant = set(constant_inputs(points))
     varying = [column for column in range(points.shape[1]) if column not in constant]
@@ -150,14 +144,7 @@ def _unexplained(
 
 
 def find_categories(points: FloatArray) -> tuple[tuple[int, ...], ...]:
-    """Groups of one-hot columns.
-
-    Examples
-    --------
-    >>> rows = np.eye(3)[[0, 1, 2, 1]]
-    >>> find_categories(np.column_stack([[0.3, 0.1, 0.7, 0.2], rows]))
-    ((1, 2, 3),)
-    """
+    """Groups of one-hot columns."""
     is_binary = ((points == 0) | (points == 1)).all(axis=0) & (np.ptp(points, axis=0) > 0)
     groups: list[list[int]] = []
     for column in np.flatnonzero(is_binary).tolist():

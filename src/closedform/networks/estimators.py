@@ -99,13 +99,7 @@ def method_note(method: str, neuron: Neuron) -> str | None:
 
 
 def log_odds_of(probabilities: np.ndarray) -> np.ndarray:
-    """log p_i - log of the sum of the others, which does not cancel where p_i is near 1.
-
-    Examples
-    --------
-    >>> log_odds_of(np.array([[0.5, 0.5]]))
-    array([[0., 0.]])
-    """
+    """log p_i - log of the sum of the others, which does not cancel where p_i is near 1."""
     classes = probabilities.shape[1]
     others = probabilities @ (np.ones((classes, classes)) - np.eye(classes))
     with np.errstate(divide="ignore"):

@@ -22,16 +22,6 @@ def fingerprint(model: Any) -> str | None:
     ----------
     model : object
         As in `closedform.extract_field`.
-
-    Examples
-    --------
-    >>> import torch
-    >>> layer = torch.nn.Linear(2, 1)
-    >>> before = fingerprint(layer)
-    >>> with torch.no_grad():
-    ...     layer.weight += 1
-    >>> before == fingerprint(layer), fingerprint(abs)
-    (False, None)
     """
     network = model.model if isinstance(model, LoadedModel) else model
     if not (hasattr(network, "state_dict") and hasattr(network, "named_modules")):

@@ -49,13 +49,6 @@ def unsquashed(
     -------
     names : list of str or None
         The squashing function that was undone for each of them.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> values, names = unsquashed(lambda x: [jax.nn.sigmoid(3 * x)[0]], jnp.array([20.0]))
-    >>> float(values[0]), names
-    (60.0, ['sigmoid'])
     """
     closed = jax.make_jaxpr(function)(*inputs)
     flat = jax.tree_util.tree_leaves(inputs)
@@ -68,14 +61,7 @@ def unsquashed(
 
 
 def log_odds(scores: Any, axis: int) -> Any:
-    """Each score minus the logsumexp of the others, along an axis, without cancellation.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> log_odds(jnp.array([2.0, 0.0]), 0).tolist()
-    [2.0, -2.0]
-    """
+    """Each score minus the logsumexp of the others, along an axis, without cancellation."""
     numpy = jax.numpy
     shares = jax.nn.log_softmax(scores, axis)
     places = numpy.arange(scores.shape[axis]).reshape(

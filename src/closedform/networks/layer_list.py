@@ -52,17 +52,6 @@ def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
     ----------
     inputs : array, shape (n_points, ...), optional
         Some inputs; the network runs on a few of them to see the shapes.
-
-    Examples
-    --------
-    >>> import torch
-    >>> for layer in list_layers(
-    ...     torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
-    ... ):
-    ...     print(layer.name, layer.kind, layer.units, layer.weights)
-    0 Linear 8 24
-    1 Tanh ? 0
-    2 Linear 1 9
     """
     network = model.model if isinstance(model, LoadedModel) else model
     batch = (model.fixed_batch if isinstance(model, LoadedModel) else None) or 2

@@ -22,11 +22,6 @@ def as_row_function(module: Any, what: str = "flow") -> RowFunction:
         and state, as solvers of neural ODEs call it, gets the time 0.
     what : str
         For error messages.
-
-    Examples
-    --------
-    >>> as_row_function(lambda x: -x)(np.ones((2, 3))).shape
-    (2, 3)
     """
     if not callable(module):
         raise TypeError(

@@ -59,13 +59,6 @@ def read_dataset(
 ) -> tuple[Parts, Notes]:
     """The inputs of the network at points chosen from a data set, a loader or an iterable of
     batches.
-
-    Examples
-    --------
-    >>> batches = (np.full((2, 3), number) for number in range(50))
-    >>> parts, notes = read_dataset(batches, 4, np.random.default_rng(0), None)
-    >>> parts[0].shape, notes
-    ((4, 3), ('4 of 100 points were taken at random.',))
     """
     with _random_state_kept(data, rng):
         found = _indexed(data)
@@ -240,14 +233,6 @@ def own_copy(value: Any) -> Any:
     """A copy of arrays and tensors, in tuples, lists and dictionaries too; anything else as it is.
 
     A tensor's copy keeps its gradient.
-
-    Examples
-    --------
-    >>> data = {"x": np.zeros(2), "name": "a"}
-    >>> copy = own_copy(data)
-    >>> copy["x"] += 1
-    >>> data
-    {'x': array([0., 0.]), 'name': 'a'}
     """
     if isinstance(value, np.ndarray):
         return np.array(value, subok=True)
@@ -302,14 +287,6 @@ def gather_rows(
         How many points; None for all.
     prepare : callable, optional
         From a batch of a data set to the inputs of the network.
-
-    Examples
-    --------
-    >>> rows = gather_rows(
-    ...     np.arange(20.0).reshape(10, 2), max_points=4, rng=np.random.default_rng(0)
-    ... )
-    >>> rows.parts[0].shape
-    (4, 2)
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"At least one point is needed; got max_points={max_points}.")

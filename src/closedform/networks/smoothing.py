@@ -50,16 +50,6 @@ def smooth_samples(
     -------
     Samples
         With ``errors``: the standard error of each mean.
-
-    Examples
-    --------
-    >>> from closedform.networks.sources import open_source
-    >>> source = open_source(
-    ...     lambda x: np.abs(x[:, 0]) + x[:, 1], np.array([[3.0, 0.0], [-1.0, 1.0], [2.0, 2.0]]), 0
-    ... )
-    >>> smooth = smooth_samples(source, source.evaluate(source.points), radius=0.01, rng=0)
-    >>> smooth.jacobians[1].round(6)
-    array([[-1.,  1.]])
     """
     if not 0 < radius <= MAX_RADIUS:
         raise ValueError(

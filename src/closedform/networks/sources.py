@@ -26,15 +26,6 @@ def extract_samples(
 ) -> Samples:
     """Values and gradients of a neuron, or of several, at points of the data; takes what
     `closedform.extract_field` takes, but for the tangent space.
-
-    Examples
-    --------
-    >>> samples = extract_samples(
-    ...     lambda x: x[:, 0] ** 2 + x[:, 1], np.array([[1.0, 0.0], [2.0, 1.0]]), 0
-    ... )
-    >>> samples.jacobians[:, 0].round(6)
-    array([[2., 1.],
-           [4., 1.]])
     """
     source = open_source(model, inputs, neuron, max_points=max_points, rng=rng, **options)
     return source.evaluate(source.points)
@@ -53,12 +44,6 @@ def open_source(
     them.
 
     Takes what `extract_samples` takes; smoothing needs it.
-
-    Examples
-    --------
-    >>> source = open_source(lambda x: x.sum(axis=1), np.zeros((3, 2)), 0)
-    >>> source.points.shape
-    (3, 2)
     """
     generator = as_generator(rng)
     chosen = make_options(options)

@@ -90,16 +90,7 @@ class TorchPreactivation:
 
 
 class SquashingWatch(TorchFunctionMode):
-    """Watches torch's functions while the network runs.
-
-    Examples
-    --------
-    >>> with SquashingWatch() as watch:
-    ...     value = torch.sigmoid(torch.tensor([[3.0, 50.0]]))[:, 1]
-    ...     before = watch.before(value)
-    >>> before.name, before.value()
-    ('sigmoid', tensor([50.]))
-    """
+    """Watches torch's functions while the network runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,13 +153,7 @@ class SquashingWatch(TorchFunctionMode):
 
 
 def log_odds(scores: Any, axis: int) -> Any:
-    """Each score minus the logsumexp of the others, along an axis, without cancellation.
-
-    Examples
-    --------
-    >>> log_odds(torch.tensor([2.0, 0.0]), 0)
-    tensor([ 2., -2.])
-    """
+    """Each score minus the logsumexp of the others, along an axis, without cancellation."""
     log_shares = torch.log_softmax(scores, axis)
     top = torch.zeros_like(scores, dtype=torch.bool).scatter(
         axis, scores.argmax(axis, keepdim=True), True

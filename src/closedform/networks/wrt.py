@@ -44,13 +44,7 @@ class Block:
 
 
 def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
-    """Read the ``wrt`` option.
-
-    Examples
-    --------
-    >>> make_blocks(Rows({0: np.zeros((5, 2, 3))}), (0, slice(0, 1)))[0].shape
-    (1, 3)
-    """
+    """Read the ``wrt`` option."""
     columns = _columns(rows, wrt)
     if columns is not None:
         wrt = (next(iter(rows.parts)), np.array(columns))

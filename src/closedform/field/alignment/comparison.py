@@ -280,15 +280,6 @@ def field_misalignment(expression: Expression, field: GradientField) -> FloatArr
     Returns
     -------
     ndarray, shape (n_points,)
-
-    Examples
-    --------
-    >>> import numpy as np, closedform as cf
-    >>> from closedform.field.gradient_field import GradientField
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
-    >>> bool(field_misalignment(cf.parse("x**2 + 4*v**2"), field).max() < 1e-12)
-    True
     """
     gradients = expression.rename(field.names).gradient(field.points)
     return point_misalignment(gradients * field.scale, field.frames, field.tangent.basis)

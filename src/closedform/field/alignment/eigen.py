@@ -32,12 +32,6 @@ def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray
         As columns, orthonormal with respect to b.
     is_dependent : ndarray of bool, shape (n_problems,)
         Whether some combination of the terms vanishes; values and vectors mean nothing there.
-
-    Examples
-    --------
-    >>> values, vectors, _ = modes(np.array([[[1.0, 0.0], [0.0, 3.0]]]), np.eye(2)[None])
-    >>> values
-    array([[1., 3.]])
     """
     lengths, axes = np.linalg.eigh(b)
     whitened = axes / np.sqrt(np.maximum(lengths, DEPENDENT))[:, None, :]
@@ -63,12 +57,6 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     -------
     ndarray, shape (n_supports, n_terms)
         Infinite where the term depends on the support on the data, or is in it.
-
-    Examples
-    --------
-    >>> a, b = np.array([[0.5, 0.5], [0.5, 0.5]]), np.eye(2)
-    >>> extended_minima(a, b, np.array([[0]])).round(12)
-    array([[inf,  0.]])
     """
     rows, columns = supports[:, :, None], supports[:, None, :]
     values, vectors, is_dependent = modes(a[rows, columns], b[rows, columns])
@@ -158,17 +146,6 @@ def fit_coefficients(
     weights : ndarray, shape (n_points,)
     reweightings : int
         How many solves follow the first.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
-    >>> terms = points[:, :, None] * np.eye(2)
-    >>> truth = points * [1.0, 0.5]
-    >>> fit = fit_coefficients(
-    ...     terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50)
-    ... )
-    >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
-    0.5
     """
     # Points last: then every operation runs over long rows.
     whole = np.ascontiguousarray(jacobians.transpose(2, 1, 0))

@@ -79,14 +79,7 @@ def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> floa
 def trimmed_mean(
     values: FloatArray, weights: FloatArray | None = None, trim: float = TRIM
 ) -> float:
-    """Weighted mean without the worst points, which hold the share ``trim`` of the weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trimmed_mean(np.array([0.0] * 19 + [1.0]))
-    0.0
-    """
+    """Weighted mean without the worst points, which hold the share ``trim`` of the weight."""
     weights = np.ones(len(values)) if weights is None else weights
     order = np.argsort(values)
     cumulated = np.cumsum(weights[order])
@@ -113,12 +106,6 @@ def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
     -----
     As in the paper's Algorithm 3, a zero gradient stays a zero vector. One that is not finite
     counts like one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> paper_loss(np.array([[-2.0, 0.0]]), np.array([[1.0, 0.0]]))
-    0.0
     """
     candidate, target = _unit(gradients), _unit(directions)
     losses = [

@@ -106,15 +106,6 @@ def refit(
     Returns
     -------
     misalignments : ndarray, shape (n_expressions,)
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    >>> field = cf.GradientField.from_arrays(points, points * [1.0, 1.4], names=["x", "v"])
-    >>> fitted, misalignments = refit([cf.parse("x**2 + 1.1*v**2", names=["x", "v"])], field)
-    >>> round(float(str(fitted[0]).split("+")[1].split("*")[0]), 6), bool(misalignments[0] < 1e-10)
-    (1.4, True)
     """
     if not expressions:
         return [], np.empty(0)

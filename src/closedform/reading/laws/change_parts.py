@@ -44,15 +44,6 @@ def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generat
     changes : ndarray, shape (n_rows,)
     scaled : ndarray, shape (n_rows, n_inputs)
         Where they occur, in spreads.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> places, noise = rng.normal(size=(600, 2)), rng.normal(size=600)
-    >>> split_change(noise, places, rng).systematic
-    0.0
-    >>> round(split_change(noise + places[:, 0], places, rng).systematic, 1)
-    1.0
     """
     if not np.isfinite(changes).all():
         return ChangeParts(np.inf, np.inf)
@@ -158,14 +149,6 @@ def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
 
     No formula changes less than by noise. Each bounds a sum of the inputs' variances, weighted with
     its shares; the largest weighted sum for the formula in question is a linear programme.
-
-    Examples
-    --------
-    >>> kept = NeededNoise(1.0, np.array([0.5, 0.5, 0.0]))
-    >>> explained_share(NeededNoise(4.0, np.array([0.5, 0.5, 0.0])), [kept])
-    0.25
-    >>> explained_share(NeededNoise(4.0, np.array([0.0, 0.0, 1.0])), [kept])
-    1.0
     """
     if not one.variance > 0:
         return 1.0

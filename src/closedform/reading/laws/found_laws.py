@@ -67,14 +67,6 @@ def measure_drift(
     ----------
     states : ndarray, shape (n_orbits, n_times, n_inputs)
     times : ndarray, shape (n_times,)
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> times = np.linspace(0, 1, 11)
-    >>> states = np.exp(-0.01 * times)[None, :, None] * np.ones((5, 1, 1))
-    >>> measure_drift(parse("x", ["x"]), states, times, np.random.default_rng(0)).total.__round__(2)
-    -1.0
     """
     with np.errstate(all="ignore"):
         values = concept(states.reshape(-1, states.shape[2])).reshape(states.shape[:2])

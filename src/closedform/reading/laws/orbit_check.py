@@ -47,17 +47,6 @@ def change_along_orbits(
     ----------
     groups : ndarray, shape (n_orbits, n_places, n_inputs)
         That nothing was fitted to.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> rng = np.random.default_rng(0)
-    >>> radius, angle = rng.uniform(1, 2, (50, 1)), rng.uniform(0, 6.3, (50, 9))
-    >>> groups = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2)
-    >>> change_along_orbits(parse("x**2 + y**2", ["x", "y"]), groups, rng).high < 1e-9
-    True
-    >>> change_along_orbits(parse("x", ["x", "y"]), groups, rng).low > 1
-    True
     """
     with np.errstate(all="ignore"):
         values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
@@ -136,15 +125,6 @@ def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
     -------
     Expression
         The formula as it was if it has no constants, or others are not better.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> rng = np.random.default_rng(0)
-    >>> radius, angle = rng.uniform(1, 2, (200, 1)), rng.uniform(0, 6.3, (200, 2))
-    >>> pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2)
-    >>> print(fit_on_orbits(parse("x**2 + 1.1*y**2", ["x", "y"]), pairs))
-    x**2 + 1*y**2
     """
     free = free_constants(concept)
     some = groups[:MOST_ORBITS]

@@ -12,8 +12,7 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from closedform.errors import ShapeError
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError, ShapeError
 from closedform.networks.rows import read_dataset
 
 POINTS = torch.arange(300.0).reshape(100, 3)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import log_odds_of
 from closedform.networks.sources import extract_samples
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
 from closedform.networks.model_files import load_network
 from closedform.networks.sources import extract_samples
 

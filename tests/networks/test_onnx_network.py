@@ -11,8 +11,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from closedform.errors import DamagedFileError
-from closedform.networks.errors import ExtractionError
+from closedform.errors import DamagedFileError, ExtractionError
 from closedform.networks.extract import extract_field
 from closedform.networks.fingerprint import fingerprint
 from closedform.networks.layer_list import list_layers

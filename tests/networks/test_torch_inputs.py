@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.torch_values import (
     affine_map,
     as_tensor,

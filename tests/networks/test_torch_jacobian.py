@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.torch_source import BY_INPUTS, VECTORISED, jacobians_of
 

@@ -8,7 +8,7 @@ import torch
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.sources import extract_samples, open_source
 
 Unchanged = Callable[[nn.Module], AbstractContextManager[None]]

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
+from closedform.canonical.form import in_name_order, scaled
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors
-from closedform.canonical.scale import in_name_order, scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import MOST_DIVIDED
 from closedform.expressions.evaluate import gradient

@@ -9,7 +9,7 @@ from math import e, exp, inf, log, pi, sqrt
 
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.scale import in_name_order, scaled
+from closedform.canonical.form import in_name_order, scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
 from closedform.errors import ExpressionError, ShapeError

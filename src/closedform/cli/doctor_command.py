@@ -130,7 +130,7 @@ def show_file(path: Path) -> int:
     ModelFileError
         If there is no such file.
     """
-    from closedform.networks.errors import ModelFileError
+    from closedform.errors import ModelFileError
 
     if not path.is_file() and not path.is_dir():
         raise ModelFileError(f"There is no file {str(path)!r}.", path=str(path))

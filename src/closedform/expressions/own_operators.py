@@ -28,7 +28,7 @@ def completed(operator: Operator) -> None:
                 "operand, or define it by a formula such as 'log(1 + exp(a))', whose "
                 "derivatives are derived."
             )
-        from closedform.expressions.formula_slopes import derived_slopes
+        from closedform.expressions.sympy_bridge import derived_slopes
 
         object.__setattr__(operator, "slopes", derived_slopes(operator))
     if len(operator.slope_forms) != count:

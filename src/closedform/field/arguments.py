@@ -1,4 +1,4 @@
-"""What a field is built from, checked: shapes, finite numbers, names."""
+"""What a field is built from, and what every field must satisfy: shapes, finite numbers, names."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,6 @@
-"""How noisy directions are: what neighbours disagree on once their smooth trend is taken out."""
+"""What neighbouring directions say: how noisy they are once their smooth trend is taken out, and
+whether their signs mean anything.
+"""
 
 from dataclasses import dataclass
 

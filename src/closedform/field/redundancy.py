@@ -1,5 +1,5 @@
-"""Inputs that say nothing new on the data: constant ones, affine combinations, and functions of the
-others.
+"""Inputs that say nothing new on the data: constant ones, affine combinations, functions of the
+others, and columns that together are one category.
 """
 
 from collections.abc import Sequence

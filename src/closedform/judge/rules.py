@@ -9,8 +9,7 @@ import numpy as np
 
 from closedform.basics.keywords import suggestion
 from closedform.errors import ChoiceError
-from closedform.expressions.complexity import Costs
-from closedform.expressions.description import description_length
+from closedform.expressions.complexity import Costs, description_length
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.units.legality import charge

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
 
 METHODS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ import numpy as np
 
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
-from closedform.errors import ClosedformError, warn
+from closedform.errors import ClosedformError, ExtractionError, NetworkError, warn
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
-from closedform.networks.errors import ExtractionError, NetworkError
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.samples import VARIES, Samples
 from closedform.networks.smoothing import smooth_samples

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.errors import ExtractionError, NeuronError
 from closedform.field.scaling import robust_spread
-from closedform.networks.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import (
     call_method,
     check_smooth,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
 
 if TYPE_CHECKING:

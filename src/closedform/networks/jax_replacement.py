@@ -9,8 +9,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.expressions.export.jax_function import jax_library
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
+from closedform.expressions.export_functions import jax_library
 from closedform.networks.jax_layers import hooked_equinox, listen
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition

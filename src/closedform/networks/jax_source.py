@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import Neuron

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray, frozen
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 
 REDUCTIONS = ("mean", "sum", "max", "min")
 """What can stand for a position: the neuron is then taken over all positions."""

@@ -15,7 +15,7 @@ import numpy as np
 from closedform.basics import limits
 from closedform.basics.files import reading
 from closedform.basics.optional import require
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
 
 if TYPE_CHECKING:
     import onnx

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError, ModelFileError
+from closedform.errors import ExtractionError, ModelFileError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.onnx_file import MAX_ARGUMENTS, MAX_AXES, Graph, Operation, read_graph
 from closedform.networks.onnx_operators import READ_AS_NUMBERS, TABLE

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from closedform.arrays import FloatArray
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import EVERY, Neuron
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import ShapeError
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError, ShapeError
 
 CHUNK = 1024
 """Items of a data set that are put together at a time."""

@@ -15,8 +15,7 @@ from closedform.basics.files import check_output, reading, write_bytes
 from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Silent
 from closedform.basics.randomness import as_generator
-from closedform.errors import ShapeError
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError, ShapeError
 from closedform.networks.siamese_network import (
     SiameseOptions,
     build_siamese,

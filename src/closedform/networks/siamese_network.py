@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.basics.optional import require
-from closedform.errors import ShapeError
-from closedform.networks.errors import TrainingError
+from closedform.errors import ShapeError, TrainingError
 
 if TYPE_CHECKING:
     import torch

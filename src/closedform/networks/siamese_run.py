@@ -16,8 +16,7 @@ import numpy as np
 from closedform.basics.files import write_bytes
 from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Snapshot
-from closedform.errors import ClosedformWarning, SaveError
-from closedform.networks.errors import TrainingError
+from closedform.errors import ClosedformWarning, SaveError, TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import Neuron, unknown_layer
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.expressions.export.torch_module import torch_library
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
+from closedform.expressions.export_functions import torch_library
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick

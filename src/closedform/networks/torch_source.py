@@ -13,7 +13,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 
 if TYPE_CHECKING:
     import torch

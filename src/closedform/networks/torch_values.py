@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
 from closedform.networks.picking import check_real, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy

@@ -1,5 +1,5 @@
-"""Which numbers of the inputs become the coordinates of a point: everything, one input, or a slice
-of one.
+"""Which numbers of the inputs become the coordinates of a point: everything, one input, a slice
+of one, or columns of a table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.rows import Key, Rows, as_numpy
 
 HELD_VARY = (

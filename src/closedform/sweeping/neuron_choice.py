@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords
 from closedform.networks.sources import open_source

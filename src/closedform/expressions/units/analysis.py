@@ -17,8 +17,7 @@ from closedform.expressions.fitted_constants import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
 from closedform.expressions.units.linear import Exponents, LinearForm, System
-from closedform.expressions.units.unit import TOLERANCE, Unit
-from closedform.expressions.units.units import Units
+from closedform.expressions.units.units import TOLERANCE, Unit, Units
 
 Kind = Literal["plain", "log", "exp"]
 

@@ -4,7 +4,7 @@ where quantities are added.
 
 from dataclasses import dataclass, field
 
-from closedform.expressions.units.unit import TOLERANCE
+from closedform.expressions.units.units import TOLERANCE
 
 Exponents = tuple[float, ...]
 """Exponents of the base units, and last the decimal logarithm of the size."""

@@ -18,14 +18,9 @@ from closedform.expressions.tree import Constant, Token, Tree, apply, constant, 
 
 @dataclass(frozen=True, slots=True)
 class FreeConstant:
-    """A constant of a formula.
+    """A constant of a formula."""
 
-    Attributes
-    ----------
-    position : int
-        Where it stands among the tree's tokens (the last one of it, if it is more than a number).
-    """
-
+    # Where it stands among the tree's tokens (the last one of it, if it is more than a number).
     position: int
     value: Fraction
 

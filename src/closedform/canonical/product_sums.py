@@ -18,17 +18,10 @@ from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """What powers are taken of.
+    """What powers are taken of."""
 
-    Attributes
-    ----------
-    tree : Tree
-        How it is written; atoms that are written alike are equal.
-    inside : ProductSum or None
-        The sum in the brackets, or the argument of an exponential.
-    """
-
-    tree: Tree
+    tree: Tree  # how it is written; atoms that are written alike are equal
+    # The sum in the brackets, or the argument of an exponential.
     inside: "ProductSum | None" = field(default=None, compare=False)
 
     @property

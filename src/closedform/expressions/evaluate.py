@@ -22,29 +22,15 @@ from closedform.expressions.tree import Constant, Tree, Variable, arity
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """What formulas need from an array library: its functions by name, and how it writes a number.
+    """What formulas need from an array library: functions by name, and how it writes a number."""
 
-    Attributes
-    ----------
-    name : str
-        The operators' field with their functions in this library.
-    module : module or other namespace
-        Where functions are looked for by the operator's name.
-    number : callable
-        Turns an exact `Fraction` into the library's number.
-    special : mapping of str to callable
-        Words of formulas that are called otherwise here.
-    is_exact : bool
-        Whether numbers in formulas go through ``number`` too.
-    adapt : callable, optional
-        Makes a function that a user gave fit for this library's numbers.
-    """
-
-    name: str
-    module: Any
-    number: Callable[[Fraction], Any]
+    name: str  # the operators' field with their functions in this library
+    module: Any  # where functions are looked for by the operator's name
+    number: Callable[[Fraction], Any]  # turns an exact `Fraction` into the library's number
+    # Words of formulas that are called otherwise here.
     special: Mapping[str, Any] = field(default_factory=dict)
-    is_exact: bool = False
+    is_exact: bool = False  # whether numbers in formulas go through ``number`` too
+    # Makes a function that a user gave fit for this library's numbers.
     adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
 

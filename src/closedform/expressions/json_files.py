@@ -18,21 +18,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JsonFormat:
-    """A kind of file.
+    """A kind of file."""
 
-    Attributes
-    ----------
-    name : str
-        Stands in the file.
-    schema : int
-        Version of the layout; later ones are refused.
-    written_by : str
-        The method that writes such files, for messages.
-    """
-
-    name: str
-    schema: int
-    written_by: str
+    name: str  # stands in the file
+    schema: int  # version of the layout; later ones are refused
+    written_by: str  # the method that writes such files, for messages
 
     def plain(self, data: Any) -> Any:
         """A dataclass as dictionaries, lists, numbers and texts."""

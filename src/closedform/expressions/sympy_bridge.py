@@ -1,5 +1,5 @@
-"""Expressions to SymPy and by it to LaTeX, and the derivatives of operators' formulas. The only door
-to SymPy; text from users never passes through ``sympify``.
+"""Expressions to SymPy and by it to LaTeX, and the derivatives of formulas. The only door to SymPy;
+text from users never passes through ``sympify``.
 """
 
 import re

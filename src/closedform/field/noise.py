@@ -23,18 +23,11 @@ _RICHEST = (
 
 @dataclass(frozen=True, slots=True)
 class DirectionalNoise:
-    """An estimate of the typical angle between the directions and a smooth field.
+    """An estimate of the typical angle between the directions and a smooth field."""
 
-    Attributes
-    ----------
-    degrees : float
-        The estimate, extrapolated to neighbourhoods of size 0.
-    resolution_degrees : float
-        What an exact quadratic concept would show at the same points without the extrapolation.
-        Smaller estimates may be the curvature of the field.
-    """
-
-    degrees: float
+    degrees: float  # the estimate, extrapolated to neighbourhoods of size 0
+    # What an exact quadratic concept would show at the same points without the extrapolation.
+    # Smaller estimates may be the curvature of the field.
     resolution_degrees: float
 
 

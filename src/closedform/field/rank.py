@@ -20,20 +20,11 @@ from closedform.field.tolerances import (
 
 @dataclass(frozen=True, slots=True)
 class GapRank:
-    """Where a spectrum is cut.
+    """Where a spectrum is cut."""
 
-    Attributes
-    ----------
-    rank : int
-        How many values count.
-    gap : float
-        The largest ratio of two neighbours in the spectrum; 1 if there are no two.
-    is_ambiguous : bool
-        Whether the gap is near the least one (2 to 6 times), or another gap is nearly as large.
-    """
-
-    rank: int
-    gap: float
+    rank: int  # how many values count
+    gap: float  # the largest ratio of two neighbours in the spectrum; 1 if there are no two
+    # Whether the gap is near the least one (2 to 6 times), or another gap is nearly as large.
     is_ambiguous: bool
 
 
@@ -63,32 +54,20 @@ def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
 
 @dataclass(frozen=True, slots=True)
 class RowSpaces:
-    """The row spaces of Jacobians, all of one rank.
+    """The row spaces of Jacobians, all of one rank."""
 
-    Attributes
-    ----------
-    frames : ndarray, shape (n_points, n_coordinates, rank)
-        An orthonormal basis at each point; unit vectors where the point is not usable.
-    spectrum : ndarray
-        Pooled singular values, relative to the largest one of each point.
-    cut : GapRank
-        The rank and how clear it is.
-    is_finite, is_zero, is_low : ndarray of bool, shape (n_points,)
-        Points with finite gradients, points without a gradient, and points of lower rank.
-    norms : ndarray, shape (n_points,)
-        Norms of the Jacobians; 0 where they are not finite.
-    n_latents : int
-        How many latents there were.
-    """
-
+    # (n_points, n_coordinates, rank): an orthonormal basis at each point; unit vectors where the
+    # point is not usable.
     frames: FloatArray
-    spectrum: FloatArray
-    cut: GapRank
+    spectrum: FloatArray  # pooled singular values, relative to the largest one of each point
+    cut: GapRank  # the rank and how clear it is
+    # is_finite, is_zero, is_low: (n_points,): points with finite gradients, points without a
+    # gradient, and points of lower rank.
     is_finite: NDArray[np.bool_]
     is_zero: NDArray[np.bool_]
     is_low: NDArray[np.bool_]
-    norms: FloatArray
-    n_latents: int
+    norms: FloatArray  # (n_points,): norms of the Jacobians; 0 where they are not finite
+    n_latents: int  # how many latents there were
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:

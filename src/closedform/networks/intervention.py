@@ -12,17 +12,10 @@ from closedform.networks.neuron import Neuron, parse_neuron
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One run of a network.
+    """One run of a network."""
 
-    Attributes
-    ----------
-    outputs : ndarray, shape (n_points, n_outputs)
-    values : ndarray, shape (n_points,)
-        The neuron's own values, before anything took their place.
-    """
-
-    outputs: FloatArray
-    values: FloatArray
+    outputs: FloatArray  # (n_points, n_outputs)
+    values: FloatArray  # (n_points,): the neuron's own values, before anything took their place
 
 
 def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:

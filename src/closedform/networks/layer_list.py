@@ -19,25 +19,14 @@ _WIDTHS = ("out_features", "out_channels", "num_features", "hidden_size", "embed
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer of a network.
+    """A layer of a network."""
 
-    Attributes
-    ----------
-    name : str
-        As a neuron selector takes it.
-    kind : str
-        Its class.
-    units : str
-        Shape of its output for one point, such as ``8`` or ``16x5``; ``?`` where it is not known
-        without data.
-    weights : int
-        Its own trainable numbers, those of layers inside it included.
-    """
-
-    name: str
-    kind: str
+    name: str  # as a neuron selector takes it
+    kind: str  # its class
+    # Shape of its output for one point, such as ``8`` or ``16x5``; ``?`` where it is not known
+    # without data.
     units: str
-    weights: int
+    weights: int  # its own trainable numbers, those of layers inside it included
 
     @property
     def example(self) -> str:

@@ -41,45 +41,24 @@ _TYPES = {**dict.fromkeys(_FLOATS, np.float64), "INT64": np.int64, "INT32": np.i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """A node of a graph.
+    """A node of a graph."""
 
-    Attributes
-    ----------
-    kind : str
-        The operator, with its domain in front where that is not ONNX's own.
-    inputs, outputs : tuple of str
-        Names of values; an input that is left out is empty.
-    given : dict
-        Its attributes.
-    """
-
-    kind: str
+    kind: str  # the operator, with its domain in front where that is not ONNX's own
     name: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # inputs, outputs: names of values; an input that is left out is empty
     outputs: tuple[str, ...]
-    given: dict[str, Any]
+    given: dict[str, Any]  # its attributes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """A network as plain operations in the order in which they run.
+    """A network as plain operations in the order in which they run."""
 
-    Attributes
-    ----------
-    input : str
-        Name of the one input.
-    shape : tuple of int
-        Of one row of it.
-    rows : int or None
-        How many rows it takes at once, where the file says so.
-    tensors : dict
-        Weights and other constants, by name. Real numbers are in double precision.
-    """
-
-    input: str
-    shape: tuple[int, ...]
-    rows: int | None
+    input: str  # name of the one input
+    shape: tuple[int, ...]  # of one row of it
+    rows: int | None  # how many rows it takes at once, where the file says so
     outputs: tuple[str, ...]
+    # Weights and other constants, by name. Real numbers are in double precision.
     tensors: dict[str, "torch.Tensor"]
     operations: tuple[Operation, ...]
 

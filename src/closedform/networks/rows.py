@@ -248,21 +248,11 @@ def own_copy(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The chosen points: one array per input of the network, points along the first axis.
+    """The chosen points: one array per input of the network, points along the first axis."""
 
-    Attributes
-    ----------
-    parts : dict
-        Position or name of an input to its array, in the framework it came in.
-    names : tuple of str or None
-        Names of the columns, where a table carried them.
-    notes : tuple of str
-        What was decided.
-    """
-
-    parts: dict[Key, Any]
-    names: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    parts: dict[Key, Any]  # position or name of an input to its array, in the framework it came in
+    names: tuple[str, ...] | None = None  # names of the columns, where a table carried them
+    notes: tuple[str, ...] = ()  # what was decided
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))

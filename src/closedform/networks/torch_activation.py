@@ -55,27 +55,13 @@ _TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)  # pyright: igno
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchPreactivation:
-    """What stands before a squashing function.
+    """What stands before a squashing function."""
 
-    Attributes
-    ----------
-    name : str
-        The squashing function.
-    source : tensor
-        What went in.
-    axis : int or None
-        The axis of a softmax.
-    steps : tuple of callables
-        What was done with the output since.
-    version : int
-        Counts writes to `source`; later ones make it useless.
-    """
-
-    name: str
-    source: Any
-    axis: int | None
-    version: int
-    steps: tuple[Callable[[Any], Any], ...] = ()
+    name: str  # the squashing function
+    source: Any  # what went in
+    axis: int | None  # the axis of a softmax
+    version: int  # counts writes to `source`; later ones make it useless
+    steps: tuple[Callable[[Any], Any], ...] = ()  # what was done with the output since
 
     def value(self) -> Any:
         """The value before the function, with the same steps taken, or None if it was

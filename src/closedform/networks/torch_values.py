@@ -25,23 +25,13 @@ else:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunnableNetwork:
-    """The network that is really run: the user's own, or a copy of it in float64.
+    """The network that is really run: the user's own, or a copy of it in float64."""
 
-    Attributes
-    ----------
-    model, transform : callable
-        The network, and what stands in front of it.
-    dtype, device : object
-        Of the inputs.
-    one_by_one : bool
-        Whether each point needs a pass of its own.
-    """
-
-    model: Any
+    model: Any  # model, transform: the network, and what stands in front of it
     transform: Any
-    dtype: Any
+    dtype: Any  # dtype, device: of the inputs
     device: Any
-    one_by_one: bool = False
+    one_by_one: bool = False  # whether each point needs a pass of its own
 
 
 def values_of(

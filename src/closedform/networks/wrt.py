@@ -23,24 +23,12 @@ HELD_VARY = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """A run of columns of a point, and where in the inputs it lives.
+    """A run of columns of a point, and where in the inputs it lives."""
 
-    Attributes
-    ----------
-    key : int or str
-        The input.
-    index : tuple or None
-        Index into the axes of one point; None for all of it.
-    shape : tuple of int
-        Shape of the block for one point.
-    columns : slice
-        Columns of the points that hold it.
-    """
-
-    key: Key
-    index: tuple[Any, ...] | None
-    shape: tuple[int, ...]
-    columns: slice
+    key: Key  # the input
+    index: tuple[Any, ...] | None  # index into the axes of one point; None for all of it
+    shape: tuple[int, ...]  # shape of the block for one point
+    columns: slice  # columns of the points that hold it
 
 
 def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:

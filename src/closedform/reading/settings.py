@@ -24,18 +24,12 @@ VERDICT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What search, select and verify are called with.
-
-    Attributes
-    ----------
-    checks : sequence of Check
-        In addition to the built-in ones.
-    """
+    """What search, select and verify are called with."""
 
     engine: Engine
     space: SearchSpace
     rule: Rule
-    checks: Sequence[Check]
+    checks: Sequence[Check]  # in addition to the built-in ones
     thresholds: Thresholds
     progress: Progress
 
@@ -84,15 +78,10 @@ class Origin:
     """The field, and what was asked of it.
 
     It is left behind when an answer is saved or sent to another process: a field can be large.
-
-    Attributes
-    ----------
-    asked : mapping of str to object
-        Engine, space, rule, checks, thresholds and progress.
     """
 
     field: GradientField
-    asked: Mapping[str, Any]
+    asked: Mapping[str, Any]  # engine, space, rule, checks, thresholds and progress
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()

@@ -34,52 +34,29 @@ class ImpossibleUnitsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A constant that carries a unit.
+    """A constant that carries a unit."""
 
-    Attributes
-    ----------
-    value : float or None
-        Of the constant; None for a factor 1 that is not written.
-    before : Tree or None
-        For a factor that is not written, what it stands before.
-    """
-
-    value: float | None
+    value: float | None  # of the constant; None for a factor 1 that is not written
     exponents: Exponents
-    before: Tree | None = None
+    before: Tree | None = None  # for a factor that is not written, what it stands before
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What units say about a formula.
+    """What units say about a formula."""
 
-    Attributes
-    ----------
-    exponents : Exponents or None
-        Of the whole formula; None if it is a sum of logarithms of units or the like.
-    carried : tuple of Carried
-        Constants that are not pure numbers.
-    """
-
+    # Of the whole formula; None if it is a sum of logarithms of units or the like.
     exponents: Exponents | None
-    carried: tuple[Carried, ...]
+    carried: tuple[Carried, ...]  # constants that are not pure numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The unit of a term that stands alone, with pure numbers.
+    """The unit of a term that stands alone, with pure numbers."""
 
-    Attributes
-    ----------
-    kind : {'plain', 'log', 'exp'}
-        A logarithm and an exponential keep the unit of their argument.
-    is_open : bool
-        Whether it depends on an input whose unit is not stated.
-    """
-
-    kind: Kind
+    kind: Kind  # a logarithm and an exponential keep the unit of their argument
     exponents: Exponents
-    is_open: bool
+    is_open: bool  # whether it depends on an input whose unit is not stated
 
 
 @dataclass(frozen=True, slots=True)

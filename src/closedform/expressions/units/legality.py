@@ -38,11 +38,6 @@ def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
 class Legality:
     """What units allow.
 
-    Attributes
-    ----------
-    may_carry : bool
-        Whether fitted constants may carry units.
-
     Examples
     --------
     >>> from closedform.expressions.parse import parse
@@ -53,7 +48,7 @@ class Legality:
     """
 
     units: Units
-    may_carry: bool
+    may_carry: bool  # whether fitted constants may carry units
 
     def allows(self, tree: Tree, names: Sequence[str]) -> bool:
         """Whether a whole formula is possible."""

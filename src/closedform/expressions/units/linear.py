@@ -42,14 +42,9 @@ class LinearForm:
 
 @dataclass(slots=True)
 class System:
-    """Equations between units, solved as they come.
+    """Equations between units, solved as they come."""
 
-    Attributes
-    ----------
-    n_free : int
-        The first so many unknowns belong to inputs, and are used up before those of constants.
-    """
-
+    # The first so many unknowns belong to inputs, and are used up before those of constants.
     n_free: int
     solved: dict[int, LinearForm] = field(default_factory=dict)
 

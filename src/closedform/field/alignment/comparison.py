@@ -23,24 +23,17 @@ class Comparison:
     """Points and directions in blocks, with scale and tangent space folded into them.
 
     Make one with `prepare`.
-
-    Attributes
-    ----------
-    blocks : ndarray, shape (n_blocks, n_inputs, BLOCK)
-        The points.
-    concept : ndarray, shape (n_blocks, k, n_inputs, BLOCK)
-        Rows that take a gradient to its components along the network's directions.
-    tangent : ndarray, shape (n_blocks or 1, n_tangent, n_inputs, BLOCK or 1)
-        Rows that take a gradient to its tangential components; no rows without a tangent space.
-    scale : ndarray, shape (n_inputs,)
-    weights : ndarray, shape (n_blocks, BLOCK)
-        They sum to 1; points that fill up the last block have weight 0.
     """
 
-    blocks: FloatArray
+    blocks: FloatArray  # (n_blocks, n_inputs, BLOCK): the points
+    # (n_blocks, k, n_inputs, BLOCK): rows that take a gradient to its components along the
+    # network's directions.
     concept: FloatArray
+    # (n_blocks or 1, n_tangent, n_inputs, BLOCK or 1): rows that take a gradient to its tangential
+    # components; no rows without a tangent space.
     tangent: FloatArray
-    scale: FloatArray
+    scale: FloatArray  # (n_inputs,)
+    # (n_blocks, BLOCK): they sum to 1; points that fill up the last block have weight 0.
     weights: FloatArray
     n_points: int
 

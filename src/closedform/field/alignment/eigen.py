@@ -111,21 +111,11 @@ def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> F
 
 @dataclass(frozen=True, slots=True)
 class CoefficientFit:
-    """Coefficients of a sum of terms.
+    """Coefficients of a sum of terms."""
 
-    Attributes
-    ----------
-    coefficients : ndarray, shape (m,)
-        Of any overall size.
-    shares : ndarray, shape (m,)
-        Size of each term's gradient in the sum, relative to the largest.
-    misalignment : float
-        On the points of the fit.
-    """
-
-    coefficients: FloatArray
-    shares: FloatArray
-    misalignment: float
+    coefficients: FloatArray  # (m,): of any overall size
+    shares: FloatArray  # (m,): size of each term's gradient in the sum, relative to the largest
+    misalignment: float  # on the points of the fit
 
 
 def fit_coefficients(

@@ -20,22 +20,13 @@ from closedform.field.gradient_field import GradientField
 
 @dataclass(frozen=True, slots=True)
 class Tapes:
-    """Expressions ready to be fitted and judged many times.
-
-    Attributes
-    ----------
-    is_free : ndarray of bool, shape (n_nodes,)
-    positions : tuple of tuple of int
-        For each expression the tokens that may change.
-    places : tuple of ndarray of int
-        The nodes of these tokens.
-    """
+    """Expressions ready to be fitted and judged many times."""
 
     expressions: tuple[Expression, ...]
     batch: TapeBatch
-    is_free: NDArray[np.bool_]
-    positions: tuple[tuple[int, ...], ...]
-    places: tuple[NDArray[np.int64], ...]
+    is_free: NDArray[np.bool_]  # (n_nodes,)
+    positions: tuple[tuple[int, ...], ...]  # for each expression the tokens that may change
+    places: tuple[NDArray[np.int64], ...]  # the nodes of these tokens
 
     @classmethod
     def of(

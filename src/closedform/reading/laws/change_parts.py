@@ -22,18 +22,10 @@ _RIDGE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ChangeParts:
-    """How much a function changes along a motion; 1 is as much as it varies.
+    """How much a function changes along a motion; 1 is as much as it varies."""
 
-    Attributes
-    ----------
-    total : float
-        Root mean square.
-    systematic : float
-        The part of it that depends on the place, as far as it is surely seen.
-    """
-
-    total: float
-    systematic: float
+    total: float  # root mean square
+    systematic: float  # the part of it that depends on the place, as far as it is surely seen
 
 
 def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> ChangeParts:
@@ -97,18 +89,10 @@ def _polynomials(scaled: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class NeededNoise:
-    """The noise that would explain how much a formula changes along orbits.
+    """The noise that would explain how much a formula changes along orbits."""
 
-    Attributes
-    ----------
-    variance : float
-        Of every input, if all are equally noisy; in squared spreads.
-    shares : ndarray, shape (n_inputs,)
-        What each input contributes to it; their sum is 1.
-    """
-
-    variance: float
-    shares: FloatArray
+    variance: float  # of every input, if all are equally noisy; in squared spreads
+    shares: FloatArray  # (n_inputs,): what each input contributes to it; their sum is 1
 
 
 def needed_noise(values: FloatArray, gradients: FloatArray) -> NeededNoise:

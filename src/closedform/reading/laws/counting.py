@@ -111,16 +111,10 @@ def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Degeneracy:
-    """A function that hardly varies on the data.
-
-    Attributes
-    ----------
-    share : float
-        Its spread over what its gradients and the spread of the inputs allow.
-    """
+    """A function that hardly varies on the data."""
 
     concept: Expression
-    share: float
+    share: float  # its spread over what its gradients and the spread of the inputs allow
 
     @property
     def sentence(self) -> str:

@@ -54,20 +54,12 @@ MOST_TESTED = 80
 
 @dataclass(frozen=True, slots=True)
 class LawCandidate:
-    """A formula that changes little along the motion.
-
-    Attributes
-    ----------
-    change : ChangeParts
-        On rows that it was not fitted to.
-    allowed : float
-        Largest systematic change of a law.
-    """
+    """A formula that changes little along the motion."""
 
     concept: Expression
     complexity: int
-    change: ChangeParts
-    allowed: float = LAW
+    change: ChangeParts  # on rows that it was not fitted to
+    allowed: float = LAW  # largest systematic change of a law
 
     @property
     def is_exact(self) -> bool:

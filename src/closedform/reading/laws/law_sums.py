@@ -48,31 +48,20 @@ again, for a law with anything else added to it is as small as the law.
 
 @dataclass(frozen=True, slots=True)
 class LawFit:
-    """Terms of a library along a motion, ready to be fitted; all have the spread 1.
-
-    Attributes
-    ----------
-    changes : ndarray, shape (n_rows, n_terms)
-    values : ndarray, shape (n_points, n_terms)
-        Centred.
-    lengths : ndarray, shape (n_terms, n_terms)
-        Moments of the gradients, which is what independent noise adds to those of the changes.
-    units : ndarray, shape (n_terms,)
-        The terms' spreads.
-    null : ndarray, shape (n_terms, n)
-        An orthonormal basis of the coefficients of sums that do not change; none if nothing but
-        constants is among them.
-    lost, spread : ndarray, shape (n_terms, n_terms)
-        Second moments of the changes and of the values.
-    """
+    """Terms of a library along a motion, ready to be fitted; all have the spread 1."""
 
     trees: list[Tree]
     costs: NDArray[np.int64]
-    changes: FloatArray
-    values: FloatArray
+    changes: FloatArray  # (n_rows, n_terms)
+    values: FloatArray  # (n_points, n_terms): centred
+    # (n_terms, n_terms): moments of the gradients, which is what independent noise adds to those of
+    # the changes.
     lengths: FloatArray
-    units: FloatArray
+    units: FloatArray  # (n_terms,): the terms' spreads
+    # (n_terms, n): an orthonormal basis of the coefficients of sums that do not change; none if
+    # nothing but constants is among them.
     null: FloatArray
+    # lost, spread: (n_terms, n_terms): second moments of the changes and of the values.
     lost: FloatArray
     spread: FloatArray
 

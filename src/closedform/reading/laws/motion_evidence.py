@@ -49,31 +49,19 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class MotionEvidence:
-    """What is known of a motion.
-
-    Attributes
-    ----------
-    field : GradientField or None
-        The directions across it; None for distant pairs.
-    states, times : ndarray or None
-        Roll-outs or trajectories for the law test and the drift, shapes (n, n_times, d) and
-        (n_times,). `tested` are those that the search does not see.
-    long : ndarray or None
-        Orbits whose dimension says how many laws there can be.
-    n_free : int
-        Dimension of the data.
-    is_computed : bool
-        Whether a flow or simulator can be asked, so that nothing is measured with noise.
-    """
+    """What is known of a motion."""
 
     motion: Motion
-    field: GradientField | None
-    n_free: int
+    field: GradientField | None  # the directions across it; None for distant pairs
+    n_free: int  # dimension of the data
+    # states, times: roll-outs or trajectories for the law test and the drift, shapes (n, n_times,
+    # d) and (n_times,). `tested` are those that the search does not see.
     states: FloatArray | None = None
     times: FloatArray | None = None
     tested: FloatArray | None = None
-    long: FloatArray | None = None
+    long: FloatArray | None = None  # orbits whose dimension says how many laws there can be
     notes: tuple[str, ...] = ()
+    # Whether a flow or simulator can be asked, so that nothing is measured with noise.
     is_computed: bool = False
 
 
@@ -216,14 +204,9 @@ def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Velocities:
-    """Smoothed states, their velocities and the velocities' standard errors.
+    """Smoothed states, their velocities and the velocities' standard errors."""
 
-    Attributes
-    ----------
-    points, velocities, errors : ndarray, shape (n_trajectories, n_times, n_inputs)
-    """
-
-    points: FloatArray
+    points: FloatArray  # points, velocities, errors: (n_trajectories, n_times, n_inputs)
     velocities: FloatArray
     errors: FloatArray
 

@@ -30,24 +30,16 @@ CHUNK_BYTES = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class TermChanges:
-    """What terms do along a motion.
+    """What terms do along a motion."""
 
-    Attributes
-    ----------
-    changes : ndarray, shape (n_rows, n_terms)
-        How much each term changes, in a step of one spread of the inputs, or within an orbit.
-    lengths : ndarray, shape (n_terms, n_terms)
-        Second moments of the terms' gradients: what noise of the points or velocities of one
-        spread would add to those of the changes.
-    values : ndarray, shape (n_points, n_terms)
-    kept : ndarray of int64, shape (n_terms,)
-        The terms that are finite everywhere and vary.
-    """
-
+    # (n_rows, n_terms): how much each term changes, in a step of one spread of the inputs, or
+    # within an orbit.
     changes: FloatArray
+    # (n_terms, n_terms): second moments of the terms' gradients: what noise of the points or
+    # velocities of one spread would add to those of the changes.
     lengths: FloatArray
-    values: FloatArray
-    kept: NDArray[np.int64]
+    values: FloatArray  # (n_points, n_terms)
+    kept: NDArray[np.int64]  # (n_terms,): the terms that are finite everywhere and vary
 
 
 class Motion(Protocol):
@@ -90,17 +82,10 @@ class Motion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Points and velocities, held as the field across them.
+    """Points and velocities, held as the field across them."""
 
-    Attributes
-    ----------
-    field : GradientField
-        As `GradientField.from_flow` makes it.
-    along : ndarray, shape (n_points, tangent.rank)
-        Unit vectors along the motion in scaled tangent coordinates.
-    """
-
-    field: GradientField
+    field: GradientField  # as `GradientField.from_flow` makes it
+    # (n_points, tangent.rank): unit vectors along the motion in scaled tangent coordinates.
     along: FloatArray
 
     @classmethod
@@ -175,17 +160,11 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Orbits:
-    """Points that are known to lie on one orbit each: trajectories, or pairs.
+    """Points that are known to lie on one orbit each: trajectories, or pairs."""
 
-    Attributes
-    ----------
-    groups : ndarray, shape (n_orbits, n_places, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-    """
-
-    groups: FloatArray
+    groups: FloatArray  # (n_orbits, n_places, n_inputs)
     names: tuple[str, ...]
-    scale: FloatArray
+    scale: FloatArray  # (n_inputs,)
 
     @property
     def points(self) -> FloatArray:

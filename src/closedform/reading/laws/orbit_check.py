@@ -65,27 +65,13 @@ def change_along_orbits(
 
 @dataclass(frozen=True)
 class KeptAlongOrbits:
-    """The law test as a check of the verdict.
+    """The law test as a check of the verdict."""
 
-    Attributes
-    ----------
-    outcome : LawTest or None
-        None where there are points and velocities only.
-    change : float
-        Systematic change on held-out rows, as the search measured it.
-    noise : float
-        What noise adds to it.
-    degenerate : str
-        Why the data cannot tell, if they cannot.
-    allowed : float
-        Largest systematic change of a law.
-    """
-
-    outcome: LawTest | None
-    change: float
-    noise: float
-    degenerate: str = ""
-    allowed: float = LAW
+    outcome: LawTest | None  # None where there are points and velocities only
+    change: float  # systematic change on held-out rows, as the search measured it
+    noise: float  # what noise adds to it
+    degenerate: str = ""  # why the data cannot tell, if they cannot
+    allowed: float = LAW  # largest systematic change of a law
     name: str = "law"
     asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
     failure: str = "it changes along the motion"

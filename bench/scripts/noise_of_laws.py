@@ -12,7 +12,7 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.field.scaling import robust_spread
-from closedform.reading.laws.change_parts import explained_share
+from closedform.reading.laws.changes import explained_share
 from closedform.reading.laws.finding import MOST_COMPLEX, SUMS_SHARE
 from closedform.reading.laws.law_search import LawSearch
 from closedform.reading.laws.motion_evidence import MOST_PAIRS

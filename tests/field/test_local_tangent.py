@@ -120,13 +120,6 @@ def test_repeated_points_do_not_empty_the_neighbourhoods():
     )
 
 
-def test_the_rank_can_be_stated():
-    points = np.random.default_rng(6).normal(size=(300, 3))
-    assert basis(local_tangent(points, np.ones(3), rank=1)).shape == (300, 3, 1)
-    with pytest.raises(FieldError, match="cannot be 4"):
-        local_tangent(points, np.ones(3), rank=4)
-
-
 def test_too_few_points_are_refused_with_their_number():
     points = np.repeat(np.random.default_rng(7).normal(size=(9, 2)), 10, axis=0)
     with pytest.raises(FieldError, match="9 different points"):

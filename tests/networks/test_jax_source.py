@@ -9,7 +9,7 @@ from flax import linen, nnx
 
 import closedform as cf
 from closedform.errors import ExtractionError, NeuronError
-from closedform.networks.sources import extract_samples
+from closedform.networks.extract import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(20, 3))
 

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from closedform.errors import ExtractionError, NeuronError
-from closedform.networks.sources import extract_samples, open_source
+from closedform.networks.extract import extract_samples, open_source
 
 Unchanged = Callable[[nn.Module], AbstractContextManager[None]]
 

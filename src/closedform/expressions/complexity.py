@@ -148,7 +148,7 @@ def description_length(tree: Tree, costs: Costs | None = None) -> float:
     return complexity(tree, costs) + digits
 
 
-def hoped_length(tree: Tree, costs: Costs | None = None) -> float:
+def hoped_length(tree: Tree) -> float:
     """The description without most of what fitted numbers cost: plain ones may take their places.
 
     Examples
@@ -159,4 +159,4 @@ def hoped_length(tree: Tree, costs: Costs | None = None) -> float:
     (11.0, 5.0)
     """
     hoped = FITTED + 2
-    return description_length(tree, costs) - hoped * len(fitted_positions(tree))
+    return description_length(tree) - hoped * len(fitted_positions(tree))

@@ -20,16 +20,15 @@ from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tolerances import LARGEST_DENOMINATOR, MAX_EXPONENT, MAX_POWER_BITS
 from closedform.expressions.tree import Constant, Token, Tree, Variable
 
-
-def _choose(condition: Any, first: Any, second: Any) -> Any:
-    return sympy.Piecewise((first, condition), (second, True))
-
-
 SYMPY = Library(
     "sympy",
     sympy,
     lambda exact: sympy.Rational(exact.numerator, exact.denominator),
-    {"power": sympy.Pow, "absolute": sympy.Abs, "choose": _choose},
+    {
+        "power": sympy.Pow,
+        "absolute": sympy.Abs,
+        "choose": lambda c, first, second: sympy.Piecewise((first, c), (second, True)),
+    },
     is_exact=True,
 )
 """Exact numbers and symbols."""

@@ -17,11 +17,7 @@ _FEWEST = 5  # of them with many inputs, where each holds thousands of points
 
 
 def local_tangent(
-    points: FloatArray,
-    scale: FloatArray,
-    *,
-    rank: int | None = None,
-    n_neighbors: int | None = None,
+    points: FloatArray, scale: FloatArray, *, n_neighbors: int | None = None
 ) -> TangentSpace:
     """A tangent space at each point, from its nearest neighbours in scaled inputs.
 
@@ -40,8 +36,6 @@ def local_tangent(
     points : ndarray, shape (n_points, n_inputs)
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
-    rank : int, optional
-        Dimension of the surface, if it is known.
     n_neighbors : int, optional
         Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer
         for a strongly curved surface.
@@ -55,15 +49,10 @@ def local_tangent(
             f"There are {len(unique)} different points; local tangent planes in {n_inputs} inputs "
             f"need more than {n_plane}. Add points or state the constraints."
         )
-    if rank is not None and not 1 <= rank <= n_inputs:
-        raise FieldError(
-            f"The rank of a tangent space in {n_inputs} inputs cannot be {rank}; choose 1 to "
-            f"{n_inputs}."
-        )
     tree = KDTree(unique)
     axes, values = _local_axes(scaled, tree, n_plane)
     spectrum = np.median(values, axis=0)
-    chosen = gap_rank(spectrum).rank if rank is None else rank
+    chosen = gap_rank(spectrum).rank
     if chosen == n_inputs:
         return TangentSpace("local", n_inputs, frozen(np.eye(n_inputs)), frozen(spectrum))
     count = _choose_neighbors(scaled, tree, axes, chosen) if n_neighbors is None else n_neighbors

@@ -28,7 +28,7 @@ class GapRank:
     is_ambiguous: bool
 
 
-def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
+def gap_rank(spectrum: ArrayLike) -> GapRank:
     """Cut a descending spectrum at its largest gap; without a gap of the least size every value
     counts.
 
@@ -47,9 +47,9 @@ def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
     position = int(np.argmax(gaps))
     gap = float(gaps[position])
     others = np.delete(gaps, position)
-    rival = len(others) > 0 and others.max() >= max(least, gap / 2)
+    rival = len(others) > 0 and others.max() >= max(LEAST_GAP, gap / 2)
     ambiguous = bool(AMBIGUOUS_GAP[0] <= gap <= AMBIGUOUS_GAP[1] or rival)
-    return GapRank(position + 1 if gap >= least else len(values), gap, ambiguous)
+    return GapRank(position + 1 if gap >= LEAST_GAP else len(values), gap, ambiguous)
 
 
 @dataclass(frozen=True, slots=True)

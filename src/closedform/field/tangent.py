@@ -51,9 +51,7 @@ def _triangle(rows: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
-def linear_tangent(
-    points: FloatArray, scale: FloatArray, *, tolerance: float = AFFINE
-) -> TangentSpace:
+def linear_tangent(points: FloatArray, scale: FloatArray) -> TangentSpace:
     """One tangent space for all points: the directions in which the data varies at all.
 
     Parameters
@@ -61,8 +59,6 @@ def linear_tangent(
     points : ndarray, shape (n_points, n_inputs)
     scale : ndarray, shape (n_inputs,)
         The spread of each input.
-    tolerance : float
-        Variation, relative to the largest, that counts as none.
     """
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
@@ -71,7 +67,7 @@ def linear_tangent(
             f"more points or tangent='none'."
         )
     spectrum, directions = affine_spectrum(points, scale)
-    rank = int((spectrum > tolerance).sum())
+    rank = int((spectrum > AFFINE).sum())
     if rank == 0 or np.ptp(points, axis=0).max() == 0:
         raise FieldError(
             f"All {n_points} points are the same, so that no direction can be read; pass "

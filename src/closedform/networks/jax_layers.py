@@ -63,7 +63,11 @@ def _linen(model: Any, named: list[Neuron]) -> Listening:
         if not wanted:
             return module.apply(variables, *args, **kwargs), {}
         output, state = module.apply(
-            variables, *args, capture_intermediates=_is_call, mutable=["intermediates"], **kwargs
+            variables,
+            *args,
+            capture_intermediates=lambda _, method: method == "__call__",
+            mutable=["intermediates"],
+            **kwargs,
         )
         found = dict(_captured(state.get("intermediates", {}), ""))
         for neuron in named:
@@ -72,10 +76,6 @@ def _linen(model: Any, named: list[Neuron]) -> Listening:
         return output, {layer: found[layer] for layer in wanted if layer in found}
 
     return run
-
-
-def _is_call(layer: Any, method: str) -> bool:
-    return method == "__call__"
 
 
 def _captured(tree: Mapping[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:

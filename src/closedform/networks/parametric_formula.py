@@ -5,7 +5,7 @@ torch and JAX run the same code; a library is the operator table's view of one o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -61,24 +61,6 @@ class ParametricFormula:
         """The expression with these numbers."""
         tree = with_numbers(self.expression.tree, self.positions, numbers)
         return Expression(tree, self.expression.names)
-
-
-class TrainablePhi(Protocol):
-    """How latents follow from concepts: shape (..., n_concepts) to (..., n_latents)."""
-
-    def trained(self) -> dict[str, FloatArray]:
-        """Numbers that training may change."""
-        ...
-
-    def fixed(self) -> dict[str, FloatArray]:
-        """Numbers that stay."""
-        ...
-
-    def value(self, concepts: Any, numbers: Numbers, library: Library) -> Any:
-        """Values of the latents."""
-        ...
-
-    def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +165,10 @@ class PolynomialPhi:
     def __str__(self) -> str:
         degree = max(sum(powers) for powers in self.exponents)
         return f"polynomials of degree {degree} in {len(self.centre)} concepts"
+
+
+TrainablePhi = FormulaPhi | SplinePhi | PolynomialPhi
+"""How latents follow from concepts: shape (..., n_concepts) to (..., n_latents)."""
 
 
 def terms_of(standard: Any, exponents: Sequence[Sequence[int]], xp: Any) -> Any:

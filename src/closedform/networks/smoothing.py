@@ -31,7 +31,7 @@ def smooth_samples(
     Parameters
     ----------
     source : Source
-        From `closedform.networks.sources.open_source`.
+        From `closedform.networks.extract.open_source`.
     samples : Samples
         What it gave at its points; their points and latents are kept.
     radius : float

@@ -14,7 +14,7 @@ from closedform.expressions.export_functions import torch_library
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
-from closedform.networks.torch_layers import find_layer, plain
+from closedform.networks.torch_layers import Capture, find_layer, plain
 from closedform.networks.torch_state import untouched
 from closedform.networks.torch_values import as_tensor
 
@@ -146,26 +146,24 @@ def own_values(
     """The neurons' values as they are, shape (n_points, n_latents), the network's outputs, and the
     formula's inputs.
     """
-    seen: dict[int, Any] = {}
     module = plain(network)
-
-    def listen(place: int) -> Callable[..., None]:
-        def hook(_module: Any, _inputs: Any, output: Any) -> None:
-            if place not in seen:
-                seen[place] = pick(neurons[place], output, _as_direction).clone()
-
-        return hook
-
-    layers = layers_of(module, neurons)
+    layers_of(module, neurons)
     given = _as_inputs(module, inputs)
-    with untouched(module, seed=0), torch.no_grad():
-        handles = [layer.register_forward_hook(listen(place)) for place, layer in enumerate(layers)]
-        try:
-            output = module(given)
-        finally:
-            for handle in handles:
-                handle.remove()
-    columns = [seen[place] for place in range(len(neurons))]
+
+    def take(neuron: Neuron, output: Any) -> Any:
+        # A copy, since the next layer may overwrite its input.
+        return pick(neuron, output, _as_direction).clone()
+
+    with (
+        untouched(module, seed=0),
+        torch.no_grad(),
+        Capture(module, tuple(neurons), take) as capture,
+    ):
+        output = module(given)
+    columns = [
+        capture.value(place)[0] if capture.is_layer(place) else take(neuron, output)
+        for place, neuron in enumerate(neurons)
+    ]
     flat = [value if value.ndim == 2 else value[:, None] for value in columns]
     points = inputs_of(points_of, (given,), {})
     return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)

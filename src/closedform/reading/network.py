@@ -4,6 +4,7 @@ that costs.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -132,9 +133,9 @@ def interpret(
     )
 
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
-    read = interpret_fields if isinstance(model, list | tuple) else _read_first
+    several = isinstance(model, list | tuple)
+    read = partial(interpret_fields, fields) if several else partial(interpret_field, fields[0])
     found = read(
-        fields,
         engine=engine,
         budget=_left(limits, clock),
         rng=seed,
@@ -163,11 +164,6 @@ def _left(limits: Budget, clock: Clock) -> Budget:
     if limits.seconds is None:
         return limits
     return replace(limits, seconds=max(limits.seconds - clock.seconds, limits.seconds / 2))
-
-
-def _read_first(fields: Sequence[GradientField], **asked: Any) -> Interpretation:
-    """The one field of one network."""
-    return interpret_field(fields[0], **asked)
 
 
 def _with_faithfulness(

@@ -290,13 +290,9 @@ def _stacked_tangent(fields: Sequence[GradientField], scale: FloatArray) -> Tang
     bases = []
     for field in fields:
         identity = np.eye(len(field.names))
-        basis = np.broadcast_to(
-            identity if field.tangent.basis is None else field.tangent.basis, _shape(field)
-        )
+        shape = field.n_points, len(field.names), field.tangent.rank
+        own = identity if field.tangent.basis is None else field.tangent.basis
+        basis = np.broadcast_to(own, shape)
         bases.append(np.linalg.qr(basis * (field.scale / scale)[:, None])[0])
     kind = "constraints" if first.kind == "none" else first.kind
     return TangentSpace(kind, first.rank, frozen(np.vstack(bases)), first.spectrum)
-
-
-def _shape(field: GradientField) -> tuple[int, int, int]:
-    return field.n_points, len(field.names), field.tangent.rank

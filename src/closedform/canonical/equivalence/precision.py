@@ -4,7 +4,6 @@ decide.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -28,11 +27,13 @@ class _Arithmetic:
             "choose": lambda condition, first, second: first if condition else second,
         }
         self.library = Library(
-            "mpmath", self.context, self._number, special, is_exact=True, adapt=self._adapted
+            "mpmath",
+            self.context,
+            lambda exact: self.context.mpf(exact.numerator) / exact.denominator,
+            special,
+            is_exact=True,
+            adapt=self._adapted,
         )
-
-    def _number(self, exact: Fraction) -> Any:
-        return self.context.mpf(exact.numerator) / exact.denominator
 
     def _adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A user's function computes with mpmath's own context, whose precision is this one's

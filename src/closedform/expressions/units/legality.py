@@ -199,7 +199,7 @@ def units_sentences(formula: Expression, units: Units) -> tuple[str, ...]:
 def _carried_sentence(item: Carried, analyst: Analyst, units: Units, names: Sequence[str]) -> str:
     what = _text(analyst, item.exponents)
     if item.value is None:
-        before = "" if item.before is None else _shown(item.before, names)
+        before = "" if item.before is None else to_text(item.before, tuple(names))
         return f"The factor 1 of {before}, which is not written, carries {what}."
     powers = analyst.powers_of_known(item.exponents)
     if powers is None:
@@ -222,7 +222,3 @@ def _text(analyst: Analyst, exponents: Exponents) -> str:
         if abs(value) > TOLERANCE
     }
     return unit_text(bases, 10.0 ** exponents[-1])
-
-
-def _shown(tree: Tree, names: Sequence[str]) -> str:
-    return to_text(tree, tuple(names))

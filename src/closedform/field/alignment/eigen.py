@@ -79,15 +79,13 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     return np.where(fine & np.isfinite(found), found, np.inf)
 
 
-def _secular_root(
-    poles: FloatArray, squares: FloatArray, corner: FloatArray, steps: int = 4
-) -> FloatArray:
+def _secular_root(poles: FloatArray, squares: FloatArray, corner: FloatArray) -> FloatArray:
     """Smallest root of corner - t = sum_i squares_i / (poles_i - t), below all poles."""
     first = poles[:, 0, None]
     root = _smaller_root(first, corner, squares[:, 0])
     if poles.shape[1] == 1:
         return root
-    for _ in range(steps):
+    for _ in range(4):
         # The first pole is kept, the others' sum is replaced by its tangent, which lies below it:
         # the root is still too large.
         gaps = poles[:, 1:, None] - root[:, None, :]

@@ -24,9 +24,9 @@ from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
+from closedform.reading.laws.changes import LawTest, change_along_orbits, fit_on_orbits
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
-from closedform.reading.laws.orbit_check import LawTest, change_along_orbits, fit_on_orbits
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings
 from closedform.searching.budget import Budget, as_budget

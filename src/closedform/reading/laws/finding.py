@@ -18,6 +18,7 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
+from closedform.reading.laws.changes import KeptAlongOrbits, change_along_orbits
 from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
 from closedform.reading.laws.found_laws import Law, Laws, measure_drift
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
@@ -30,7 +31,6 @@ from closedform.reading.laws.motion_evidence import (
     evidence_of_trajectories,
 )
 from closedform.reading.laws.motions import Flow, Motion, Orbits
-from closedform.reading.laws.orbit_check import KeptAlongOrbits, change_along_orbits
 from closedform.reading.one_field import compile_ahead
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine

@@ -12,9 +12,8 @@ from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
-from closedform.reading.laws.change_parts import ChangeParts
+from closedform.reading.laws.changes import ChangeParts, LawTest
 from closedform.reading.laws.counting import Count
-from closedform.reading.laws.orbit_check import LawTest
 
 N_DRAWS = 400
 

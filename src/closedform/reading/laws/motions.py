@@ -7,7 +7,6 @@ are linear in the coefficients: the sum of the terms' changes vanishes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
-from closedform.reading.laws.change_parts import NeededNoise, needed_noise
+from closedform.reading.laws.changes import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
 
@@ -40,44 +39,6 @@ class TermChanges:
     lengths: FloatArray
     values: FloatArray  # (n_points, n_terms)
     kept: NDArray[np.int64]  # (n_terms,): the terms that are finite everywhere and vary
-
-
-class Motion(Protocol):
-    """Evidence of a motion."""
-
-    @property
-    def points(self) -> FloatArray:
-        """All points, shape (n_points, n_inputs)."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The inputs."""
-        ...
-
-    @property
-    def scale(self) -> FloatArray:
-        """Robust spread of each input."""
-        ...
-
-    @property
-    def is_rich(self) -> bool:
-        """Whether sums that do not change at all say something: on a few orbits, which are curves,
-        nearly every sum of many terms can be made constant.
-        """
-        ...
-
-    def table(self, trees: Sequence[Tree]) -> TermChanges:
-        """What terms do along the motion."""
-        ...
-
-    def changes(self, concept: Expression) -> FloatArray:
-        """How much a function changes in each row, over the length of its gradient there."""
-        ...
-
-    def split(self, rng: np.random.Generator) -> tuple["Motion", "Motion"]:
-        """Two thirds to search on, and the rest to test on."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +72,9 @@ class Flow:
 
     @property
     def is_rich(self) -> bool:
-        """Velocities at points are."""
+        """Whether sums that do not change at all say something. On a few orbits, which are curves,
+        nearly every sum of many terms can be made constant; velocities at points do.
+        """
         return True
 
     def table(self, trees: Sequence[Tree]) -> TermChanges:
@@ -229,6 +192,10 @@ class Orbits:
             replace(self, groups=self.groups[np.sort(order[:cut])]),
             replace(self, groups=self.groups[np.sort(order[cut:])]),
         )
+
+
+Motion = Flow | Orbits
+"""Evidence of a motion."""
 
 
 def differentiated(

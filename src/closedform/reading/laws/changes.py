@@ -1,8 +1,4 @@
-"""How much of a change along a motion is systematic, and how much is noise.
-
-Noise of points or velocities is independent from row to row. What a formula misses is a function of
-where it is evaluated: half of the rows, or the nearest other row, predict it.
-"""
+"""The law test: on held-out trajectories the change along each, against the spread between them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,11 +6,16 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-from scipy.optimize import linprog
+from numpy.typing import NDArray
+from scipy.optimize import least_squares, linprog
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
-from closedform.reading.laws.tolerances import MOST_MEDIANS, SURE
+from closedform.canonical.constants import free_constants, with_constants
+from closedform.expressions.expression import Expression
+from closedform.interpretation.verdict import CheckResult
+from closedform.judge.checks import Evidence
+from closedform.reading.laws.tolerances import HARDLY, LAW, MOST_MEDIANS, SURE
 
 _ROWS_PER_FEATURE = 6
 _RIDGE = 1e-6
@@ -144,3 +145,125 @@ def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
         return 1.0
     found = linprog(-one.shares, A_ub=shares[fine], b_ub=variances[fine], bounds=(0, None))
     return float(np.clip(-found.fun, 0.0, 1.0)) if found.success else 1.0
+
+
+N_DRAWS = 400
+
+
+MOST_ORBITS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LawTest:
+    """How much a function changes along trajectories, relative to how much it differs between them.
+
+    Attributes
+    ----------
+    change : float
+        Root mean square of the deviation from each trajectory's mean, over the spread of the means.
+    low, high : float
+        Its 95% bootstrap interval over trajectories.
+    n_orbits : int
+    """
+
+    change: float
+    low: float
+    high: float
+    n_orbits: int
+
+
+def change_along_orbits(
+    concept: Expression, groups: FloatArray, rng: np.random.Generator
+) -> LawTest:
+    """Compare changes along trajectories with differences between them.
+
+    Parameters
+    ----------
+    groups : ndarray, shape (n_orbits, n_places, n_inputs)
+        That nothing was fitted to.
+    """
+    with np.errstate(all="ignore"):
+        values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
+    if not np.isfinite(values).all() or len(values) < 3:
+        return LawTest(np.inf, np.inf, np.inf, len(values))
+    within, means = values.var(axis=1), values.mean(axis=1)
+    draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
+
+    def ratio(rows: NDArray[np.int64]) -> FloatArray:
+        between = np.maximum(means[rows].var(axis=-1), 1e-300)
+        return np.sqrt(within[rows].mean(axis=-1) / between)
+
+    low, high = np.percentile(ratio(draws), [2.5, 97.5])
+    return LawTest(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
+
+
+@dataclass(frozen=True)
+class KeptAlongOrbits:
+    """The law test as a check of the verdict."""
+
+    outcome: LawTest | None  # None where there are points and velocities only
+    change: float  # systematic change on held-out rows, as the search measured it
+    noise: float  # what noise adds to it
+    degenerate: str = ""  # why the data cannot tell, if they cannot
+    allowed: float = LAW  # largest systematic change of a law
+    name: str = "law"
+    asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
+    failure: str = "it changes along the motion"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare the change with what a law may have."""
+        del evidence
+        return self.result()
+
+    def result(self) -> CheckResult:
+        """The outcome, which was measured before."""
+        fine = self.change <= self.allowed and not self.degenerate
+        text = (
+            f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "
+            f"overall variation (at most {100 * self.allowed:g}% is allowed); noise adds "
+            f"{100 * self.noise:.2g}%."
+        )
+        if self.outcome is not None:
+            text += (
+                f" On {self.outcome.n_orbits} trajectories it changes by "
+                f"{100 * self.outcome.change:.2g}% (95% interval {100 * self.outcome.low:.2g} to "
+                f"{100 * self.outcome.high:.2g}%) of the spread between them."
+            )
+            fine = fine and self.outcome.low <= max(HARDLY, 5 * self.noise)
+        return CheckResult.made(fine, f"{text} {self.degenerate}".strip())
+
+
+def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
+    """Minimise Var(g within orbits) / Var(g) over the constants of a formula.
+
+    Parameters
+    ----------
+    groups : ndarray, shape (n_orbits, n_places, n_inputs)
+        Pairs, or trajectories.
+
+    Returns
+    -------
+    Expression
+        The formula as it was if it has no constants, or others are not better.
+    """
+    free = free_constants(concept)
+    some = groups[:MOST_ORBITS]
+    if not free:
+        return concept
+
+    def deviations(constants: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            formula = with_constants(concept, [float(value) for value in constants])
+            values = formula(some.reshape(-1, some.shape[2])).reshape(some.shape[:2])
+            found = (values - values.mean(axis=1, keepdims=True)) / values.std()
+        return np.nan_to_num(found, nan=1.0, posinf=1.0, neginf=1.0).ravel()
+
+    start = np.array([float(one.value) for one in free])
+    if start.size > len(some):
+        return concept
+    found = least_squares(deviations, start, x_scale=np.maximum(np.abs(start), 1e-3), max_nfev=60)
+    before = float(np.sum(deviations(start) ** 2))
+    if not 2 * found.cost < before:
+        return concept
+    # Without the last digits, which the fit does not know.
+    return with_constants(concept, [float(f"{value:.7g}") for value in found.x])

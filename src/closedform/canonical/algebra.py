@@ -34,11 +34,8 @@ from closedform.expressions.tree import Constant, Token, Tree, apply, constant
 class Algebra:
     """Arithmetic on sums.
 
-    Parameters
-    ----------
-    sign_of : callable, optional
-        The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of
-        products need it. Without data no sign is known.
+    sign_of: the sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms
+        of products need it. Without data no sign is known.
     """
 
     def __init__(self, sign_of: Callable[[Tree], int] = lambda tree: 0) -> None:

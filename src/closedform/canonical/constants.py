@@ -61,10 +61,7 @@ def with_constants(
 ) -> Expression:
     """The formula with other constants.
 
-    Parameters
-    ----------
-    values : sequence of numbers, or mapping of int to Tree
-        One number for each of `free_constants`, or what takes the place of some of them by
+    values: one number for each of `free_constants`, or what takes the place of some of them by
         position.
 
     Examples

@@ -16,9 +16,7 @@ class Sample:
 
     Points at which the formula is not finite or its gradient vanishes do not count.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
+    points (n_points, n_inputs)
     """
 
     def __init__(self, tree: Tree, points: FloatArray) -> None:

@@ -25,14 +25,9 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
 
     If it is a product, a term is left out of one of its brackets.
 
-    Parameters
-    ----------
-    points : array-like, shape (n_points, n_inputs)
+    points (n_points, n_inputs)
 
-    Returns
-    -------
-    list of Expression
-        Scaled like canonical forms. Nothing is judged: that is the caller's.
+    Scaled like canonical forms. Nothing is judged: that is the caller's.
 
     Examples
     --------
@@ -106,10 +101,7 @@ def partial_sums(expression: Expression) -> list[Expression]:
     """The formula with some of the terms of its expanded outermost sum, shortest first, without
     itself.
 
-    Returns
-    -------
-    list of Expression
-        Scaled like canonical forms.
+    Scaled like canonical forms.
 
     Examples
     --------

@@ -50,18 +50,11 @@ def snapped_forms(
     within 3 standard errors and such a hit is no chance. Factors of an exponential are also tried
     as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
 
-    Parameters
-    ----------
-    expression : Expression
-        Best a canonical form.
-    errors : sequence of float, optional
-        Standard errors of its `free_constants`. Constants then move by at most 3 of them, or to the
-        nearest fraction.
+    expression: best a canonical form.
+    errors: standard errors of its `free_constants`. Constants then move by at most 3 of them, or to
+        the nearest fraction.
 
-    Returns
-    -------
-    list of Expression
-        Scaled and ordered like canonical forms, without repetition, the fewest changes last.
+    Scaled and ordered like canonical forms, without repetition, the fewest changes last.
 
     Examples
     --------

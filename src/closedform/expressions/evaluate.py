@@ -139,12 +139,8 @@ NUMPY = Library(
 def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
     """The value of a tree.
 
-    Parameters
-    ----------
-    inputs : sequence of arrays
-        One for each input, all of one shape.
-    library : Library
-        Whose arrays they are.
+    inputs: one for each input, all of one shape.
+    library: whose arrays they are.
     """
     return _values(tree, inputs, library)[-1]
 

@@ -35,16 +35,10 @@ def values_and_gradients(
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
     """Every tree at every point, in one call.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
+    points (n_points, n_inputs)
 
-    Returns
-    -------
-    values : ndarray, shape (n_trees, n_points)
-    gradients : ndarray, shape (n_trees, n_points, n_inputs)
-    status : ndarray of int8, shape (n_trees, n_points)
-        FINE, BAD_VALUE, BAD_GRADIENT or ZERO_GRADIENT; nothing that is not finite is hidden.
+    Returns values (n_trees, n_points); gradients (n_trees, n_points, n_inputs); status (n_trees,
+    n_points): FINE, BAD_VALUE, BAD_GRADIENT or ZERO_GRADIENT; nothing that is not finite is hidden.
     """
     n_points, n_inputs = points.shape
     values = np.empty((tapes.n_trees, n_points))

@@ -42,13 +42,9 @@ def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
 def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False) -> sympy.Expr:
     """The SymPy form of an expression: real symbols, exact rational numbers.
 
-    Parameters
-    ----------
-    exact : bool
-        Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
+    exact: whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
         become floats.
-    named : bool
-        Whether operators that users defined by a formula keep their names; otherwise the formula
+    named: whether operators that users defined by a formula keep their names; otherwise the formula
         stands there.
 
     Examples

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> FloatArray:
     """An array of real numbers as float64, without guessing what anything else may mean.
 
-    Parameters
-    ----------
-    what : str
-        For messages, in the plural.
-    masked : float, optional
-        What stands for masked entries; they are refused by default.
+    what: for messages, in the plural.
+    masked: what stands for masked entries; they are refused by default.
 
     Examples
     --------

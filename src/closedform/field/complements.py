@@ -165,18 +165,11 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
     """What a field holds apart from known concepts: the residual of each after the other, with its
     own noise.
 
-    Parameters
-    ----------
-    field : GradientField
-        Of a rank above the number of concepts.
-    concepts : sequence of Expression
-        Independent of each other; their inputs are found among the field's by name.
+    field: of a rank above the number of concepts.
+    concepts: independent of each other; their inputs are found among the field's by name.
 
-    Returns
-    -------
-    GradientField
-        Every function of the latents still fits it, but for those of the concepts alone, which have
-        no gradient left.
+    Every function of the latents still fits it, but for those of the concepts alone, which have no
+    gradient left.
 
     Examples
     --------
@@ -219,18 +212,11 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does
     not pass as a second concept beside g1: what it adds is x.
 
-    Parameters
-    ----------
-    field : GradientField
-        Of rank 2 or more.
-    gradients : array_like, shape (n_points, n_inputs)
-        The found concept's, at the field's points, in the user's coordinates. Points where they
-        vanish or are not finite get weight 0.
+    field: of rank 2 or more.
+    gradients (n_points, n_inputs): the found concept's, at the field's points, in the user's
+        coordinates. Points where they vanish or are not finite get weight 0.
 
-    Returns
-    -------
-    GradientField
-        Rank and tangent rank are one lower.
+    Rank and tangent rank are one lower.
     """
     if field.rank < 2:
         raise ShapeError(

@@ -38,10 +38,7 @@ _Record = TypeVar("_Record", Quality, Finding, Redundancy)
 def save_field(field: GradientField, path: str | Path) -> None:
     """Write a field.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
+    path: the file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
     """
     arrays: dict[str, np.ndarray] = {
         "points": field.points,

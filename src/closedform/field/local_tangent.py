@@ -31,14 +31,10 @@ def local_tangent(
     points and with 5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5
     with 5,000.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    n_neighbors : int, optional
-        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer
-        for a strongly curved surface.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    n_neighbors: neighbours of the fit. By default chosen from the residuals: more for noisy points,
+        fewer for a strongly curved surface.
     """
     scaled = points / scale
     unique = np.unique(scaled, axis=0)

@@ -47,20 +47,12 @@ def directional_noise(
     with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10 degrees) says
     how little can be told.
 
-    Parameters
-    ----------
-    scaled : ndarray, shape (n_points, n_inputs)
-        Different usable points, divided by the inputs' spread.
-    frames : ndarray, shape (n_points, tangent.rank, rank)
-        Orthonormal directions in tangent coordinates.
-    tangent : TangentSpace
-        At these points.
+    scaled (n_points, n_inputs): different usable points, divided by the inputs' spread.
+    frames (n_points, tangent.rank, rank): orthonormal directions in tangent coordinates.
+    tangent: at these points.
 
-    Returns
-    -------
-    DirectionalNoise or None
-        None if there are too few points, more than 64 tangent directions, or if the field fills the
-        tangent space.
+    None if there are too few points, more than 64 tangent
+    directions, or if the field fills the tangent space.
     """
     rank = frames.shape[2]
     degree = _degree(len(scaled), tangent.rank)
@@ -180,10 +172,8 @@ are far apart, few are."""
 def look_at_signs(scaled: FloatArray, directions: FloatArray) -> tuple[bool, tuple[Finding, ...]]:
     """Whether signs hold, and what to say if they are arbitrary.
 
-    Parameters
-    ----------
-    scaled : ndarray, shape (n_points, n_inputs)
-    directions : ndarray, shape (n_points, n_inputs)
+    scaled (n_points, n_inputs)
+    directions (n_points, n_inputs)
 
     Examples
     --------

@@ -134,14 +134,10 @@ def assess(
     Noise, redundant inputs and the spans of norms are estimated on at most `MOST_LOOKED_AT` points;
     shares, ranks, energies and repeated points are those of all.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-    rows : RowSpaces
-        The field's directions in tangent coordinates, with their spectrum and norms.
-    weights : ndarray, shape (n_points,)
-        The field's weights; 0 where a point does not count.
+    points (n_points, n_inputs)
+    scale (n_inputs,)
+    rows: the field's directions in tangent coordinates, with their spectrum and norms.
+    weights (n_points,): the field's weights; 0 where a point does not count.
     """
     usable, sample = weights > 0, looked_at(len(points))
     some = points[sample]

@@ -84,15 +84,11 @@ def row_spaces(
     by its largest: a rank that only a part of the points shows (rectified latents are flat
     elsewhere) is seen, and up to a tenth of bad points is not.
 
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n_points, n_coordinates, n_latents)
-        Gradients of the latents in scaled tangent coordinates.
-    ambient_norms : ndarray, shape (n_points,)
-        Norms of the Jacobians before they were restricted to the tangent space; what is left of
-        rounding only counts as 0.
-    usable : ndarray of bool, shape (n_points,)
-        Points that may count; the others only get a basis.
+    coordinates (n_points, n_coordinates, n_latents): gradients of the latents in scaled tangent
+        coordinates.
+    ambient_norms (n_points,): norms of the Jacobians before they were restricted to the tangent
+        space; what is left of rounding only counts as 0.
+    usable (n_points,): points that may count; the others only get a basis.
     """
     n_points, n_coordinates, n_latents = coordinates.shape
     is_finite = np.isfinite(ambient_norms)

@@ -19,15 +19,9 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     Where the interquartile range vanishes (an input that is mostly 0) it is the standard deviation,
     and 1 for an input that does not vary at all.
 
-    Parameters
-    ----------
-    points : array_like, shape (n_points, n_inputs)
-        Finite numbers.
+    points (n_points, n_inputs): finite numbers.
 
-    Returns
-    -------
-    ndarray, shape (n_inputs,)
-        Finite and positive.
+    Returns an array (n_inputs,): finite and positive.
 
     Examples
     --------

@@ -54,11 +54,8 @@ def _triangle(rows: FloatArray) -> FloatArray:
 def linear_tangent(points: FloatArray, scale: FloatArray) -> TangentSpace:
     """One tangent space for all points: the directions in which the data varies at all.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
     """
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
@@ -100,19 +97,14 @@ def choose_tangent(
 ) -> TangentSpace:
     """The tangent space that was asked for, or the one that fits the data.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the exact affine constraints that the data satisfies, in addition to those
-        that are stated. If none are stated it warns when the data seems to lie on a curved surface.
-        ``constraints`` uses the stated ones alone.
-    constraints : sequence of str, Expression or callable
-        Functions that are constant on the data; see `constraint_tangent`.
-    names : sequence of str, optional
-        The inputs; x0, x1 and so on by default.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    tangent {'auto', 'none', 'linear', 'local', 'constraints'}: ``auto`` uses the exact affine
+        constraints that the data satisfies, in addition to those that are stated. If none are
+        stated it warns when the data seems to lie on a curved surface. ``constraints`` uses the
+        stated ones alone.
+    constraints: functions that are constant on the data; see `constraint_tangent`.
+    names: the inputs; x0, x1 and so on by default.
     """
     n_points, n_inputs = points.shape
     labels = [f"x{column}" for column in range(n_inputs)] if names is None else names
@@ -179,22 +171,14 @@ def constraint_tangent(
     """Tangent spaces orthogonal, in scaled coordinates, to the gradients of functions that are
     constant on the data.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    constraints : sequence of str, Expression or callable
-        Such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``; a callable takes points and returns
-        gradients, both (n, d). Constraints that follow from each other count once.
-    names : sequence of str
-        The inputs, in the order of their columns.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    constraints: such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``; a callable takes points and
+        returns gradients, both (n, d). Constraints that follow from each other count once.
+    names: the inputs, in the order of their columns.
 
-    Returns
-    -------
-    TangentSpace
-        Where a constraint has no finite gradient, or the gradients do not have their usual rank, it
-        is not defined.
+    Where a constraint has no finite gradient, or the gradients do not have their usual rank, it is
+    not defined.
     """
     n_inputs = points.shape[1]
     if not constraints:

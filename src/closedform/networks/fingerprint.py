@@ -18,10 +18,7 @@ def fingerprint(model: Any) -> str | None:
     """A checksum of a torch module's layers and weights, or None where a network cannot be told by
     its parts.
 
-    Parameters
-    ----------
-    model : object
-        As in `closedform.extract_field`.
+    model: as in `closedform.extract_field`.
     """
     network = model.model if isinstance(model, LoadedModel) else model
     if not (hasattr(network, "state_dict") and hasattr(network, "named_modules")):
@@ -45,10 +42,7 @@ def behaviour(model: Any, points: Any) -> str:
     """A checksum of what any other network is seen to be: the arrays that it holds, or its outputs
     at a few points; empty where neither can be had.
 
-    Parameters
-    ----------
-    points : array, tuple or dict
-        The network's inputs at a few points.
+    points: the network's inputs at a few points.
 
     Examples
     --------

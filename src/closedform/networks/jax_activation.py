@@ -45,10 +45,7 @@ def unsquashed(
     """Evaluate a function that returns a list of arrays; where a squashing function is the last
     step, take the value before it.
 
-    Returns
-    -------
-    names : list of str or None
-        The squashing function that was undone for each of them.
+    Returns the values, and the squashing function that was undone for each of them.
     """
     closed = jax.make_jaxpr(function)(*inputs)
     flat = jax.tree_util.tree_leaves(inputs)

@@ -25,13 +25,9 @@ def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | N
     """A pure function of the network's arguments that also returns the outputs of the layers that
     neurons live in.
 
-    Returns
-    -------
-    function : callable
-        ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch normalisation
-        as in evaluation.
-    batched : bool or None
-        Whether networks of this kind take many points; None if it must be found out.
+    Returns function: ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch
+    normalisation as in evaluation; batched: whether networks of this kind take many points; None if
+    it must be found out.
     """
     if not isinstance(model, tuple) and not callable(model):
         raise ExtractionError(

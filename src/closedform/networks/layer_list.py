@@ -37,10 +37,7 @@ class Layer:
 def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
     """The named layers of a network, in the order in which they were made.
 
-    Parameters
-    ----------
-    inputs : array, shape (n_points, ...), optional
-        Some inputs; the network runs on a few of them to see the shapes.
+    inputs (n_points, ...): some inputs; the network runs on a few of them to see the shapes.
     """
     network = model.model if isinstance(model, LoadedModel) else model
     batch = (model.fixed_batch if isinstance(model, LoadedModel) else None) or 2

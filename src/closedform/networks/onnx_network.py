@@ -69,10 +69,7 @@ class OnnxLayer(torch.nn.Module):
 class OnnxNetwork(torch.nn.Module):
     """A checked graph; its layers are its nodes, in the order in which they run.
 
-    Parameters
-    ----------
-    outputs : tuple of str
-        The values to return: one alone, several as a dictionary.
+    outputs: the values to return: one alone, several as a dictionary.
     """
 
     def __init__(self, graph: Graph, steps: list[OnnxLayer], outputs: tuple[str, ...]) -> None:

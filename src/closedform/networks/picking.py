@@ -41,12 +41,9 @@ def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
 def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
     """The neuron's values, of shape (n_points,), or (n_points, n_units) for every unit.
 
-    Parameters
-    ----------
-    activation : array of the framework, shape (n_points, ...)
-    convert : callable
-        ``convert(direction, activation)`` brings a direction to the activation's framework, type
-        and device.
+    activation (n_points, ...)
+    convert: ``convert(direction, activation)`` brings a direction to the activation's framework,
+        type and device.
     """
     if neuron.function is not None:
         return neuron.function(activation)

@@ -267,15 +267,10 @@ def gather_rows(
 ) -> Rows:
     """Choose points, and bring them and nothing else into memory.
 
-    Parameters
-    ----------
-    inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        A tuple holds several positional inputs, a dictionary named ones. Anything with a shape and
-        an index is an array, files that are mapped into memory included.
-    max_points : int or None
-        How many points; None for all.
-    prepare : callable, optional
-        From a batch of a data set to the inputs of the network.
+    inputs: a tuple holds several positional inputs, a dictionary named ones. Anything with a shape
+        and an index is an array, files that are mapped into memory included.
+    max_points: how many points; None for all.
+    prepare: from a batch of a data set to the inputs of the network.
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"At least one point is needed; got max_points={max_points}.")

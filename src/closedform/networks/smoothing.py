@@ -28,28 +28,17 @@ def smooth_samples(
 ) -> Samples:
     """Average the Jacobian over a Gaussian ball around each point.
 
-    Parameters
-    ----------
-    source : Source
-        From `closedform.networks.extract.open_source`.
-    samples : Samples
-        What it gave at its points; their points and latents are kept.
-    radius : float
-        Standard deviation of the ball as a share of the spread, above 0 and at most `MAX_RADIUS`.
-    draws : int
-        Evaluations for each point, in pairs on opposite sides, which cancels the first order of the
-        noise.
-    rng : int, numpy.random.Generator or None
-        Seed.
-    scale : ndarray, shape (n_inputs,), optional
-        Spread of each input; default: the robust spread of the points.
-    tangent : TangentSpace, optional
-        Where the data varies; draws stay inside it. Default: everywhere.
+    source: from `closedform.networks.extract.open_source`.
+    samples: what it gave at its points; their points and latents are kept.
+    radius: standard deviation of the ball as a share of the spread, above 0 and at most
+        `MAX_RADIUS`.
+    draws: evaluations for each point, in pairs on opposite sides, which cancels the first order of
+        the noise.
+    rng: seed.
+    scale (n_inputs,): spread of each input; default: the robust spread of the points.
+    tangent: where the data varies; draws stay inside it. Default: everywhere.
 
-    Returns
-    -------
-    Samples
-        With ``errors``: the standard error of each mean.
+    With ``errors``: the standard error of each mean.
     """
     if not 0 < radius <= MAX_RADIUS:
         raise ValueError(

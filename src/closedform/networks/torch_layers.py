@@ -49,10 +49,7 @@ def named_layers(model: Any) -> dict[str, Any]:
 class Capture:
     """Takes the values of neurons out of layers while the network runs; leaves no hook behind.
 
-    Parameters
-    ----------
-    take : callable
-        ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
+    take: ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
         later layer can overwrite it.
     """
 

@@ -39,10 +39,7 @@ else:
 class TorchSource(Source):
     """A torch module or a function of tensors, and what is known of it.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of what the network itself draws.
+    seed: seed of what the network itself draws.
     """
 
     def __init__(
@@ -219,11 +216,8 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
 
     Points do not mix, so the gradient of a sum over points holds the gradients of all points.
 
-    Parameters
-    ----------
-    values : list of tensors, shape (n_points, m)
-        One entry per neuron; m is 1 but for whole layers.
-    leaf : tensor, shape (n_points, n_inputs)
+    values (n_points, m): one entry per neuron; m is 1 but for whole layers.
+    leaf (n_points, n_inputs)
     """
     columns = [
         (column, neuron)

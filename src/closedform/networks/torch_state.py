@@ -32,12 +32,8 @@ def untouched(*modules: Any, seed: int) -> Iterator[None]:
     `requires_grad` and `.grad`, and the random states. Compiled networks run uncompiled inside,
     since compiled ones do not see new hooks.
 
-    Parameters
-    ----------
-    *modules : object
-        Modules; anything else is passed over.
-    seed : int
-        Seed of the random numbers inside the block.
+    *modules: modules; anything else is passed over.
+    seed: seed of the random numbers inside the block.
     """
     roots = [module for module in modules if isinstance(module, torch.nn.Module)]
     _refuse_lazy(roots)
@@ -161,12 +157,8 @@ def _restore_attributes(record: _Record) -> None:
 def random_state_kept(seed: int, generators: Iterable[Any] = ()) -> Iterator[None]:
     """Seed every global generator, and restore all of them at the end, also after an error.
 
-    Parameters
-    ----------
-    seed : int
-        What the block sees, so that networks and data sets which draw numbers are reproducible.
-    generators : iterable of torch.Generator or None
-        Further generators to restore.
+    seed: what the block sees, so that networks and data sets which draw numbers are reproducible.
+    generators: further generators to restore.
     """
     kept = [(generator, generator.get_state()) for generator in generators if generator is not None]
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the user's, and is given back

@@ -46,16 +46,10 @@ def values_of(
 ) -> list[Any]:
     """Values of each neuron, shape (count, m), with m = 1 but for whole layers.
 
-    Parameters
-    ----------
-    parts, fixed : dict
-        Inputs, and arguments that stay the same.
-    count : int
-        Number of points.
-    batched : bool
-        Whether the network takes an axis of points.
-    note : callable
-        Is told what was decided.
+    parts, fixed: inputs, and arguments that stay the same.
+    count: number of points.
+    batched: whether the network takes an axis of points.
+    note: is told what was decided.
     """
 
     def take(neuron: Neuron, output: Any) -> Any:

@@ -101,13 +101,9 @@ def fill(
 ) -> dict[Key, Any]:
     """The inputs with the coordinates of points put in their places.
 
-    Parameters
-    ----------
-    parts : dict
-        Inputs, in the framework and type in which the network runs.
-    points : array of the framework, shape (n_points, n_inputs)
-    write : callable
-        ``write(part, index, values)`` returns the part with a slice replaced.
+    parts: inputs, in the framework and type in which the network runs.
+    points (n_points, n_inputs)
+    write: ``write(part, index, values)`` returns the part with a slice replaced.
     """
     filled = dict(parts)
     for block in blocks:
@@ -211,12 +207,8 @@ def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
 def chosen_columns(wrt: Any, names: Sequence[str] | None, count: int) -> list[int] | None:
     """The columns that ``wrt`` means in a table of so many; None if it does not speak of columns.
 
-    Parameters
-    ----------
-    wrt : str, slice, sequence of int or str
-        A single number means a whole input, as does a list of the number 0 alone.
-    names : sequence of str or None
-        The columns.
+    wrt: a single number means a whole input, as does a list of the number 0 alone.
+    names: the columns.
 
     Examples
     --------

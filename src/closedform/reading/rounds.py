@@ -28,14 +28,9 @@ def read_in_rounds(
 ) -> Interpretation:
     """Read for `FIRST_ROUND` seconds, and for the rest of the budget if nothing is verified then.
 
-    Parameters
-    ----------
-    field : GradientField
-        What is read.
-    limits : Budget
-        Of all rounds; one of less than two rounds, or of evaluations alone, is used at once.
-    read : callable
-        From a budget and formulas to start from to an answer.
+    field: what is read.
+    limits: of all rounds; one of less than two rounds, or of evaluations alone, is used at once.
+    read: from a budget and formulas to start from to an answer.
     """
     if limits.seconds is None or limits.seconds < 2 * FIRST_ROUND:
         return read(limits, ())
@@ -84,12 +79,8 @@ def read_with_seeds(
 ) -> Interpretation:
     """Read with some seeds, and return the best answer of the formula that most of them lead to.
 
-    Parameters
-    ----------
-    first : int
-        The first seed; the others follow it.
-    read : callable
-        From a seed to an answer.
+    first: the first seed; the others follow it.
+    read: from a seed to an answer.
     """
     answers = [read(first + place) for place in range(count)]
     groups: list[list[Interpretation]] = []

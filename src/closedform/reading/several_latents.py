@@ -177,12 +177,8 @@ def read_latents(
 ) -> Interpretation:
     """Read the concepts of a field of rank 2 or more.
 
-    Parameters
-    ----------
-    limits : Budget
-        Of the whole reading.
-    clock : Clock
-        That counts it.
+    limits: of the whole reading.
+    clock: that counts it.
     """
     seen = choose_points(field, rng)
     held = np.sort(

@@ -130,11 +130,8 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     """One field of several: the mean of their directions where they share points, else all points
     together.
 
-    Parameters
-    ----------
-    fields : sequence of GradientField
-        Of the same inputs. The common rank is the median; fields of higher rank are cut to it, and
-        fields of lower rank are left out.
+    fields: of the same inputs. The common rank is the median; fields of higher rank are cut to it,
+        and fields of lower rank are left out.
     """
     if len(fields) == 1:
         return fields[0]

@@ -110,10 +110,7 @@ def peeled(tree: Tree) -> Tree:
 class Analyst:
     """Looks at formulas of inputs with known units.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The inputs of the formulas; one that has no unit there may have any.
+    names: the inputs of the formulas; one that has no unit there may have any.
     """
 
     def __init__(self, units: Units, names: Sequence[str]) -> None:
@@ -135,15 +132,11 @@ class Analyst:
     ) -> Analysis | None:
         """Units of a formula and of its constants; None if it is impossible.
 
-        Parameters
-        ----------
-        is_whole : bool
-            Whether it is a whole formula, of which an invertible function is free, or a part.
-        may_carry : bool
-            Whether fitted constants may carry units; otherwise only powers of known constants.
-        adds_factors : bool
-            Whether a factor 1 that is not written, or a plain number, may carry a unit too: a
-            fitted constant may have been rounded to it.
+        is_whole: whether it is a whole formula, of which an invertible function is free, or a part.
+        may_carry: whether fitted constants may carry units; otherwise only powers of known
+            constants.
+        adds_factors: whether a factor 1 that is not written, or a plain number, may carry a unit
+            too: a fitted constant may have been rounded to it.
         """
         pass_ = _Pass(self, may_carry or len(self.known) > 0, adds_factors)
         try:

@@ -105,10 +105,8 @@ def addable(
 
     It is necessary and not sufficient: an input without a stated unit goes with everything here.
 
-    Returns
-    -------
-    ndarray of bool, shape (n_terms, n_terms), or None
-        None if everything may be added, because coefficients may carry units.
+    Returns an array (n_terms, n_terms), or None if everything may be added, because coefficients
+    may carry units.
 
     Examples
     --------

@@ -92,10 +92,7 @@ def _power(name: str, exponent: float) -> str:
 def read_unit(given: Any) -> Unit:
     """A unit from text or from an object of pint or astropy.
 
-    Parameters
-    ----------
-    given : str, pint.Unit, pint.Quantity, astropy.units.UnitBase or Unit
-        Text is read by pint. An empty text, ``"1"`` and ``"dimensionless"`` mean pure numbers.
+    given: text is read by pint. An empty text, ``"1"`` and ``"dimensionless"`` mean pure numbers.
 
     Examples
     --------

@@ -42,19 +42,12 @@ class Comparison:
     ) -> tuple[FloatArray, FloatArray]:
         """Judge every tree.
 
-        Parameters
-        ----------
-        give_up : float
-            A tree whose value is not finite on more than this share of the weight counts 1
+        give_up: a tree whose value is not finite on more than this share of the weight counts 1
             everywhere and its gradients are not computed: a search has no use for it. With 1, the
             default, nothing is given up.
 
-        Returns
-        -------
-        misalignments : ndarray, shape (n_trees,)
-        bad_shares : ndarray, shape (n_trees,)
-            Share of the weight at points where value or gradient is not finite or the gradient is
-            zero; they count 1.
+        Returns misalignments (n_trees,); bad_shares (n_trees,): share of the weight at points where
+        value or gradient is not finite or the gradient is zero; they count 1.
         """
         result = np.empty((2, tapes.n_trees))
         load_sweeps("forward", "backward")
@@ -81,18 +74,13 @@ def prepare(
 ) -> Comparison:
     """Fold scale and tangent space into the directions.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-        In the user's coordinates.
-    frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients, in scaled (and, with a tangent space, tangent)
-        coordinates.
-    scale : ndarray, shape (n_inputs,), optional
-        The spread of each input; gradients are multiplied by it.
-    tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
-        Orthonormal tangent basis in scaled coordinates.
-    weights : ndarray, shape (n_points,), optional
+    points (n_points, n_inputs): in the user's coordinates.
+    frames (n_points, n_inputs, k) or (n_points, n_tangent, k): orthonormal bases of the network's
+        gradients, in scaled (and, with a tangent space, tangent) coordinates.
+    scale (n_inputs,): the spread of each input; gradients are multiplied by it.
+    tangent (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent): orthonormal tangent basis in
+        scaled coordinates.
+    weights (n_points,)
     """
     n_points, n_inputs = points.shape
     # A copy, for an array that may be written to is another type for the compiler than one that may
@@ -265,14 +253,9 @@ def add_up(values, total, norm, aligned, weights, n):
 def field_misalignment(expression: Expression, field: GradientField) -> FloatArray:
     """Misalignment at each point of a field, also at those of weight 0, where it means nothing.
 
-    Parameters
-    ----------
-    expression : Expression
-        Its inputs are found among the field's by name.
+    expression: its inputs are found among the field's by name.
 
-    Returns
-    -------
-    ndarray, shape (n_points,)
+    Returns an array of shape (n_points,).
     """
     gradients = expression.rename(field.names).gradient(field.points)
     return point_misalignment(gradients * field.scale, field.frames, field.tangent.basis)

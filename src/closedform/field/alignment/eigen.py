@@ -19,19 +19,11 @@ from closedform.field.alignment.tolerances import DAMPINGS, DEPENDENT, SETTLED, 
 def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """All generalised eigenpairs of many small problems at once.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n_problems, m, m)
-        Symmetric; b has a unit diagonal.
+    a, b (n_problems, m, m): symmetric; b has a unit diagonal.
 
-    Returns
-    -------
-    values : ndarray, shape (n_problems, m)
-        In ascending order.
-    vectors : ndarray, shape (n_problems, m, m)
-        As columns, orthonormal with respect to b.
-    is_dependent : ndarray of bool, shape (n_problems,)
-        Whether some combination of the terms vanishes; values and vectors mean nothing there.
+    Returns values (n_problems, m): in ascending order; vectors (n_problems, m, m): as columns,
+    orthonormal with respect to b; is_dependent (n_problems,): whether some combination of the terms
+    vanishes; values and vectors mean nothing there.
     """
     lengths, axes = np.linalg.eigh(b)
     whitened = axes / np.sqrt(np.maximum(lengths, DEPENDENT))[:, None, :]
@@ -47,16 +39,11 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     eigenvalue is the root of a secular equation. The steps below come from above and stay there,
     and converge quadratically.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n_terms, n_terms)
-        Moments of the library; b has a unit diagonal.
-    supports : ndarray of int64, shape (n_supports, m)
+    a, b (n_terms, n_terms): moments of the library; b has a unit diagonal.
+    supports (n_supports, m)
 
-    Returns
-    -------
-    ndarray, shape (n_supports, n_terms)
-        Infinite where the term depends on the support on the data, or is in it.
+    Returns an array (n_supports, n_terms): infinite where the term depends on the support on the
+    data, or is in it.
     """
     rows, columns = supports[:, :, None], supports[:, None, :]
     values, vectors, is_dependent = modes(a[rows, columns], b[rows, columns])
@@ -125,15 +112,10 @@ def fit_coefficients(
     points do not decide. Then points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's
     quotient into the misalignment itself; the best of the rounds is kept.
 
-    Parameters
-    ----------
-    jacobians : ndarray, shape (n_points, n_tangent, m)
-        The terms' gradients in scaled tangent coordinates, finite.
-    frames : ndarray, shape (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients.
-    weights : ndarray, shape (n_points,)
-    reweightings : int
-        How many solves follow the first.
+    jacobians (n_points, n_tangent, m): the terms' gradients in scaled tangent coordinates, finite.
+    frames (n_points, n_tangent, k): orthonormal bases of the network's gradients.
+    weights (n_points,)
+    reweightings: how many solves follow the first.
     """
     # Points last: then every operation runs over long rows.
     whole = np.ascontiguousarray(jacobians.transpose(2, 1, 0))

@@ -19,19 +19,15 @@ def point_misalignment(
 ) -> FloatArray:
     """Misalignment at each point.
 
-    Parameters
-    ----------
-    gradients : ndarray, shape (n_points, n_inputs)
-        The candidate's gradients, in the coordinates in which angles are compared (scaled inputs).
-    frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients: in the inputs' coordinates without a tangent
-        space, in the tangent space's coordinates with one.
-    tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
-        Orthonormal basis of the data's tangent space, one for all points or one for each.
+    gradients (n_points, n_inputs): the candidate's gradients, in the coordinates in which angles
+        are compared (scaled inputs).
+    frames (n_points, n_inputs, k) or (n_points, n_tangent, k): orthonormal bases of the network's
+        gradients: in the inputs' coordinates without a tangent space, in the tangent space's
+        coordinates with one.
+    tangent (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent): orthonormal basis of the
+        data's tangent space, one for all points or one for each.
 
-    Returns
-    -------
-    ndarray, shape (n_points,)
+    Returns an array of shape (n_points,).
 
     Examples
     --------
@@ -97,10 +93,8 @@ def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
     """The paper's loss for one neuron: mean squared difference of unit vectors, the better of the
     two global signs.
 
-    Parameters
-    ----------
-    gradients, directions : ndarray, shape (n_points, n_inputs)
-        The candidate's and the network's gradients, in the user's coordinates and not projected.
+    gradients, directions (n_points, n_inputs): the candidate's and the network's gradients, in the
+        user's coordinates and not projected.
 
     Notes
     -----

@@ -34,12 +34,9 @@ class Tapes:
     ) -> "Tapes":
         """Write expressions on tapes.
 
-        Parameters
-        ----------
-        positions : sequence of sequence of int, optional
-            For each the constants that may change, by their tokens; its fitted ones by default.
-            Only ten can, and an exponent that the tape has as a function of its own (0.5 is a
-            square root there) cannot.
+        positions: for each the constants that may change, by their tokens; its fitted ones by
+            default. Only ten can, and an exponent that the tape has as a function of its own (0.5
+            is a square root there) cannot.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
@@ -94,9 +91,7 @@ def refit(
 ) -> tuple[list[Expression], FloatArray]:
     """Fit the constants of expressions to a field; `positions` as in `Tapes.of`.
 
-    Returns
-    -------
-    misalignments : ndarray, shape (n_expressions,)
+    Returns the expressions and their misalignments, (n_expressions,).
     """
     if not expressions:
         return [], np.empty(0)

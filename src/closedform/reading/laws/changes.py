@@ -32,11 +32,8 @@ class ChangeParts:
 def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> ChangeParts:
     """Split changes into what the place predicts and the rest.
 
-    Parameters
-    ----------
-    changes : ndarray, shape (n_rows,)
-    scaled : ndarray, shape (n_rows, n_inputs)
-        Where they occur, in spreads.
+    changes (n_rows,)
+    scaled (n_rows, n_inputs): where they occur, in spreads.
     """
     if not np.isfinite(changes).all():
         return ChangeParts(np.inf, np.inf)
@@ -99,11 +96,8 @@ class NeededNoise:
 def needed_noise(values: FloatArray, gradients: FloatArray) -> NeededNoise:
     """Compare changes with what independent noise of the inputs would cause.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n_orbits, n_places)
-    gradients : ndarray, shape (n_orbits, n_places, n_inputs)
-        Scaled.
+    values (n_orbits, n_places)
+    gradients (n_orbits, n_places, n_inputs): scaled.
 
     Examples
     --------
@@ -177,10 +171,7 @@ def change_along_orbits(
 ) -> LawTest:
     """Compare changes along trajectories with differences between them.
 
-    Parameters
-    ----------
-    groups : ndarray, shape (n_orbits, n_places, n_inputs)
-        That nothing was fitted to.
+    groups (n_orbits, n_places, n_inputs): that nothing was fitted to.
     """
     with np.errstate(all="ignore"):
         values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
@@ -236,15 +227,9 @@ class KeptAlongOrbits:
 def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
     """Minimise Var(g within orbits) / Var(g) over the constants of a formula.
 
-    Parameters
-    ----------
-    groups : ndarray, shape (n_orbits, n_places, n_inputs)
-        Pairs, or trajectories.
+    groups (n_orbits, n_places, n_inputs): pairs, or trajectories.
 
-    Returns
-    -------
-    Expression
-        The formula as it was if it has no constants, or others are not better.
+    The formula as it was if it has no constants, or others are not better.
     """
     free = free_constants(concept)
     some = groups[:MOST_ORBITS]

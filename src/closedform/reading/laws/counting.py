@@ -73,11 +73,8 @@ def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
     """The dimension that one orbit fills, by the ratio of the distances to the two nearest
     neighbours (Facco, d'Errico, Rodriguez and Laio, 2017); None if it does not return often enough.
 
-    Parameters
-    ----------
-    orbit : ndarray, shape (n_times, n_inputs)
-        In the order of time.
-    scale : ndarray, shape (n_inputs,)
+    orbit (n_times, n_inputs): in the order of time.
+    scale (n_inputs,)
     """
     if len(orbit) < LEAST_SAMPLES:
         return None

@@ -62,10 +62,8 @@ def measure_drift(
 ) -> Drift | None:
     """Follow a quantity along a roll-out; None where it is not finite or vanishes.
 
-    Parameters
-    ----------
-    states : ndarray, shape (n_orbits, n_times, n_inputs)
-    times : ndarray, shape (n_times,)
+    states (n_orbits, n_times, n_inputs)
+    times (n_times,)
     """
     with np.errstate(all="ignore"):
         values = concept(states.reshape(-1, states.shape[2])).reshape(states.shape[:2])

@@ -227,12 +227,9 @@ def best_supports(
 ) -> list[Support]:
     """The best sets of 1, 2, ... terms, by the least ratio of two quadratic forms.
 
-    Parameters
-    ----------
-    small, whole : ndarray, shape (n_terms, n_terms)
-        What is to be small, and what it is compared with; `whole` has a unit diagonal.
-    per_size : int
-        Sets of each size that are returned.
+    small, whole (n_terms, n_terms): what is to be small, and what it is compared with; `whole` has
+        a unit diagonal.
+    per_size: sets of each size that are returned.
 
     Examples
     --------

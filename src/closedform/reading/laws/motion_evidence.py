@@ -214,11 +214,8 @@ class Velocities:
 def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> Velocities:
     """Differentiate trajectories by smoothing splines.
 
-    Parameters
-    ----------
-    trajectories : ndarray, shape (n_trajectories, n_times, n_inputs)
-    times : ndarray, shape (n_times,)
-        Ascending.
+    trajectories (n_trajectories, n_times, n_inputs)
+    times (n_times,): ascending.
 
     Examples
     --------
@@ -277,17 +274,11 @@ class RolloutError(ClosedformError):
 def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> FloatArray:
     """Integrate a flow from several points at once.
 
-    Parameters
-    ----------
-    flow : callable
-        From points (n, d) to velocities.
-    start : ndarray, shape (n, d)
-    times : ndarray, shape (n_times,)
-        From 0 upwards.
+    flow: from points (n, d) to velocities.
+    start (n, d)
+    times (n_times,): from 0 upwards.
 
-    Returns
-    -------
-    ndarray, shape (n, n_times, d)
+    Returns an array of shape (n, n_times, d).
     """
     shape = start.shape
 

@@ -203,11 +203,7 @@ def differentiated(
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
     """Values and scaled gradients of the terms that are finite everywhere and vary.
 
-    Returns
-    -------
-    values : ndarray, shape (n_terms, n_points)
-    gradients : ndarray, shape (n_terms, n_points, n_inputs)
-    kept : ndarray of int64, shape (n_terms,)
+    Returns values (n_terms, n_points); gradients (n_terms, n_points, n_inputs); kept (n_terms,).
     """
     chunk = max(1, CHUNK_BYTES // (8 * points.size))
     values, gradients, kept = [], [], []

@@ -61,11 +61,9 @@ class PhiFit:
 def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     """phi for one concept and one latent.
 
-    Parameters
-    ----------
-    concept, latent : ndarray, shape (n_points,)
-    kind : {'auto', 'spline', 'formula'}
-        'auto' takes a formula unless the spline at least halves the squared error.
+    concept, latent (n_points,)
+    kind {'auto', 'spline', 'formula'}: 'auto' takes a formula unless the spline at least halves the
+        squared error.
 
     Examples
     --------
@@ -116,10 +114,8 @@ def fit_spline(concept: FloatArray, latent: FloatArray) -> SplinePhi:
 def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
     """Polynomials of the concepts; a higher degree must halve the squared error.
 
-    Parameters
-    ----------
-    concepts : ndarray, shape (n_points, n_concepts)
-    latents : ndarray, shape (n_points, n_latents)
+    concepts (n_points, n_concepts)
+    latents (n_points, n_latents)
     """
     usable = np.isfinite(concepts).all(axis=1) & np.isfinite(latents).all(axis=1)
     concepts, latents = concepts[usable], latents[usable]

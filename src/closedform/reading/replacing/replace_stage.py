@@ -69,13 +69,10 @@ def measure_cost(
 ) -> Cost:
     """Compare outputs of shape (n_points, n_outputs), and both with targets where there are any.
 
-    Parameters
-    ----------
-    original, replaced : ndarray, shape (n_points, n_outputs)
-    latents : tuple of ndarray, shape (n_points, n_latents)
-        The neurons' own values, and the formula's.
-    targets : ndarray or None
-        Whole numbers are classes: the output with the largest value, or the sign of a single one.
+    original, replaced (n_points, n_outputs)
+    latents (n_points, n_latents): the neurons' own values, and the formula's.
+    targets: whole numbers are classes: the output with the largest value, or the sign of a single
+        one.
 
     Examples
     --------

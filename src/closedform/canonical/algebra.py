@@ -148,9 +148,7 @@ class Algebra:
         return collect(pieces)
 
     def _as_factors(self, total: ProductSum) -> list[tuple[Atom, Fraction]]:
-        """A sum as factors; a number among them is an atom of its own, which `_product` takes out
-        again.
-        """
+        """A sum as factors; a number among them is an atom, which `_product` takes out again."""
         if total.single is not None:
             factors, coefficient = total.single
             return [*factors, (Atom(constant(coefficient)), ONE)]
@@ -205,9 +203,7 @@ class Algebra:
     def _pulled(
         self, factors: Factors, coefficient: Fraction
     ) -> tuple[list[tuple[Atom, Fraction]], Factors]:
-        """Factors that a root or logarithm can be taken of one by one, and those that only together
-        are positive.
-        """
+        """Factors with a root or logarithm of their own, and those positive only together."""
         outside: list[tuple[Atom, Fraction]] = []
         inside: list[tuple[Atom, Fraction]] = []
         for atom, power in factors:

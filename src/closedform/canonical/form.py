@@ -128,9 +128,7 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, few brackets, plain numbers, few logarithms, length,
-    then a fixed order.
-    """
+    """What decides between forms: complexity, brackets, numbers, logarithms, length, order."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
     return (
         complexity(tree),

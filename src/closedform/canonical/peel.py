@@ -25,9 +25,7 @@ _X = variable(0)
 
 
 def moves(total: ProductSum, algebra: Algebra, sample: Sample) -> Iterator[ProductSum]:
-    """Sums that are the same concept as this one, or may be: who takes one must check it on the
-    data.
-    """
+    """Sums that are the same concept as this one, or may be: the data must confirm each."""
     expanded = algebra.expanded(total)
     if expanded != total and len(expanded.parts) <= max(MOST_EXPANDED, len(total.parts)):
         yield expanded
@@ -145,9 +143,7 @@ def _together(total: ProductSum, algebra: Algebra) -> ProductSum | None:
 
 
 def _without_logarithms(total: ProductSum, algebra: Algebra) -> Iterator[ProductSum]:
-    """exp of a sum of logarithms and other terms, scaled so that one of the logarithms
-    disappears.
-    """
+    """exp of a sum of logarithms and other terms, scaled so that a logarithm disappears."""
     for scale in dict.fromkeys(c for factors, c in total.parts if is_logarithm(factors)):
         yield algebra.exponential(total.scaled(1 / scale))
 

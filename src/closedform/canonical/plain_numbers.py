@@ -1,6 +1,4 @@
-"""Numbers that print well: simple fractions and decimals of at most 15 digits, and powers of
-them.
-"""
+"""Numbers that print well: simple fractions, decimals of at most 15 digits, and their powers."""
 
 from fractions import Fraction
 from math import floor

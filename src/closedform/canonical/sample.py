@@ -1,6 +1,4 @@
-"""What formulas do on the data: their range, their sign, and whether two are the same concept
-there.
-"""
+"""What formulas do on the data: their range and sign, and whether two are the same concept."""
 
 import numpy as np
 
@@ -55,9 +53,7 @@ class Sample:
         )
 
     def is_same(self, tree: Tree) -> bool:
-        """Whether a formula is the same concept on the points: gradients parallel, one orientation,
-        values in one order.
-        """
+        """Whether a formula is the same concept: gradients parallel, values in one order."""
         if len(self.points) < 2:
             return False
         values, slopes = _values_and_slopes(tree, self.points, self.scale)

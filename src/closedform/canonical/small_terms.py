@@ -80,9 +80,7 @@ def _without(total: ProductSum, place: int) -> ProductSum:
 
 
 def slope_shares(total: ProductSum, points: FloatArray) -> list[float]:
-    """The mean share of each term in the sizes of all terms' gradients; a number has none and is
-    never small.
-    """
+    """The mean share of each term in the sizes of all gradients; a number is never small."""
     scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
     sizes = np.stack([_size(part, points, scale) for part in total.parts])
     with np.errstate(all="ignore"):

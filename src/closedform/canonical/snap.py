@@ -115,9 +115,7 @@ def _tidied(expression: Expression) -> Expression | None:
 
 
 def _plainest(snap: _Snap) -> tuple[float, int, float]:
-    """Among compatible numbers zero, then integers, then fractions; what is not compatible comes
-    last.
-    """
+    """Among compatible numbers zero, then integers, then fractions; the others come last."""
     number = snap.tree.root.value if isinstance(snap.tree.root, Constant) else None
     rank = 3 if number is None else 0 if number == 0 else 1 if number.denominator == 1 else 2
     return (0.0 if snap.distance <= COMPATIBLE else 1.0), rank, snap.distance

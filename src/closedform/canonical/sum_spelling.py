@@ -55,9 +55,7 @@ def spell(total: ProductSum) -> Tree:
 
 
 def plain_cost(total: ProductSum) -> int:
-    """The complexity of the terms one after the other: quicker to know than what `spell`
-    reaches.
-    """
+    """The complexity of the terms one after the other, which is quicker to know than `spell`'s."""
     return complexity(_plainly(total))
 
 

@@ -108,9 +108,7 @@ def _spell(name: str, parts: tuple[_SubtreeCost, ...], costs: Costs) -> _Subtree
 
 
 def _power(base: int, exponent: Fraction, costs: Costs) -> int:
-    """The cheapest way to write a power: as a power, by its own function, or as repeated
-    multiplication.
-    """
+    """The cheapest way to write a power: as such, by its own function, or by multiplication."""
     if exponent == 1:
         return base
     spellings = [costs.of("pow") + base + costs.constant]

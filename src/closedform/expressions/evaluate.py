@@ -67,9 +67,7 @@ class Library:
 
 
 class Bound:
-    """An operator in a library. Each formula is bound when it is first used: torch has no use for
-    slopes.
-    """
+    """An operator in a library. Formulas are bound on first use: torch has no use for slopes."""
 
     def __init__(self, library: Library, operator: Operator) -> None:
         self.library, self.operator = library, operator
@@ -121,9 +119,7 @@ class Bound:
         return eval(f"lambda {arguments}: {text}", names | {"__builtins__": {}})
 
     def _slope(self, place: int, form: Callable[..., Any]) -> Callable[..., Any]:
-        """A slope that is a function of NumPy arrays; at high precision it is had from the
-        value.
-        """
+        """A slope that is a function of NumPy arrays; mpmath differentiates the value instead."""
         if self.library.name == "mpmath":
             order = tuple(int(place == other) for other in range(self.operator.arity))
             return lambda *operands: self.library.module.diff(self.value, operands[:-1], order)
@@ -181,18 +177,14 @@ def value_and_gradient(
 
 
 def evaluate(tree: Tree, points: FloatArray) -> FloatArray:
-    """Values at points of shape (n_points, n_inputs); what is not finite stays visible as nan or
-    inf.
-    """
+    """Values at points (n_points, n_inputs); what is not finite stays visible as nan or inf."""
     with np.errstate(all="ignore"):
         result = np.asarray(value(tree, list(points.T)), dtype=np.float64)
     return np.array(np.broadcast_to(result, len(points)))
 
 
 def gradient(tree: Tree, points: FloatArray) -> FloatArray:
-    """Input gradients at points, shape (n_points, n_inputs); nan where the value itself is not
-    finite.
-    """
+    """Input gradients at points, shape (n_points, n_inputs); nan where the value is not finite."""
     with np.errstate(all="ignore"):
         result, columns = value_and_gradient(tree, list(points.T))
     array = np.zeros(points.shape)

@@ -93,9 +93,7 @@ class Expression:
         return Expression(Tree(tokens), tuple(names))
 
     def sympy(self) -> "sympy.Expr":
-        """The SymPy expression, with real symbols and exact rational numbers (long exponents are
-        floats).
-        """
+        """The SymPy expression: real symbols, exact numbers (long exponents are floats)."""
         from closedform.expressions.sympy_bridge import to_sympy
 
         return to_sympy(self, exact=False)

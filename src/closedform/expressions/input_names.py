@@ -105,9 +105,7 @@ def is_callable(word: str) -> bool:
 
 
 def odd_character(word: str) -> str | None:
-    """The first superscript, fraction or circled number of a word, which reads as a power or
-    factor.
-    """
+    """The first superscript, fraction or circled number: they read as powers or factors."""
     if word.isascii():
         return None
     return next((character for character in word if unicodedata.category(character) == "No"), None)

@@ -19,9 +19,7 @@ zero.
 
 
 def to_blocks(rows: FloatArray) -> FloatArray:
-    """Rows of shape (n_points, m) as blocks of shape (n_blocks, m, BLOCK); the last one is filled
-    up with its last point.
-    """
+    """Rows (n_points, m) as blocks (n_blocks, m, BLOCK), the last filled up with its last point."""
     n_points, width = rows.shape
     n_blocks = -(-n_points // BLOCK)
     padded = np.empty((n_blocks * BLOCK, width))

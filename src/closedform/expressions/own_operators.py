@@ -79,9 +79,7 @@ class _Bend:
 
 
 def _try(operator: Operator) -> None:
-    """Call the functions at points around 0, and compare the slopes with differences of the
-    value.
-    """
+    """Call the functions around 0, and compare the slopes with differences of the value."""
     points = np.random.default_rng(0).uniform(-2, 2, (operator.arity, 64))
     bound = NUMPY.bound(operator)
     with np.errstate(all="ignore"):

@@ -152,9 +152,7 @@ def tangent_backward(
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Where a point's scalar comes from or goes to: an array, and the node whose row of it is
-    meant.
-    """
+    """Where a point's scalar comes from or goes to: an array, and the node that means its row."""
 
     array: str
     node: str
@@ -299,9 +297,7 @@ def _symbol(name: str) -> str:
 
 
 def load_sweeps(*names: str) -> None:
-    """Compile sweeps, or load them from disk. To be called before a compiled function that uses
-    them.
-    """
+    """Compile sweeps, or load them from disk, before a compiled function uses them."""
     for name in names:
         _machine_code(name)
 

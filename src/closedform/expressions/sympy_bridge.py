@@ -81,9 +81,7 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
 
 
 def _applied(operator: Operator, operands: Sequence[Any], named: bool) -> Any:
-    """An operator on SymPy forms; one that is known as a function of arrays only is a function with
-    no rules.
-    """
+    """An operator on SymPy forms; one that only arrays know is a function with no rules."""
     if isinstance(operator.sympy, str):
         return SYMPY.own(operator)(*operands)
     is_opaque = callable(operator.value) and operator.sympy is None

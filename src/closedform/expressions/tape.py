@@ -114,9 +114,7 @@ def _nodes(tree: Tree) -> list[tuple[int, int, int, int, float]]:
 
 
 def _fixed_powers(tree: Tree, operands: list[tuple[int, ...]]) -> tuple[set[int], dict[int, str]]:
-    """The exponents that need no node of their own, and the operators that take the place of their
-    powers.
-    """
+    """The exponents that need no node of their own, and the operators in their place."""
     dropped: set[int] = set()
     operator_at: dict[int, str] = {}
     for position, token in enumerate(tree.tokens):

@@ -86,9 +86,7 @@ class Tree:
         return not any(isinstance(token, Variable) for token in self.tokens)
 
     def fold(self, leaf: Callable[[Token], T], node: Callable[..., T]) -> T:
-        """Combine results from the leaves up: ``leaf(token)``, then ``node(name,
-        *operand_results)``.
-        """
+        """Combine results from the leaves up: ``leaf(token)``, then ``node(name, *results)``."""
         stack: list[T] = []
         for token in self.tokens:
             count = arity(token)

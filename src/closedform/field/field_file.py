@@ -1,6 +1,4 @@
-"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read
-back.
-"""
+"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when read back."""
 
 import json
 import types

@@ -1,6 +1,4 @@
-"""GradientField: points and the directions in which latents change there, which is all that a
-search needs.
-"""
+"""GradientField: points and the directions in which latents change there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -364,9 +362,7 @@ class GradientField:
         return self if units is None else replace(self, units=as_units(units, self.names))
 
     def digest(self) -> str:
-        """A fingerprint of points, directions, weights and names, by which a result recognises its
-        field.
-        """
+        """A fingerprint of points, directions, weights and names, to know the field by."""
         # Every stage asks, and arrays of a large field take seconds.
         if self in _DIGESTS:
             return _DIGESTS[self]
@@ -378,9 +374,7 @@ class GradientField:
         return _DIGESTS[self]
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
-        """What the field holds apart from known concepts; see
-        `closedform.field.complements.field_modulo`.
-        """
+        """What the field holds apart from known concepts; see `complements.field_modulo`."""
         from closedform.field.complements import field_modulo
 
         return field_modulo(self, concepts)

@@ -102,9 +102,7 @@ def _n_coefficients(rank: int) -> int:
 
 
 def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArray, FloatArray]:
-    """Principal axes (n, d, d) of neighbourhoods, by falling variance, and their relative lengths
-    (n, d).
-    """
+    """Principal axes (n, d, d) of neighbourhoods, longest first, and relative lengths (n, d)."""
     n_points, n_inputs = scaled.shape
     axes, lengths = np.empty((n_points, n_inputs, n_inputs)), np.empty((n_points, n_inputs))
     for block in blocks(n_points, (count + 1) * n_inputs):
@@ -150,9 +148,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
 
 
 def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _PlaneFit:
-    """Fit heights above the plane by a quadratic function of the position in it, nearer neighbours
-    counting more.
-    """
+    """Fit heights above the plane by a quadratic function; near neighbours count more."""
     first, second = np.triu_indices(rank)
     tilted, measured = np.empty_like(axes), np.empty((len(scaled), 3))
     for block in blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):

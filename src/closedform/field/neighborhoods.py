@@ -1,6 +1,4 @@
-"""Which points to look at, and how many at a time: what is measured about a field costs the same
-however many points it has.
-"""
+"""Which points to look at: measuring a field costs the same however many points it has."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -77,9 +77,7 @@ def directional_noise(
 
 
 def _quadratic(scaled: FloatArray, tangent: TangentSpace) -> FloatArray:
-    """Directions (n, r, 1) of a concept without noise: the sum of the products of neighbouring
-    inputs.
-    """
+    """Directions (n, r, 1) of a concept without noise: products of neighbouring inputs, added."""
     centred = scaled - scaled.mean(axis=0)
     gradient = tangent.coordinates(
         np.roll(centred, 1, axis=1) + np.roll(centred, -1, axis=1), np.ones(scaled.shape[1])
@@ -111,9 +109,7 @@ def _disagreement(
     degree: int,
     count: int,
 ) -> tuple[float, float]:
-    """Typical squared residual of a direction in neighbourhoods of one size, and their typical
-    squared extent.
-    """
+    """Typical squared residual of a direction in neighbourhoods of one size, and their extent."""
     n_points, n_inputs, rank = vectors.shape
     sample = np.unique(evenly_spaced(n_points, min(_SAMPLE, max(_NEIGHBORS // count, 50))))
     n_coefficients = _n_coefficients(tangent.rank, degree)
@@ -140,9 +136,7 @@ def _disagreement(
 
 
 def _aligned(turned: FloatArray) -> FloatArray:
-    """Bases (n, count, rank, r) of row spaces, each turned within its own span to be nearest to the
-    central one.
-    """
+    """Bases (n, count, rank, r), each turned within its span to be nearest to the central one."""
     left, _, right = np.linalg.svd(turned @ np.swapaxes(turned[:, :1], 2, 3))
     return np.swapaxes(left @ right, 2, 3) @ turned
 

@@ -94,9 +94,7 @@ class Quality:
 
     @property
     def noise_misalignment(self) -> float:
-        """The misalignment that independent noise causes and no formula can explain; 0 where it
-        cannot be told.
-        """
+        """The misalignment of independent noise, which no formula explains; 0 where not known."""
         degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
         if degrees is None or (resolution is not None and degrees < resolution):
             return 0.0

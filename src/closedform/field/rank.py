@@ -123,8 +123,6 @@ def row_spaces(
 
 
 def _signs(right: FloatArray) -> FloatArray:
-    """Signs that make each basis vector point along its main latent, so that one neuron keeps the
-    sign of its gradient.
-    """
+    """Signs that make each basis vector point along its main latent: one neuron keeps its sign."""
     main = np.abs(right).argmax(axis=2)
     return np.where(np.take_along_axis(right, main[:, :, None], axis=2)[:, :, 0] < 0, -1.0, 1.0)

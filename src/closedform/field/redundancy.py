@@ -89,9 +89,7 @@ def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Red
 
 
 def _last_independent_rows(normals: FloatArray) -> list[int]:
-    """As many rows as there are columns, the last ones that are clearly independent: people list
-    what they vary first.
-    """
+    """As many rows as columns, the last independent ones: people list what they vary first."""
     chosen: list[int] = []
     basis = np.zeros((0, normals.shape[1]))
     for least in (0.05, 1e-9):
@@ -132,9 +130,7 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
 def _unexplained(
     points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int
 ) -> float:
-    """Mean squared error of predicting a column at sampled points from their neighbours in the
-    predictors alone.
-    """
+    """Mean squared error of predicting a column from neighbours in the predictors alone."""
     inputs = points[:, predictors]
     neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
     steps = inputs[neighbors] - inputs[sample, None, :]

@@ -132,9 +132,7 @@ def choose_tangent(
 
 
 def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedConstraint]:
-    """Gradients of the affine functions that are constant on the data; constraints that the user
-    also states do no harm.
-    """
+    """Gradients of affine functions that are constant on the data; stating them does no harm."""
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
         return []

@@ -153,9 +153,7 @@ class TangentSpace:
         return self.ambient(array[:, :, None])[:, :, 0] * scale
 
     def ambient(self, frames: FloatArray) -> FloatArray:
-        """Vectors of the tangent space, (n_points, rank, m), as scaled vectors of shape (n_points,
-        n_inputs, m).
-        """
+        """Tangent vectors (n_points, rank, m) as scaled vectors (n_points, n_inputs, m)."""
         return frames if self.basis is None else self.basis @ frames
 
     def subset(self, indices: ArrayLike) -> "TangentSpace":

@@ -168,9 +168,7 @@ def _without_held(
 
 
 def check_amounts(max_points: int | None, smoothing: float) -> None:
-    """Make sure that points are left, and that a ball to smooth over is of a size that is known
-    to help.
-    """
+    """Make sure that points are left, and that a ball to smooth over has a size that helps."""
     if max_points is not None and max_points < 1:
         raise ExtractionError(f"max_points is {max_points}; take at least one, or None for all.")
     if not (math.isfinite(smoothing) and 0 <= smoothing <= MAX_RADIUS):
@@ -272,9 +270,7 @@ def open_source(
 
 
 def _obvious_kind(model: Any, inputs: Any) -> Kind | None:
-    """The framework, where the types tell; a framework that is not loaded cannot have made the
-    model.
-    """
+    """The framework, where the types tell; one that is not loaded cannot have made the model."""
     if isinstance(model, LoadedModel) or _is_instance(model, "torch.nn", "Module"):
         return "torch"
     candidate = model[0] if isinstance(model, tuple) and model else model

@@ -1,6 +1,4 @@
-"""What a network is made of, as a short text: the same weights give the same one, on every machine
-and every day.
-"""
+"""What a network is made of, as a short text: the same for the same weights on every machine."""
 
 import sys
 from contextlib import suppress

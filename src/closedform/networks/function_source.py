@@ -83,9 +83,7 @@ class FunctionSource(Source):
     def _differentiate(
         self, points: FloatArray, places: np.ndarray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Central differences at two steps, extrapolated; the difference of the two tells the
-        error.
-        """
+        """Central differences at two steps, extrapolated; how far they differ is the error."""
         here = points[places]
         latents = self._values(here, places).astype(np.float64)
         shape = (len(places), latents.shape[1], here.shape[1])
@@ -192,9 +190,7 @@ class FunctionSource(Source):
         return None
 
     def _takes_many(self) -> bool:
-        """Whether the function takes many points: tried with a number of them that is not the
-        number of inputs.
-        """
+        """Whether the function takes many points, tried with another number than that of inputs."""
         if is_estimator(self._model):
             return True
         count = 2 if self.points.shape[1] != 2 else 3

@@ -75,9 +75,7 @@ def log_odds(scores: Any, axis: int) -> Any:
 def _run(
     jaxpr: Any, consts: Any, inputs: list[Any], before: list[JaxPreactivation | None]
 ) -> tuple[list[Any], list[JaxPreactivation | None]]:
-    """Evaluate step by step, going into jitted parts, and remember what stands before squashing
-    functions.
-    """
+    """Evaluate step by step, also inside jitted parts, and note what stands before squashing."""
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(
         zip(jaxpr.invars, inputs, strict=True)
     )

@@ -1,6 +1,4 @@
-"""Layers of Flax and Equinox networks: a pure function that returns the output and what the wanted
-layers gave.
-"""
+"""Layers of Flax and Equinox networks: a pure function of the output and the wanted layers."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -83,9 +83,7 @@ def build(
 def own_values(
     model: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Callable[..., Any] | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The neurons' values, shape (n_points, n_latents), the network's outputs, and the formula's
-    inputs.
-    """
+    """The neurons' values (n_points, n_latents), the network's outputs, the formula's inputs."""
     run, batched = listen(model, tuple(neurons))
     given = jnp.asarray(inputs)
     output, layers = run(given) if batched is not False else jax.vmap(run)(given)

@@ -91,9 +91,7 @@ class JaxSource(Source):
                 )
 
     def _takes_many(self) -> bool:
-        """Whether a plain function takes many points: tried with a number of them that is not the
-        number of inputs.
-        """
+        """Whether a function takes many points, tried with another number than that of inputs."""
         count = 2 if self.points.shape[1] != 2 else 3
         places = np.arange(count) % len(self.points)
         parts = fill(self._context(places), self._as_jax(self.points[places]), self._blocks, _write)

@@ -236,9 +236,7 @@ def _built(
 
 
 def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The weights under the names that the network uses: training frameworks wrap and prefix
-    them.
-    """
+    """The weights under the network's own names: training frameworks wrap and prefix them."""
     for name in _WRAPPERS:
         if name in weights and isinstance(weights[name], Mapping):
             weights = dict(weights[name])

@@ -1,6 +1,4 @@
-"""How a user points at a neuron: text, a tuple, a direction in a layer, a function, or a list of
-these.
-"""
+"""How a user points at a neuron: text, a tuple, a direction, a function, or a list of these."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

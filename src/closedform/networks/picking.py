@@ -1,6 +1,4 @@
-"""From a layer's output to one value per point, with plain array operations that torch, JAX and
-NumPy share.
-"""
+"""From a layer's output to one value per point, with operations that torch, JAX and NumPy share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -56,9 +56,7 @@ def as_numpy(part: Any) -> np.ndarray:
 def read_dataset(
     data: Any, max_points: int | None, rng: np.random.Generator, prepare: Prepare
 ) -> tuple[Parts, Notes]:
-    """The inputs of the network at points chosen from a data set, a loader or an iterable of
-    batches.
-    """
+    """The network's inputs at points chosen from a data set, a loader or an iterable of batches."""
     with _random_state_kept(data, rng):
         found = _indexed(data)
         if found is not None:
@@ -117,9 +115,7 @@ def _indexed(data: Any) -> tuple[Any, Callable[[list[Any]], Any]] | None:
 
 
 def _is_plain(loader: Any, library: Any) -> bool:
-    """Whether a loader visits each item of its data set once; a sampler of the user's own may weigh
-    them.
-    """
+    """Whether a loader visits each item once; a sampler of the user's own may weigh them."""
     if isinstance(loader.sampler, library.SequentialSampler):
         return True
     sampler = loader.sampler
@@ -169,9 +165,7 @@ def _from_items(
 def _from_stream(
     batches: Iterator[Any], max_points: int | None, rng: np.random.Generator, prepare: Prepare
 ) -> tuple[Parts, Notes]:
-    """Reservoir sampling: every point of the stream is kept with the same probability, and no more
-    than those are held.
-    """
+    """Reservoir sampling: every point is kept with the same probability, in bounded memory."""
     slots: list[tuple[int, Parts]] = []
     seen = 0
     notes: Notes = ()

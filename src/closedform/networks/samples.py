@@ -1,6 +1,4 @@
-"""What every source of gradients hands on: points, Jacobians, latent values, and what was decided
-on the way.
-"""
+"""What sources of gradients hand on: points, Jacobians, latents, and what was decided."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

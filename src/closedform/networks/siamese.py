@@ -227,9 +227,7 @@ def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
 
 
 def _standards(triplets: np.ndarray, options: SiameseOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and spread of each input; 0 and 1 if they are to stay as they are, and spread 1 for a
-    constant one.
-    """
+    """Shift and spread of each input; 0 and 1 if they stay as they are, spread 1 if constant."""
     n_inputs = triplets.shape[2]
     if not options.standardize:
         return np.zeros(n_inputs), np.ones(n_inputs)

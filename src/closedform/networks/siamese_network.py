@@ -183,9 +183,7 @@ def loss_of(latents: "torch.Tensor", options: SiameseOptions, epoch: int) -> "to
 
 
 def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
-    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs), such as those of a
-    test.
-    """
+    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs)."""
     array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
     with torch.no_grad():
         return float(triplet_loss(latents_of(module, array), margin))

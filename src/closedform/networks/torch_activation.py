@@ -64,9 +64,7 @@ class TorchPreactivation:
     steps: tuple[Callable[[Any], Any], ...] = ()  # what was done with the output since
 
     def value(self) -> Any:
-        """The value before the function, with the same steps taken, or None if it was
-        overwritten.
-        """
+        """The value before the function, with the same steps taken; None if overwritten."""
         if self.source._version != self.version:
             return None
         value = self.source if self.axis is None else log_odds(self.source, self.axis)

@@ -32,9 +32,7 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
 
 
 def named_layers(model: Any) -> dict[str, Any]:
-    """The modules of a network by name, the network itself under the empty one; empty if it is none
-    of torch's.
-    """
+    """The modules of a torch network by name, itself under the empty one; empty for any other."""
     if not isinstance(model, torch.nn.Module):
         return {}
     # Shared layers keep each of their names, and compiled ones lose the part that torch.compile

@@ -143,9 +143,7 @@ def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
 def own_values(
     network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None
 ) -> tuple[FloatArray, Any, FloatArray]:
-    """The neurons' values as they are, shape (n_points, n_latents), the network's outputs, and the
-    formula's inputs.
-    """
+    """The neurons' values (n_points, n_latents), the network's outputs, the formula's inputs."""
     module = plain(network)
     layers_of(module, neurons)
     given = _as_inputs(module, inputs)

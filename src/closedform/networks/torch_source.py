@@ -1,6 +1,4 @@
-"""Gradients of torch networks by automatic differentiation, in batches, with the network left as it
-was.
-"""
+"""Gradients of torch networks by automatic differentiation; the network is left as it was."""
 
 import copy
 import warnings
@@ -79,9 +77,7 @@ class TorchSource(Source):
         return untouched(self._model, self._options.transform, *functions, seed=self._seed)
 
     def _prepared(self) -> RunnableNetwork:
-        """Find out on a few points in which type the network runs, and whether it treats points one
-        by one.
-        """
+        """Find out on a few points in which type the network runs, and whether it mixes points."""
         *first, last = self._candidates()
         for make in first:
             try:
@@ -287,9 +283,7 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
 
 
 def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
-    """All gradients in one backward pass, or None where an operation of the network does not
-    support it.
-    """
+    """All gradients in one backward pass, or None where an operation does not support it."""
     joined = _joined(values)
     if joined is None:
         return None

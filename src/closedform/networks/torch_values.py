@@ -158,9 +158,7 @@ def fixed_arguments(
 
 
 def transform_for(transform: Any, dtype: Any, device: Any) -> Any:
-    """The step in front of the network, ready for a type and a device; a fitted scaler becomes an
-    affine map.
-    """
+    """The step before the network for a type and device; a fitted scaler becomes affine."""
     if isinstance(transform, torch.nn.Module):
         if all(
             p.dtype == dtype and p.device == device

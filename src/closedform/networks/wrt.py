@@ -141,9 +141,7 @@ def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def transformed(transform: Any, parts: dict[Key, Any]) -> dict[Key, Any]:
-    """The inputs after the step in front of the network, which may return an array, a tuple or a
-    dictionary.
-    """
+    """The inputs after the step before the network: an array, a tuple or a dictionary."""
     if transform is None:
         return parts
     positional, named = arguments(parts)

@@ -1,6 +1,4 @@
-"""From a network to an answer: extract its field, read it, and put the formula back to see what
-that costs.
-"""
+"""From a network to an answer: extract its field, read it, put the formula back, see the cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -158,9 +156,7 @@ def interpret(
 
 
 def _left(limits: Budget, clock: Clock) -> Budget:
-    """What extraction leaves of the seconds of the whole call: half at least, however slow the
-    network is.
-    """
+    """What extraction leaves of the seconds of the call: half at least, however slow it is."""
     if limits.seconds is None:
         return limits
     return replace(limits, seconds=max(limits.seconds - clock.seconds, limits.seconds / 2))

@@ -137,9 +137,7 @@ def interpret_field(
 
 
 def compile_ahead(progress: Progress) -> None:
-    """Compile once, in the order in which a reading needs it, and show the person waiting how far
-    it is.
-    """
+    """Compile once, in the order in which a reading needs it, and show how far it is."""
     if compile_all.cache_info().currsize:
         return
     # Each holds those before it, which are not compiled twice.

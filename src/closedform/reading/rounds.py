@@ -1,6 +1,4 @@
-"""Rounds: a reading with a long budget is a short one first, and goes on only where that does not
-settle it.
-"""
+"""Rounds: a reading with a long budget is a short one first, and goes on where that fails."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -43,9 +41,7 @@ def read_in_rounds(
 
 
 def better_of(first: Interpretation, second: Interpretation) -> Interpretation:
-    """The second answer, or the first where that has the better verdict; seconds and evaluations
-    count both.
-    """
+    """The second answer, or the first if its verdict is better; seconds and evaluations add up."""
     order = STATUSES.index
     kept = first if order(first.verdict.status) < order(second.verdict.status) else second
     both = first.provenance, second.provenance

@@ -67,9 +67,7 @@ def choice_budget(limits: Budget, clock: Clock) -> Budget:
 
 
 def rest_of(limits: Budget, clock: Clock) -> Budget:
-    """What the verdict may use: the evaluations that are not the search's, and the seconds that are
-    left now.
-    """
+    """What the verdict may use: evaluations that the search leaves, and the seconds left now."""
     return replace(limits.share(1 - SEARCH_SHARE), seconds=clock.remaining().seconds)
 
 

@@ -1,6 +1,4 @@
-"""Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot
-decide.
-"""
+"""Gradients compared at single points in 90 digits: what floating-point numbers cannot decide."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,9 +34,7 @@ class _Arithmetic:
         )
 
     def _adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A user's function computes with mpmath's own context, whose precision is this one's
-        meanwhile.
-        """
+        """A user's function computes in mpmath's own context, at this one's precision."""
 
         def at_this_precision(*operands: Any) -> Any:
             with mpmath.workprec(self.context.prec):
@@ -59,9 +55,7 @@ class _Arithmetic:
         return value, gradient
 
     def onto_surface(self, inputs: list[Any], equations: Sequence[Expression]) -> list[Any]:
-        """Newton steps that double the correct digits until the equations hold at full
-        precision.
-        """
+        """Newton steps, which double the correct digits, until the equations hold fully."""
         for _ in range(9 if equations else 0):
             results = [self.value_and_gradient(equation, inputs) for equation in equations]
             slopes = self.context.matrix([gradient for _, gradient in results])

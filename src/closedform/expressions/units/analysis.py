@@ -169,9 +169,7 @@ class Analyst:
         return powers if np.abs(left[:-1]).max(initial=0.0) <= TOLERANCE else None
 
     def without_known(self, exponents: Exponents) -> np.ndarray:
-        """Exponents up to powers of known constants: equal for units that a power of one tells
-        apart.
-        """
+        """Exponents up to powers of known constants: equal where one tells units apart."""
         fixed = np.asarray(exponents)
         if not len(self.known):
             return fixed
@@ -343,9 +341,7 @@ class _Pass:
         return _Value(operands[0].tree, "plain", self.pure, number)
 
     def _plain(self, value: _Value) -> _Value:
-        """A logarithm or exponential that stands where only a quantity can: its unit must be
-        pure.
-        """
+        """A logarithm or exponential where only a quantity can stand: its unit must be pure."""
         if value.kind == "plain":
             return value
         self._equal(replace(value, kind="plain"), None)

@@ -1,6 +1,4 @@
-"""Unknown units as a linear system: exponents add where quantities multiply, and must be equal
-where quantities are added.
-"""
+"""Unknown units as a linear system: exponents add in products and are equal in sums."""
 
 from dataclasses import dataclass, field
 

@@ -1,6 +1,4 @@
-"""Comparison: a field prepared for the compiled judge, which scores a whole batch of trees in one
-call.
-"""
+"""Comparison: a field prepared for the compiled judge, which scores a batch of trees at once."""
 
 from dataclasses import dataclass, replace
 
@@ -153,9 +151,7 @@ def judge_tree(
     n_points, give_up,
     values, adjoints, gradient, work,
 ):  # fmt: skip
-    """Misalignment of one tree and its share of bad points; the last four arguments are room to
-    work in.
-    """
+    """Misalignment of one tree and its share of bad points; the last arguments are work space."""
     width = blocks.shape[2]
     total, norm, aligned, part = work[0], work[1], work[2], work[3]
     tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
@@ -210,9 +206,7 @@ def squared_norm(gradient, scale, n, out):
 
 @compiled_part
 def squared_projection(gradient, rows, n, part, out):
-    """Squared length of rows times gradient at each point; rows have one entry for all points or
-    one for each.
-    """
+    """Squared length of rows times gradient; rows are the same at all points or one for each."""
     for k in range(n):
         out[k] = 0.0
     for m in range(rows.shape[0]):
@@ -234,9 +228,7 @@ def squared_projection(gradient, rows, n, part, out):
 
 @compiled_part
 def add_up(values, total, norm, aligned, weights, n):
-    """Weighted misalignment of a block, and the weight of the points that count 1 because they are
-    bad.
-    """
+    """Weighted misalignment of a block, and the weight of the bad points, which count 1."""
     lost = 0.0
     bad = 0.0
     for k in range(n):

@@ -86,9 +86,7 @@ def _secular_root(poles: FloatArray, squares: FloatArray, corner: FloatArray) ->
 
 
 def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> FloatArray:
-    """Smaller eigenvalue of [[pole, h], [h, corner]] with h^2 = square, 0 if rounding makes it
-    negative.
-    """
+    """Smaller eigenvalue of [[pole, h], [h, corner]], h^2 = square; 0 if rounded below."""
     total = pole + corner
     spread = np.sqrt((pole - corner) ** 2 + 4 * square)
     return np.maximum(2 * (pole * corner - square) / np.maximum(total + spread, 1e-300), 0.0)

@@ -1,6 +1,4 @@
-"""Fit the free constants of expressions on some points of a field; the numbers that belong to their
-form stay.
-"""
+"""Fit the free constants of expressions to a field; numbers that belong to their form stay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

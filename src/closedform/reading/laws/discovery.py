@@ -226,9 +226,7 @@ def _directly(laws: Laws) -> Discovery:
 
 
 def _tested(found: Discovery, pairs: FloatArray, seed: int) -> Discovery:
-    """Formulas of networks with their constants fitted on one half of fresh pairs, and tested on
-    the other.
-    """
+    """Formulas of networks, fitted on one half of fresh pairs and tested on the other."""
     half, rng = len(pairs) // 2, np.random.default_rng([seed, 5])
     fitted = tuple(fit_on_orbits(concept, pairs[:half]) for concept in found.concepts)
     tests = tuple(change_along_orbits(concept, pairs[half:], rng) for concept in fitted)

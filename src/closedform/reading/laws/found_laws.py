@@ -1,6 +1,4 @@
-"""The answer: laws, each with a formula, a verdict and what becomes of it, and how many there
-are.
-"""
+"""The answer: laws, each with a formula, a verdict and its drift, and how many there are."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -130,9 +130,7 @@ class LawSearch:
         return [one for one in self.pool.values() if one.is_exact]
 
     def _is_known_exactly(self) -> bool:
-        """Whether a law changes by rounding only; that inputs which never move are kept says
-        nothing.
-        """
+        """Whether a law changes by rounding only; inputs that never move say nothing."""
         still = [Expression(variable(place), self.seen.names) for place in self._still]
         return bool(self._independent(self._exact(), still))
 
@@ -169,9 +167,7 @@ class LawSearch:
         return self.pool[concept]
 
     def change_of(self, changes: FloatArray) -> ChangeParts:
-        """A change and its systematic part: all of it where the motion is computed, without
-        noise.
-        """
+        """A change and its systematic part: all of it where a computed motion has no noise."""
         with np.errstate(all="ignore"):
             total = float(np.sqrt(np.mean(changes**2)))
         if self.is_computed or total <= EXACT_CHANGE:
@@ -179,9 +175,7 @@ class LawSearch:
         return split_change(changes, self.held.points / self.held.scale, self.rng)
 
     def _varies(self, concept: Expression, change: float) -> bool:
-        """Whether it varies more than it changes: what has one value at all points was not seen to
-        be kept.
-        """
+        """Whether it varies more than it changes: one value everywhere was not seen to be kept."""
         with np.errstate(all="ignore"):
             points = np.concatenate([self.seen.points, self.held.points])
             spread = float(concept(points).std())

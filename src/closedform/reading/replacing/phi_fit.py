@@ -212,9 +212,7 @@ def _is_letter(token: Token) -> TypeGuard[Variable]:
 
 
 def _bends(concept: FloatArray, count: int) -> list[list[float]]:
-    """Where a fit of c, or of c and d, begins: a bend over the concept's spread, of exp to either
-    side.
-    """
+    """Where a fit of c and d begins: a bend over the concept's spread, of exp to either side."""
     scale = 1 / concept.std()
     return [[[]], [[scale], [-scale]], [[scale, -concept.mean() * scale]]][count]
 

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from closedform.expressions.expression import Expression
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 from closedform.reading.laws.changes import explained_share
 from closedform.reading.laws.finding import MOST_COMPLEX, SUMS_SHARE
 from closedform.reading.laws.law_search import LawSearch

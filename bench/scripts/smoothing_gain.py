@@ -16,7 +16,7 @@ import closedform as cf
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 from closedform.networks import smoothing
 from closedform.networks.extract import open_source
 from closedform.networks.smoothing import smooth_samples

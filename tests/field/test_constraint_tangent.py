@@ -3,8 +3,8 @@ import pytest
 
 from closedform.errors import ClosedformWarning, ExpressionError, FieldError, ShapeError
 from closedform.expressions.parse import parse
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import constraint_tangent, linear_tangent
+from closedform.field.tangent_space import robust_spread
 
 MATRIX = ["A11", "A12", "A21", "A22"]
 

@@ -4,8 +4,7 @@ from scipy.spatial import KDTree
 
 from closedform.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 
 
 def basis(space):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from closedform.errors import ClosedformWarning, FieldError
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import choose_tangent, linear_tangent
+from closedform.field.tangent_space import robust_spread
 
 UNITS = np.array([1.0, 1000.0, 1e-4, 1.0])
 

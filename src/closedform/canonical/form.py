@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.peel import moves
+from closedform.canonical.peel import Sample, moves
 from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
 from closedform.canonical.product_sums import (
     Factors,
@@ -21,7 +21,6 @@ from closedform.canonical.product_sums import (
     of_factors,
     split_constant,
 )
-from closedform.canonical.sample import Sample
 from closedform.canonical.sum_spelling import plain_cost, spell
 from closedform.canonical.tolerances import (
     FEW,

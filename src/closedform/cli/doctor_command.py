@@ -198,7 +198,7 @@ def _network(path: Path) -> tuple[str, Parts]:
     from closedform.networks.model_files import load_network
 
     loaded = load_network(path)
-    from closedform.networks.layer_list import list_layers
+    from closedform.networks.torch_layers import list_layers
 
     layers = [(layer.name, f"{layer.kind} {layer.units}") for layer in list_layers(loaded)]
     return "network", [*layers, *((note, "") for note in loaded.notes)]

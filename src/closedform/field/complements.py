@@ -19,8 +19,8 @@ from closedform.expressions.expression import Expression
 from closedform.field.arguments import checked_names
 from closedform.field.gradient_field import GradientField
 from closedform.field.noise import directional_noise
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
+from closedform.field.tangent_space import robust_spread
 from closedform.field.tolerances import RESIDUAL_VANISHES
 
 Velocities = ArrayLike | Callable[[FloatArray], Any]

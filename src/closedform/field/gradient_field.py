@@ -26,8 +26,8 @@ from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.noise import look_at_signs
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
+from closedform.field.tangent_space import robust_spread
 
 if TYPE_CHECKING:
     from closedform.field.complements import Velocities

@@ -7,7 +7,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import ExtractionError, NeuronError
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 from closedform.networks.estimators import (
     call_method,
     check_smooth,

@@ -10,8 +10,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.randomness import as_generator
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.networks.samples import Samples, Source
 from closedform.networks.tolerances import MAX_RADIUS
 

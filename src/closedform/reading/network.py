@@ -27,8 +27,7 @@ from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.reading.one_field import interpret_field
-from closedform.reading.rounds import check_seeds
-from closedform.reading.settings import Settings
+from closedform.reading.settings import Settings, check_seeds
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine

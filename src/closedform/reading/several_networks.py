@@ -23,8 +23,7 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.expressions.units.units import UnitsLike
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading

@@ -11,9 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.networks.extract import open_source
 from closedform.networks.fingerprint import behaviour, fingerprint
 from closedform.networks.options import OptionKeywords

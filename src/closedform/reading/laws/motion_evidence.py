@@ -13,8 +13,8 @@ from closedform.arrays import FloatArray
 from closedform.errors import ClosedformError, FieldError, ShapeError
 from closedform.field.arguments import checked_names
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint
+from closedform.field.tangent_space import robust_spread
 from closedform.networks.motion_source import as_row_function
 from closedform.reading.laws.counting import N_SAMPLES
 from closedform.reading.laws.motions import Flow, Motion, Orbits

@@ -123,8 +123,7 @@ def _power(base: int, exponent: Fraction, costs: Costs) -> int:
 
 FITTED = 4.0
 """What a fitted constant costs beyond its node: as much as a plain number of four bits. Its further
-digits are paid for by the precision that the data give them.
-"""
+digits are paid for by the precision that the data give them."""
 
 
 def description_length(tree: Tree, costs: Costs | None = None) -> float:

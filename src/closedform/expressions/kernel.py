@@ -14,8 +14,7 @@ from closedform.expressions.tape import TapeBatch
 
 FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
 """What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly
-zero.
-"""
+zero."""
 
 
 def to_blocks(rows: FloatArray) -> FloatArray:

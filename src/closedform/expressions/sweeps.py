@@ -30,8 +30,7 @@ from closedform.expressions.operators import CODES, OPERATORS, Operator
 
 BLOCK = 256
 """Points in a block: the values of a tree of 30 nodes take 60 KB, and so stay in the processor's
-cache.
-"""
+cache."""
 
 
 @njit

@@ -28,8 +28,7 @@ Velocities = ArrayLike | Callable[[FloatArray], Any]
 
 CLOSE = 0.1
 """Farthest that the points of a pair may lie apart, in spreads of the inputs: a secant of a curve
-with a radius of one spread is then parallel to the curve at its middle within 0.07 degrees.
-"""
+with a radius of one spread is then parallel to the curve at its middle within 0.07 degrees."""
 
 
 def field_of_flow(

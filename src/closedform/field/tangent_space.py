@@ -15,8 +15,7 @@ from closedform.field.tolerances import CONSTANT_INPUT
 
 NORMAL_IQR = 1.3489795003921634
 """Interquartile range of a normal distribution of spread 1, so that the two measures agree on
-it.
-"""
+it."""
 
 
 def robust_spread(points: ArrayLike) -> FloatArray:

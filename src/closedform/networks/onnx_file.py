@@ -26,8 +26,7 @@ else:
 
 MAX_FIELDS = 1_000_000
 """An empty node is two bytes of a file and 150 of memory once parsed, so fields are counted
-first.
-"""
+first."""
 
 MAX_NODES, MAX_ARGUMENTS, MAX_AXES = 10_000, 1_000, 16
 

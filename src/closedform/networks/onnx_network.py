@@ -21,8 +21,7 @@ else:
 
 MOST = {"rows": (10**8, 10**11), "constants": (10**7, 10**9)}
 """Numbers, and products and sums: of one pass over a full batch (800 MB, ten seconds), and of what
-does not depend on the inputs and is computed while the file is opened.
-"""
+does not depend on the inputs and is computed while the file is opened."""
 
 _NOT_IN_A_SELECTOR = re.compile(r"[.\[\]@:]")
 

@@ -203,8 +203,7 @@ VECTORISED = 8
 
 BY_INPUTS = 4
 """With this many times more latents than inputs, Jacobians are taken input by input: each pass
-serves all latents.
-"""
+serves all latents."""
 
 
 def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:

@@ -96,8 +96,7 @@ class Origin:
 
 FIRST_ROUND = 10.0
 """Seconds of the first round: the budget at which the reliability of `verified` is measured
-(docs/verdict.md).
-"""
+(docs/verdict.md)."""
 
 
 def read_in_rounds(

@@ -52,13 +52,11 @@ N_TESTED = 4000
 
 NEIGHBOURS = 8
 """With concepts held fixed, a negative is one of so many samples that have nearly the anchor's
-values of them.
-"""
+values of them."""
 
 ENOUGH = 2
 """Growing stops when this many networks in a row had latents to spare, since one may have been
-trained badly. If the largest number of latents comes first, one such network is enough.
-"""
+trained badly. If the largest number of latents comes first, one such network is enough."""
 
 
 @dataclass(frozen=True, slots=True)

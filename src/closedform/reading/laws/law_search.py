@@ -40,8 +40,7 @@ from closedform.searching.terms.library import Term
 
 MOST_COMPLEX_IN_NOISE = 60
 """Largest complexity of a law that is not exact, the usual largest of a search: with more constants
-a sum comes near to being kept by anything smooth.
-"""
+a sum comes near to being kept by anything smooth."""
 
 MOST_TESTED = 80
 """Sums of one library that are tested on held-out rows, the cheapest."""

@@ -42,8 +42,7 @@ MOST_LOOKED_AT = 40
 
 DROP = 0.05
 """A set is complete if its last term lowers the ratio to this share; then more terms must do so
-again, for a law with anything else added to it is as small as the law.
-"""
+again, for a law with anything else added to it is as small as the law."""
 
 
 @dataclass(frozen=True, slots=True)

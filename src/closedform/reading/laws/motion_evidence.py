@@ -25,8 +25,7 @@ N_FOLLOWED = 48
 N_TIMES = 41
 HORIZON = 12.0
 """How long they are followed, in times in which a point moves by one spread of the inputs: about
-two turns of an oscillator.
-"""
+two turns of an oscillator."""
 
 LONG = 400.0
 """How long the orbits are, in the same times, whose dimension is measured."""

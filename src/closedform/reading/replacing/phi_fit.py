@@ -33,13 +33,11 @@ PIECES = 16
 
 LEAST_STEP = 1e-7
 """Least step of the spline's coefficients as a share of the latent's range, about a float32's
-rounding: what is flat still grows, so that phi can be inverted.
-"""
+rounding: what is flat still grows, so that phi can be inverted."""
 
 WORTH = 2.0
 """A form with more numbers must lower the squared error so many times, as in the choice of a
-concept.
-"""
+concept."""
 
 MOST_DEGREE = 5
 _PLAIN = ("a + b*g", "a + b*log(g)", "a + b*sqrt(g)", "a + b/g", "a + b*g**2")

@@ -1,6 +1,5 @@
 """Gradients of any function of an array, by finite differences with an estimate of their error."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,10 +56,9 @@ class FunctionSource(Source):
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
         batches = self._batches(len(points), self._options.batch_size)
         pieces = [self._differentiate(points, places) for places in batches]
-        samples = self._gathered(points, pieces)
-        assert samples.errors is not None
-        self._judge(samples.jacobians, samples.errors)
-        return replace(samples, notes=tuple(self._notes))
+        _, *measured = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        self._judge(*measured)
+        return self._gathered(points, pieces)
 
     def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
         size = np.linalg.norm(jacobians * self._spread, axis=2)

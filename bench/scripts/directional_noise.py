@@ -11,8 +11,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.field.noise import directional_noise
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import TangentSpace
+from closedform.field.tangent_space import robust_spread
 
 NOISE = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from closedform.networks.sources import extract_samples
+from closedform.networks.extract import extract_samples
 
 N_POINTS, N_INPUTS, WIDTH, KEPT = 1_000_000, 16, 256, 5_000
 

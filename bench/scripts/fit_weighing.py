@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 import closedform as cf
-from closedform.expressions.description import description_length
+from closedform.expressions.complexity import description_length
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.judge.confidence import shared_error

@@ -43,8 +43,8 @@ with redirect_stderr(io.StringIO()), instrumented(include=read, exclude=compiled
     from closedform.basics import limits
     from closedform.cli import doctor_command
     from closedform.errors import ClosedformError
-    from closedform.networks.layer_list import list_layers
     from closedform.networks.model_files import load_network
+    from closedform.networks.torch_layers import list_layers
     from closedform.sweeping.execution import store, table
 
 KEY = "k1"

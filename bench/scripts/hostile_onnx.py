@@ -25,8 +25,8 @@ from onnx import TensorProto, helper, numpy_helper
 # Before the first fork.
 import closedform.networks.onnx_network  # noqa: F401
 from closedform.errors import ClosedformError
-from closedform.networks.layer_list import list_layers
 from closedform.networks.model_files import load_network
+from closedform.networks.torch_layers import list_layers
 
 COUNT, SECONDS, MEMORY = 300, 10.0, 2**30
 FLOAT = TensorProto.FLOAT

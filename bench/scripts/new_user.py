@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.searching.budget import processor_seconds
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.formulas.scoring import is_right

@@ -7,8 +7,8 @@ degrees: the worst of three seeds.
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import local_tangent
+from closedform.field.tangent_space import robust_spread
 
 Surface = tuple[FloatArray, FloatArray]
 

@@ -3,6 +3,8 @@ nobody sees, becomes an escape.
 """
 
 import re
+import sys
+import warnings
 
 # Letters, marks and a symbol that leave no trace on the screen; Python counts them as printable.
 _UNSEEN = re.compile(
@@ -40,6 +42,10 @@ class UnknownFunctionError(ExpressionError):
     def __init__(self, message: str, *, name: str = "", position: int | None = None) -> None:
         super().__init__(message, position=position)
         self.name = name
+
+
+class FieldError(ClosedformError, ValueError):
+    """A gradient field cannot be built, read or written from what was given."""
 
 
 class DomainError(ClosedformError, ValueError):
@@ -101,6 +107,50 @@ class ClosedformWarning(UserWarning):
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shown(part) if isinstance(part, str) else part for part in arguments))
+
+
+def warn(message: str) -> None:
+    """Issue a `ClosedformWarning` at the first caller outside this package."""
+    level, frame = 1, sys._getframe()
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").split(".")[0] == "closedform"
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ClosedformWarning, stacklevel=level)
+
+
+class NeuronError(ClosedformError, ValueError):
+    """A selector does not name one neuron of this network.
+
+    Attributes
+    ----------
+    neuron : str
+        The selector as text.
+    known : tuple of str
+        The layers of the network, where the layer was not found.
+    """
+
+    def __init__(self, message: str, *, neuron: str = "", known: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.neuron = neuron
+        self.known = known
+
+
+class ExtractionError(ClosedformError, ValueError):
+    """The network was found, and no gradient can be taken from it."""
+
+
+class NetworkError(ExtractionError, RuntimeError):
+    """The network itself failed on the inputs; what it said is in the message."""
+
+
+class ModelFileError(DamagedFileError):
+    """A model file or a data file cannot be read, or must not be."""
+
+
+class TrainingError(ClosedformError, ValueError):
+    """A training cannot start, go on or be resumed."""
 
 
 class ReportError(ClosedformError, ValueError):

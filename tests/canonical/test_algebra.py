@@ -5,7 +5,7 @@ import pytest
 
 from closedform import Expression, parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.sample import Sample
+from closedform.canonical.peel import Sample
 from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 

@@ -5,8 +5,7 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.peel import moves
-from closedform.canonical.sample import Sample
+from closedform.canonical.peel import Sample, moves
 from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform import parse
-from closedform.canonical.sample import Sample, power_function
+from closedform.canonical.peel import Sample, power_function
 from closedform.expressions.tree import apply, variable
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 2))

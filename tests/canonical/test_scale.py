@@ -4,7 +4,7 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.scale import scaled
+from closedform.canonical.form import scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.expressions.printing import to_text
 

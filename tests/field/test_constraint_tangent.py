@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 
-from closedform.errors import ClosedformWarning, ExpressionError, ShapeError
+from closedform.errors import ClosedformWarning, ExpressionError, FieldError, ShapeError
 from closedform.expressions.parse import parse
-from closedform.field.constraint_tangent import constraint_tangent
-from closedform.field.errors import FieldError
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent import linear_tangent
+from closedform.field.tangent import constraint_tangent, linear_tangent
+from closedform.field.tangent_space import robust_spread
 
 MATRIX = ["A11", "A12", "A21", "A22"]
 

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.errors import ShapeError
-from closedform.field.errors import FieldError
-from closedform.field.flow_field import CLOSE
+from closedform.errors import FieldError, ShapeError
+from closedform.field.complements import CLOSE
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.uniform(-1, 1, (300, 3))

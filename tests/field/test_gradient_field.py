@@ -3,9 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from closedform.errors import ExpressionError, ShapeError
+from closedform.errors import ExpressionError, FieldError, ShapeError
 from closedform.expressions.parse import parse
-from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import TangentSpace
 

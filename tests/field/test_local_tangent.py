@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError
 from closedform.field.local_tangent import curved_rank, local_tangent
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 
 
 def basis(space):
@@ -118,13 +117,6 @@ def test_repeated_points_do_not_empty_the_neighbourhoods():
         angles_to_truth(local_tangent(repeated, scale), scale, np.repeat(normals, 30, axis=0)).max()
         < 5.0
     )
-
-
-def test_the_rank_can_be_stated():
-    points = np.random.default_rng(6).normal(size=(300, 3))
-    assert basis(local_tangent(points, np.ones(3), rank=1)).shape == (300, 3, 1)
-    with pytest.raises(FieldError, match="cannot be 4"):
-        local_tangent(points, np.ones(3), rank=4)
 
 
 def test_too_few_points_are_refused_with_their_number():

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from closedform.field.noise import directional_noise
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import choose_tangent, local_tangent
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 
 
 def perturbed(directions, degrees, rng):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.errors import ClosedformError, DamagedFileError, ShapeError
-from closedform.field.errors import FieldError
+from closedform.errors import ClosedformError, DamagedFileError, FieldError, ShapeError
 from closedform.field.gradient_field import GradientField
 
 N_POINTS = 240

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 
 
 def found(points, names):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from closedform.errors import ShapeError
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 
 
 def test_it_is_the_standard_deviation_of_normal_data():

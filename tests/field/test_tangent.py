@@ -3,10 +3,9 @@ import warnings
 import numpy as np
 import pytest
 
-from closedform.errors import ClosedformWarning
-from closedform.field.errors import FieldError
-from closedform.field.scaling import robust_spread
+from closedform.errors import ClosedformWarning, FieldError
 from closedform.field.tangent import choose_tangent, linear_tangent
+from closedform.field.tangent_space import robust_spread
 
 UNITS = np.array([1.0, 1000.0, 1e-4, 1.0])
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.errors import ShapeError
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError, ShapeError
 from closedform.field.tangent_space import TangentSpace
 
 SCALE = np.array([10.0, 1.0, 0.1])

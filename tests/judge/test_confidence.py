@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.expressions.description import description_length
+from closedform.expressions.complexity import description_length
 from closedform.judge.confidence import judge_formulas
 from closedform.judge.evidence import weighing
 

@@ -20,7 +20,7 @@ from flax import linen
 from torch import nn
 from torch.nn import functional
 
-from closedform.networks.sources import extract_samples
+from closedform.networks.extract import extract_samples
 
 N_POINTS = 12
 

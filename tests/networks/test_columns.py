@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import closedform as cf
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.wrt import HELD_VARY
 
 NAMES = ["steel", "A", "dT", "d"]

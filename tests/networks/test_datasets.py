@@ -12,9 +12,8 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from closedform.errors import ShapeError
-from closedform.networks.datasets import read_dataset
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError, ShapeError
+from closedform.networks.rows import read_dataset
 
 POINTS = torch.arange(300.0).reshape(100, 3)
 LABELS = torch.arange(100)

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.estimators import log_odds_of
-from closedform.networks.sources import extract_samples
+from closedform.networks.extract import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(150, 2))
 TWO = (POINTS[:, 0] + POINTS[:, 1] > 0).astype(int)

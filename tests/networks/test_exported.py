@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
+from closedform.networks.extract import extract_samples
 from closedform.networks.model_files import load_network
-from closedform.networks.sources import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(11, 3))
 

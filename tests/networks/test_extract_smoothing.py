@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.networks.errors import ExtractionError, NetworkError
+from closedform.errors import ExtractionError, NetworkError
 
 torch = pytest.importorskip("torch")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from closedform.networks.errors import ExtractionError, NeuronError
-from closedform.networks.sources import extract_samples
+from closedform.errors import ExtractionError, NeuronError
+from closedform.networks.extract import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(200, 3)) * [1.0, 1e4, 1e-5]
 

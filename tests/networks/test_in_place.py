@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.networks.copies import own_copy
 from closedform.networks.extract import extract_field
+from closedform.networks.rows import own_copy
 
 
 def points_of(n_points=200):

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import pytest
 from flax import linen, nnx
 
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import parse_neuron
 

@@ -8,8 +8,8 @@ import pytest
 from flax import linen, nnx
 
 import closedform as cf
-from closedform.networks.errors import ExtractionError, NeuronError
-from closedform.networks.sources import extract_samples
+from closedform.errors import ExtractionError, NeuronError
+from closedform.networks.extract import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(20, 3))
 

@@ -8,10 +8,9 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from closedform.errors import DamagedFileError
-from closedform.networks.errors import ModelFileError
+from closedform.errors import DamagedFileError, ModelFileError
+from closedform.networks.extract import extract_samples
 from closedform.networks.model_files import load_inputs, load_network
-from closedform.networks.sources import extract_samples
 
 POINTS = np.random.default_rng(0).normal(size=(10, 3))
 

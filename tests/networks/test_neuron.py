@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import Neuron, parse_neuron, parse_neurons, unknown_layer
 
 

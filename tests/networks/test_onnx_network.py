@@ -11,13 +11,11 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from closedform.errors import DamagedFileError
-from closedform.networks.errors import ExtractionError
-from closedform.networks.extract import extract_field
+from closedform.errors import DamagedFileError, ExtractionError
+from closedform.networks.extract import extract_field, extract_samples
 from closedform.networks.fingerprint import fingerprint
-from closedform.networks.layer_list import list_layers
 from closedform.networks.model_files import LoadedModel, load_network
-from closedform.networks.sources import extract_samples
+from closedform.networks.torch_layers import list_layers
 
 POINTS = np.random.default_rng(0).normal(size=(20, 3))
 

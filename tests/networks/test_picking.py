@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.picking import entry_of, pick
 

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from closedform.basics.progress import Snapshot
 from closedform.cli.app import app
-from closedform.errors import ShapeError
-from closedform.networks.errors import ModelFileError, TrainingError
+from closedform.errors import ModelFileError, ShapeError, TrainingError
 from closedform.networks.siamese import (
     SiameseOptions,
     TrainedSiamese,

@@ -5,9 +5,9 @@ from torch import nn
 
 from closedform.errors import ShapeError
 from closedform.field.tangent_space import TangentSpace
-from closedform.networks.samples import Samples
+from closedform.networks.extract import open_source
+from closedform.networks.samples import Samples, Source
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import open_source
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, size=(300, 2)) * [1.0, 100.0]
 
@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_draws_and_the_bias_is_of_second_order() ->
 
 
 def test_draws_stay_inside_the_tangent_space() -> None:
-    class Watching:
+    class Watching(Source):
         def __init__(self) -> None:
             self.points = np.random.default_rng(0).normal(size=(50, 3))
             self.steps: list[np.ndarray] = []

@@ -10,7 +10,7 @@ import pytest
 import torch
 from sklearn.linear_model import LinearRegression
 
-from closedform.networks.sources import extract_samples, open_source
+from closedform.networks.extract import extract_samples, open_source
 
 POINTS = np.random.default_rng(0).normal(size=(12, 2))
 
@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_samples_bit_for_bit() -> None:
 
 def test_neither_torch_nor_jax_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, numpy as np, closedform, closedform.networks.sources as s, "
+        "import sys, numpy as np, closedform, closedform.networks.extract as s, "
         "closedform.networks.model_files\n"
         "s.extract_samples(lambda x: x[:, 0], np.ones((3, 2)), 0)\n"
         "print([name for name in ('torch', 'jax', 'flax', 'equinox', 'sklearn') if name in "

@@ -5,8 +5,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
-from closedform.networks.errors import ExtractionError
-from closedform.networks.torch_inputs import (
+from closedform.errors import ExtractionError
+from closedform.networks.torch_values import (
     affine_map,
     as_tensor,
     fixed_arguments,

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import parse_neuron
-from closedform.networks.torch_jacobian import BY_INPUTS, VECTORISED, jacobians_of
+from closedform.networks.torch_source import BY_INPUTS, VECTORISED, jacobians_of
 
 
 def values_and_leaf(count: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:

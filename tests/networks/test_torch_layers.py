@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.torch_layers import Capture, find_layer, plain
 

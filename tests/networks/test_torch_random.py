@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from closedform.networks.torch_random import Draws, random_state_kept
+from closedform.networks.torch_state import Draws, random_state_kept
 
 
 def test_all_states_come_back_after_an_error() -> None:

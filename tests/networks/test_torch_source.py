@@ -8,8 +8,8 @@ import torch
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
-from closedform.networks.errors import ExtractionError, NeuronError
-from closedform.networks.sources import extract_samples, open_source
+from closedform.errors import ExtractionError, NeuronError
+from closedform.networks.extract import extract_samples, open_source
 
 Unchanged = Callable[[nn.Module], AbstractContextManager[None]]
 

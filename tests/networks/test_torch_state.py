@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.torch_state import untouched
 
 Unchanged = Callable[[nn.Module], AbstractContextManager[None]]

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.rows import Rows
 from closedform.networks.wrt import column_names, fill, held_note, make_blocks, points_of
 

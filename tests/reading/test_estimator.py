@@ -11,10 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import closedform as cf
-from closedform.errors import ConceptError, EngineError, ShapeError, SpaceError
+from closedform.errors import ConceptError, EngineError, FieldError, ShapeError, SpaceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
-from closedform.field.errors import FieldError
 from closedform.interpretation.answer import FrontEntry
 from closedform.reading.estimator import ConceptSearch, _scores
 from closedform.searching.budget import Budget

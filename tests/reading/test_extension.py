@@ -6,7 +6,7 @@ import pytest
 import closedform as cf
 from closedform.basics.keywords import KeywordError
 from closedform.reading.one_field import ExtensionError
-from closedform.reading.rounds import read_with_seeds
+from closedform.reading.settings import read_with_seeds
 
 FEW = cf.Budget(evaluations=600)
 

@@ -8,7 +8,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.expression import Expression
-from closedform.reading.rounds import FIRST_ROUND, read_in_rounds
+from closedform.reading.settings import FIRST_ROUND, read_in_rounds
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.sweeping.likeness import Likenesses, describe
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (400, 2))

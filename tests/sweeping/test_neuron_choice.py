@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.sweeping.neuron_choice import choose_neurons, layer_width, parse_range
 
 torch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from closedform.basics.progress import Snapshot
-from closedform.networks.errors import TrainingError
+from closedform.errors import TrainingError
 from closedform.networks.siamese import SiameseOptions, load_siamese
 from closedform_bench.paper import train
 from closedform_bench.paper.assess import assess_directory

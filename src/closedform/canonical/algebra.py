@@ -34,24 +34,15 @@ from closedform.expressions.tree import Constant, Token, Tree, apply, constant
 class Algebra:
     """Arithmetic on sums.
 
-    Parameters
-    ----------
-    sign_of : callable, optional
-        The sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms of
-        products need it. Without data no sign is known.
+    sign_of: the sign (1, -1, or 0 where it changes) of a formula on the data: roots and logarithms
+        of products need it. Without data no sign is known.
     """
 
     def __init__(self, sign_of: Callable[[Tree], int] = lambda tree: 0) -> None:
         self._sign_of = sign_of
 
     def normal(self, tree: Tree) -> ProductSum:
-        """The sum that a formula is.
-
-        Raises
-        ------
-        ArithmeticError
-            If a part of it is not a real number, or it has too many terms.
-        """
+        """The sum that a formula is."""
         return tree.fold(_leaf, self._node)
 
     def multiply(self, first: ProductSum, second: ProductSum) -> ProductSum:
@@ -157,9 +148,7 @@ class Algebra:
         return collect(pieces)
 
     def _as_factors(self, total: ProductSum) -> list[tuple[Atom, Fraction]]:
-        """A sum as factors; a number among them is an atom of its own, which `_product` takes out
-        again.
-        """
+        """A sum as factors; a number among them is an atom, which `_product` takes out again."""
         if total.single is not None:
             factors, coefficient = total.single
             return [*factors, (Atom(constant(coefficient)), ONE)]
@@ -214,9 +203,7 @@ class Algebra:
     def _pulled(
         self, factors: Factors, coefficient: Fraction
     ) -> tuple[list[tuple[Atom, Fraction]], Factors]:
-        """Factors that a root or logarithm can be taken of one by one, and those that only together
-        are positive.
-        """
+        """Factors with a root or logarithm of their own, and those positive only together."""
         outside: list[tuple[Atom, Fraction]] = []
         inside: list[tuple[Atom, Fraction]] = []
         for atom, power in factors:

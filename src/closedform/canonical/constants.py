@@ -18,15 +18,9 @@ from closedform.expressions.tree import Constant, Token, Tree, apply, constant, 
 
 @dataclass(frozen=True, slots=True)
 class FreeConstant:
-    """A constant of a formula.
+    """A constant of a formula."""
 
-    Attributes
-    ----------
-    position : int
-        Where it stands among the tree's tokens (the last one of it, if it is more than a number).
-    value : Fraction
-    """
-
+    # Where it stands among the tree's tokens (the last one of it, if it is more than a number).
     position: int
     value: Fraction
 
@@ -67,17 +61,8 @@ def with_constants(
 ) -> Expression:
     """The formula with other constants.
 
-    Parameters
-    ----------
-    expression : Expression
-    values : sequence of numbers, or mapping of int to Tree
-        One number for each of `free_constants`, or what takes the place of some of them by
+    values: one number for each of `free_constants`, or what takes the place of some of them by
         position.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many numbers as free constants.
 
     Examples
     --------

@@ -3,18 +3,24 @@
 import heapq
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import count
+from math import log
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.peel import moves
-from closedform.canonical.plain_numbers import awkwardness
-from closedform.canonical.product_sums import ProductSum, atom_order
-from closedform.canonical.sample import Sample
-from closedform.canonical.scale import in_name_order, scaled
+from closedform.canonical.peel import Sample, moves
+from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
+from closedform.canonical.product_sums import (
+    Factors,
+    ProductSum,
+    atom_order,
+    of_factors,
+    split_constant,
+)
 from closedform.canonical.sum_spelling import plain_cost, spell
 from closedform.canonical.tolerances import (
     FEW,
@@ -27,7 +33,9 @@ from closedform.canonical.tolerances import (
 )
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
+from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
+from closedform.expressions.parse import sort_names
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Constant, Tree, apply, constant
 
@@ -119,9 +127,7 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 
 
 def cost(tree: Tree) -> tuple[Any, ...]:
-    """What decides between forms: complexity, few brackets, plain numbers, few logarithms, length,
-    then a fixed order.
-    """
+    """What decides between forms: complexity, brackets, numbers, logarithms, length, order."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
     return (
         complexity(tree),
@@ -191,3 +197,80 @@ class _Search:
             except _FAILURES:
                 continue
         return sorted(found.values())
+
+
+def scaled(total: ProductSum, algebra: Algebra) -> ProductSum:
+    """The sum without its constant, the first term positive, and with as few numbers as possible.
+
+    Between scalings with as many numbers, measured ones are decimals near 1. If all are plain,
+    functions rather than powers have the coefficient 1, then coefficients are integers, then small,
+    then the first is 1. An empty sum is a constant.
+    """
+    varying = ProductSum(tuple(part for part in total.parts if split_constant(part[0])[1]))
+    if not varying.parts:
+        return varying
+    divisors = dict.fromkeys(
+        (split_constant(factors)[0], abs(number)) for factors, number in varying.parts
+    )
+    options = [_divided(varying, constants, number, algebra) for constants, number in divisors]
+    best = min(enumerate(options), key=lambda option: (*_plainness(option[1]), option[0]))[1]
+    return best if best.parts[0][1] > 0 else best.scaled(-ONE)
+
+
+def _divided(
+    total: ProductSum, constants: Factors, number: Fraction, algebra: Algebra
+) -> ProductSum:
+    if not constants:
+        return total if number == 1 else total.scaled(1 / number)
+    return algebra.distributed(
+        total, of_factors([(atom, -power) for atom, power in constants], 1 / number)
+    )
+
+
+def _plainness(total: ProductSum) -> tuple[float, ...]:
+    """What is compared between scalings, the first difference deciding."""
+    written = [
+        (factors, number)
+        for factors, number in total.parts
+        if abs(number) != 1 or split_constant(factors)[0]
+    ]
+    # A number over a bracket needs no multiplication sign, so it costs one less than a number
+    # before a product.
+    cost = sum(4 if any(power > 0 for _, power in factors) else 3 for factors, _ in written)
+    measured = sum(not is_simple(number) for _, number in written)
+    inverted = sum(power < 0 for factors, _ in written for _, power in split_constant(factors)[0])
+    if measured:
+        # The other rules are about plain numbers; measured ones should be decimals near 1, so that
+        # no small term leads.
+        endless = sum(decimal(number) is None for _, number in written)
+        return (
+            cost,
+            measured,
+            inverted,
+            endless,
+            round(sum(abs(log(abs(number))) for _, number in written), 6),
+        )
+    functions = sum(
+        any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written
+    )
+    return (
+        cost,
+        measured,
+        inverted,
+        functions,
+        sum(awkwardness(abs(number)) for _, number in written),
+    )
+
+
+def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:
+    """The formula with its inputs in the order of their names, and where each one's column was.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> ordered, columns = in_name_order(cf.parse("x - v", names=["x", "v"]))
+    >>> ordered.names, columns
+    (('v', 'x'), [1, 0])
+    """
+    names = sort_names(expression.names)
+    return expression.rename(names), [expression.names.index(name) for name in names]

@@ -1,6 +1,4 @@
-"""Functions of sums that are no powers, exponentials or logarithms: what the operator table says of
-them, and quarter turns.
-"""
+"""Functions of sums other than powers, exponentials and logarithms, by the operator table."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -38,9 +36,7 @@ def of_one(name: str, argument: ProductSum) -> ProductSum:
 
 
 def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
-    """A function of two arguments, in one order if they may change places, and with their common
-    scale taken out.
-    """
+    """A function of two arguments, in one order if symmetric, without their common scale."""
     operator = OPERATORS[name]
     factor, (first, second) = _scaled_alike(operator, first, second)
     trees = [spell(first), spell(second)]
@@ -54,9 +50,7 @@ def of_two(name: str, first: ProductSum, second: ProductSum) -> ProductSum:
 def _scaled_alike(
     operator: Operator, *arguments: ProductSum
 ) -> tuple[Fraction, tuple[ProductSum, ...]]:
-    """Divide the arguments of a homogeneous function by the size of the first coefficient, and say
-    by what it is multiplied.
-    """
+    """The factor of a homogeneous function, and its arguments divided by the first size."""
     if operator.homogeneous is None:
         return ONE, arguments
     # The order of the arguments may still change, so the scale must not depend on it.
@@ -93,9 +87,7 @@ def is_constant_sum(total: ProductSum) -> bool:
 
 
 def constant_function(name: str, *arguments: ProductSum) -> ProductSum:
-    """A function of constants: a number if it is a simple one, else a constant of its own, or its
-    decimals if it is long.
-    """
+    """A function of constants: a simple number, else a constant of its own, or decimals if long."""
     tree = apply(name, *(spell(argument) for argument in arguments))
     level = number_of(tree)
     if not isfinite(level):

@@ -1,6 +1,4 @@
-"""Numbers that print well: simple fractions and decimals of at most 15 digits, and powers of
-them.
-"""
+"""Numbers that print well: simple fractions, decimals of at most 15 digits, and their powers."""
 
 from fractions import Fraction
 from math import floor
@@ -63,11 +61,6 @@ def split_power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction,
     number, base, exponent.
 
     The base that stays is 1 if nothing does.
-
-    Raises
-    ------
-    ArithmeticError
-        If it is not a real number.
 
     Examples
     --------

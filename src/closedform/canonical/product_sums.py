@@ -18,17 +18,10 @@ from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """What powers are taken of.
+    """What powers are taken of."""
 
-    Attributes
-    ----------
-    tree : Tree
-        How it is written; atoms that are written alike are equal.
-    inside : ProductSum or None
-        The sum in the brackets, or the argument of an exponential.
-    """
-
-    tree: Tree
+    tree: Tree  # how it is written; atoms that are written alike are equal
+    # The sum in the brackets, or the argument of an exponential.
     inside: "ProductSum | None" = field(default=None, compare=False)
 
     @property
@@ -92,13 +85,7 @@ class ProductSum:
 
 
 def collect(parts: Iterable[tuple[Factors, Fraction]]) -> ProductSum:
-    """Add like terms and put them in order.
-
-    Raises
-    ------
-    ArithmeticError
-        If there are more than ``MAX_TERMS``.
-    """
+    """Add like terms and put them in order."""
     totals: dict[Factors, Fraction] = {}
     for factors, coefficient in parts:
         old = totals.get(factors)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
+from closedform.canonical.form import in_name_order, scaled
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors
-from closedform.canonical.scale import in_name_order, scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import MOST_DIVIDED
 from closedform.expressions.evaluate import gradient
@@ -25,15 +25,9 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
 
     If it is a product, a term is left out of one of its brackets.
 
-    Parameters
-    ----------
-    expression : Expression
-    points : array-like, shape (n_points, n_inputs)
+    points (n_points, n_inputs)
 
-    Returns
-    -------
-    list of Expression
-        Scaled like canonical forms. Nothing is judged: that is the caller's.
+    Scaled like canonical forms. Nothing is judged: that is the caller's.
 
     Examples
     --------
@@ -86,9 +80,7 @@ def _without(total: ProductSum, place: int) -> ProductSum:
 
 
 def slope_shares(total: ProductSum, points: FloatArray) -> list[float]:
-    """The mean share of each term in the sizes of all terms' gradients; a number has none and is
-    never small.
-    """
+    """The mean share of each term in the sizes of all gradients; a number is never small."""
     scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
     sizes = np.stack([_size(part, points, scale) for part in total.parts])
     with np.errstate(all="ignore"):
@@ -107,14 +99,7 @@ def partial_sums(expression: Expression) -> list[Expression]:
     """The formula with some of the terms of its expanded outermost sum, shortest first, without
     itself.
 
-    Parameters
-    ----------
-    expression : Expression
-
-    Returns
-    -------
-    list of Expression
-        Scaled like canonical forms.
+    Scaled like canonical forms.
 
     Examples
     --------

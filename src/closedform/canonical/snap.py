@@ -9,7 +9,7 @@ from math import e, exp, inf, log, pi, sqrt
 
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.scale import in_name_order, scaled
+from closedform.canonical.form import in_name_order, scaled
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
 from closedform.errors import ExpressionError, ShapeError
@@ -50,23 +50,11 @@ def snapped_forms(
     within 3 standard errors and such a hit is no chance. Factors of an exponential are also tried
     as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
 
-    Parameters
-    ----------
-    expression : Expression
-        Best a canonical form.
-    errors : sequence of float, optional
-        Standard errors of its `free_constants`. Constants then move by at most 3 of them, or to the
-        nearest fraction.
+    expression: best a canonical form.
+    errors: standard errors of its `free_constants`. Constants then move by at most 3 of them, or to
+        the nearest fraction.
 
-    Returns
-    -------
-    list of Expression
-        Scaled and ordered like canonical forms, without repetition, the fewest changes last.
-
-    Raises
-    ------
-    ShapeError
-        If there are not as many errors as free constants.
+    Scaled and ordered like canonical forms, without repetition, the fewest changes last.
 
     Examples
     --------
@@ -127,9 +115,7 @@ def _tidied(expression: Expression) -> Expression | None:
 
 
 def _plainest(snap: _Snap) -> tuple[float, int, float]:
-    """Among compatible numbers zero, then integers, then fractions; what is not compatible comes
-    last.
-    """
+    """Among compatible numbers zero, then integers, then fractions; the others come last."""
     number = snap.tree.root.value if isinstance(snap.tree.root, Constant) else None
     rank = 3 if number is None else 0 if number == 0 else 1 if number.denominator == 1 else 2
     return (0.0 if snap.distance <= COMPATIBLE else 1.0), rank, snap.distance

@@ -55,9 +55,7 @@ def spell(total: ProductSum) -> Tree:
 
 
 def plain_cost(total: ProductSum) -> int:
-    """The complexity of the terms one after the other: quicker to know than what `spell`
-    reaches.
-    """
+    """The complexity of the terms one after the other, which is quicker to know than `spell`'s."""
     return complexity(_plainly(total))
 
 
@@ -147,7 +145,7 @@ def _divisors(total: ProductSum) -> list[tuple[Factors, Fraction]]:
     for (first, a), (second, b) in combinations(total.parts, 2):
         powers = dict(second)
         shared = tuple(
-            (atom, _nearer(power, powers[atom]))
+            (atom, min(power, powers[atom], key=abs))
             for atom, power in first
             if power * powers.get(atom, 0) > 0
         )
@@ -158,10 +156,6 @@ def _divisors(total: ProductSum) -> list[tuple[Factors, Fraction]]:
             if shared:
                 found.setdefault((shared, abs(a)))
     return list(found)
-
-
-def _nearer(a: Fraction, b: Fraction) -> Fraction:
-    return min(a, b, key=abs)
 
 
 def _divided(factors: Factors, divisor: Factors) -> Factors | None:

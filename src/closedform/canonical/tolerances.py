@@ -11,8 +11,7 @@ EQUAL = Fraction(1, 10**12)
 
 SHORT = 10**8
 """Numerators and denominators below this are written exactly: no more digits than a measured
-number has.
-"""
+number has."""
 
 LARGEST_EXACT_POWER = 8
 """Whole powers of numbers up to this one are exact; higher ones are decimals."""
@@ -76,8 +75,7 @@ NEAR_INSIDE = 0.05
 
 LONGEST_DENOMINATOR = 1000
 """Of an exact field, numbers within the rounding of a fit (1e-9) of a fraction with no larger
-denominator are that fraction: one in a thousand would be by chance.
-"""
+denominator are that fraction: one in a thousand would be by chance."""
 
 LARGEST_LOGARITHM = 5
 """Larger numbers are not read as logarithms of simple fractions."""

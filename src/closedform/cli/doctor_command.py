@@ -124,7 +124,7 @@ Parts = list[tuple[str, str]]
 
 def show_file(path: Path) -> int:
     """Print what a file or a store holds; 0 if closedform opens it, 1 if it does not."""
-    from closedform.networks.errors import ModelFileError
+    from closedform.errors import ModelFileError
 
     if not path.is_file() and not path.is_dir():
         raise ModelFileError(f"There is no file {str(path)!r}.", path=str(path))
@@ -186,7 +186,7 @@ def _opened(path: Path) -> tuple[str, Parts]:
 
 
 def _network(path: Path) -> tuple[str, Parts]:
-    from closedform.networks.layer_list import list_layers
+    from closedform.networks.torch_layers import list_layers
     from closedform.networks.model_files import load_network
 
     loaded = load_network(path)

@@ -94,8 +94,8 @@ def layers(
       closedform layers net.onnx
       closedform layers net.safetensors data.npz --builder nets:make
     """
-    from closedform.networks.layer_list import list_layers
     from closedform.networks.model_files import load_inputs, load_network
+    from closedform.networks.torch_layers import list_layers
 
     found = list_layers(
         load_network(model, builder=builder, trust=trust),

@@ -35,22 +35,8 @@ def parse_constraint(
 ) -> Constraint:
     """Read a constraint: an expression that is constant, or an equation with ``=`` or ``==``.
 
-    Parameters
-    ----------
-    constraint : str, Expression or Constraint
-        Such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
-    names : sequence of str, optional
-        The inputs, in the order of their columns. Without it, the names that occur, sorted.
-
-    Returns
-    -------
-    Constraint
-
-    Raises
-    ------
-    ExpressionError
-        If the text is not an expression or equation, if no input occurs in it, or if one occurs
-        that is not among the names.
+    constraint: such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
+    names: the inputs, in the order of their columns. Without it, the names that occur, sorted.
 
     Examples
     --------

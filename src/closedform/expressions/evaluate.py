@@ -22,40 +22,20 @@ from closedform.expressions.tree import Constant, Tree, Variable, arity
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """What formulas need from an array library: its functions by name, and how it writes a number.
+    """What formulas need from an array library: functions by name, and how it writes a number."""
 
-    Attributes
-    ----------
-    name : str
-        The operators' field with their functions in this library.
-    module : module or other namespace
-        Where functions are looked for by the operator's name.
-    number : callable
-        Turns an exact `Fraction` into the library's number.
-    special : mapping of str to callable
-        Words of formulas that are called otherwise here.
-    is_exact : bool
-        Whether numbers in formulas go through ``number`` too.
-    adapt : callable, optional
-        Makes a function that a user gave fit for this library's numbers.
-    """
-
-    name: str
-    module: Any
-    number: Callable[[Fraction], Any]
+    name: str  # the operators' field with their functions in this library
+    module: Any  # where functions are looked for by the operator's name
+    number: Callable[[Fraction], Any]  # turns an exact `Fraction` into the library's number
+    # Words of formulas that are called otherwise here.
     special: Mapping[str, Any] = field(default_factory=dict)
-    is_exact: bool = False
+    is_exact: bool = False  # whether numbers in formulas go through ``number`` too
+    # Makes a function that a user gave fit for this library's numbers.
     adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
 
     def function(self, word: str) -> Any:
-        """What a word of a formula means here.
-
-        Raises
-        ------
-        ExpressionError
-            If an operator has no function in this library.
-        """
+        """What a word of a formula means here."""
         if word in self.special:
             return self.special[word]
         operator = OPERATORS.get(word)
@@ -67,13 +47,7 @@ class Library:
         return self.own(operator)
 
     def own(self, operator: Operator) -> Any:
-        """The function that an operator is in this library.
-
-        Raises
-        ------
-        ExpressionError
-            If it has none here.
-        """
+        """The function that an operator is in this library."""
         own = operator.own_function(self.name)
         if callable(own):
             return own if self.adapt is None else self.adapt(own)
@@ -93,9 +67,7 @@ class Library:
 
 
 class Bound:
-    """An operator in a library. Each formula is bound when it is first used: torch has no use for
-    slopes.
-    """
+    """An operator in a library. Formulas are bound on first use: torch has no use for slopes."""
 
     def __init__(self, library: Library, operator: Operator) -> None:
         self.library, self.operator = library, operator
@@ -147,9 +119,7 @@ class Bound:
         return eval(f"lambda {arguments}: {text}", names | {"__builtins__": {}})
 
     def _slope(self, place: int, form: Callable[..., Any]) -> Callable[..., Any]:
-        """A slope that is a function of NumPy arrays; at high precision it is had from the
-        value.
-        """
+        """A slope that is a function of NumPy arrays; mpmath differentiates the value instead."""
         if self.library.name == "mpmath":
             order = tuple(int(place == other) for other in range(self.operator.arity))
             return lambda *operands: self.library.module.diff(self.value, operands[:-1], order)
@@ -165,13 +135,8 @@ NUMPY = Library(
 def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
     """The value of a tree.
 
-    Parameters
-    ----------
-    tree : Tree
-    inputs : sequence of arrays
-        One for each input, all of one shape.
-    library : Library
-        Whose arrays they are.
+    inputs: one for each input, all of one shape.
+    library: whose arrays they are.
     """
     return _values(tree, inputs, library)[-1]
 
@@ -212,18 +177,14 @@ def value_and_gradient(
 
 
 def evaluate(tree: Tree, points: FloatArray) -> FloatArray:
-    """Values at points of shape (n_points, n_inputs); what is not finite stays visible as nan or
-    inf.
-    """
+    """Values at points (n_points, n_inputs); what is not finite stays visible as nan or inf."""
     with np.errstate(all="ignore"):
         result = np.asarray(value(tree, list(points.T)), dtype=np.float64)
     return np.array(np.broadcast_to(result, len(points)))
 
 
 def gradient(tree: Tree, points: FloatArray) -> FloatArray:
-    """Input gradients at points, shape (n_points, n_inputs); nan where the value itself is not
-    finite.
-    """
+    """Input gradients at points, shape (n_points, n_inputs); nan where the value is not finite."""
     with np.errstate(all="ignore"):
         result, columns = value_and_gradient(tree, list(points.T))
     array = np.zeros(points.shape)

@@ -93,34 +93,32 @@ class Expression:
         return Expression(Tree(tokens), tuple(names))
 
     def sympy(self) -> "sympy.Expr":
-        """The SymPy expression, with real symbols and exact rational numbers (long exponents are
-        floats).
-        """
+        """The SymPy expression: real symbols, exact numbers (long exponents are floats)."""
         from closedform.expressions.sympy_bridge import to_sympy
 
         return to_sympy(self, exact=False)
 
     def latex(self) -> str:
         """LaTeX source, without dollar signs."""
-        from closedform.expressions.export.latex import to_latex
+        from closedform.expressions.sympy_bridge import to_latex
 
         return to_latex(self)
 
     def numpy(self) -> "Callable[..., Any]":
         """A plain function of points (n_points, n_inputs), or of one array per input."""
-        from closedform.expressions.export.numpy_function import to_numpy
+        from closedform.expressions.export_functions import to_numpy
 
         return to_numpy(self)
 
     def torch(self) -> "torch.nn.Module":
         """A torch module from (..., n_inputs) to (...)."""
-        from closedform.expressions.export.torch_module import to_torch
+        from closedform.expressions.export_functions import to_torch
 
         return to_torch(self)
 
     def jax(self) -> "Callable[[Any], Any]":
         """A JAX function from (..., n_inputs) to (...)."""
-        from closedform.expressions.export.jax_function import to_jax
+        from closedform.expressions.export_functions import to_jax
 
         return to_jax(self)
 

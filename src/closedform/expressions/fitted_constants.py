@@ -1,6 +1,4 @@
-"""Which numbers of an expression are fitted, and so have an error, as against the plain ones that
-belong to its form.
-"""
+"""Which numbers of an expression are fitted, and which are plain and belong to its form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

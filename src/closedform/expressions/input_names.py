@@ -26,11 +26,6 @@ def check_names(names: Sequence[str]) -> None:
     with a space; it is not a number such as ``pi``, and no other input has it. Names that are not
     words, and those that mean a function, stand in backticks.
 
-    Raises
-    ------
-    ExpressionError
-        With the first name that is refused, and why.
-
     Examples
     --------
     >>> check_names(["r²", "v 1", "sin"])
@@ -110,9 +105,7 @@ def is_callable(word: str) -> bool:
 
 
 def odd_character(word: str) -> str | None:
-    """The first superscript, fraction or circled number of a word, which reads as a power or
-    factor.
-    """
+    """The first superscript, fraction or circled number: they read as powers or factors."""
     if word.isascii():
         return None
     return next((character for character in word if unicodedata.category(character) == "No"), None)

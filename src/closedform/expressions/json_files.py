@@ -18,21 +18,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JsonFormat:
-    """A kind of file.
+    """A kind of file."""
 
-    Attributes
-    ----------
-    name : str
-        Stands in the file.
-    schema : int
-        Version of the layout; later ones are refused.
-    written_by : str
-        The method that writes such files, for messages.
-    """
-
-    name: str
-    schema: int
-    written_by: str
+    name: str  # stands in the file
+    schema: int  # version of the layout; later ones are refused
+    written_by: str  # the method that writes such files, for messages
 
     def plain(self, data: Any) -> Any:
         """A dataclass as dictionaries, lists, numbers and texts."""
@@ -67,15 +57,7 @@ class JsonFormat:
         )
 
     def load(self, path: str | Path, build: Callable[[dict[str, Any]], T]) -> T:
-        """What a file holds, made by `build` from its plain content.
-
-        Raises
-        ------
-        DamagedFileError
-            If the file is something else, or damaged.
-        StorageError
-            If the file is missing, of a later version, or needs an operator.
-        """
+        """What a file holds, made by `build` from its plain content."""
         try:
             with reading(path, f"pass a file that {self.written_by} wrote"):
                 return build(self._read(path))
@@ -102,13 +84,7 @@ class JsonFormat:
 
 
 def stated_format(path: str | Path) -> object:
-    """What a file says that it holds; None if it does not.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is not JSON.
-    """
+    """What a file says that it holds; None if it does not."""
     with reading(path, "pass a file that closedform wrote"):
         content = _content(path)
     return content.get("format") if isinstance(content, dict) else None

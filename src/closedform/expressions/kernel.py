@@ -14,14 +14,11 @@ from closedform.expressions.tape import TapeBatch
 
 FINE, BAD_VALUE, BAD_GRADIENT, ZERO_GRADIENT = 0, 1, 2, 3
 """What a tree can be at a point: fine, value not finite, gradient not finite, gradient exactly
-zero.
-"""
+zero."""
 
 
 def to_blocks(rows: FloatArray) -> FloatArray:
-    """Rows of shape (n_points, m) as blocks of shape (n_blocks, m, BLOCK); the last one is filled
-    up with its last point.
-    """
+    """Rows (n_points, m) as blocks (n_blocks, m, BLOCK), the last filled up with its last point."""
     n_points, width = rows.shape
     n_blocks = -(-n_points // BLOCK)
     padded = np.empty((n_blocks * BLOCK, width))
@@ -35,17 +32,10 @@ def values_and_gradients(
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
     """Every tree at every point, in one call.
 
-    Parameters
-    ----------
-    tapes : TapeBatch
-    points : ndarray, shape (n_points, n_inputs)
+    points (n_points, n_inputs)
 
-    Returns
-    -------
-    values : ndarray, shape (n_trees, n_points)
-    gradients : ndarray, shape (n_trees, n_points, n_inputs)
-    status : ndarray of int8, shape (n_trees, n_points)
-        FINE, BAD_VALUE, BAD_GRADIENT or ZERO_GRADIENT; nothing that is not finite is hidden.
+    Returns values (n_trees, n_points); gradients (n_trees, n_points, n_inputs); status (n_trees,
+    n_points): FINE, BAD_VALUE, BAD_GRADIENT or ZERO_GRADIENT; nothing that is not finite is hidden.
     """
     n_points, n_inputs = points.shape
     values = np.empty((tapes.n_trees, n_points))

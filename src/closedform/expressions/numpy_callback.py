@@ -48,9 +48,7 @@ def _called(
     changes: int,
     adjoint_changes: int,
 ) -> None:  # fmt: skip
-    """Fill one operator's rows; the numbers ``first``, ``second`` and ``own`` say where rows
-    begin.
-    """
+    """Fill one operator's rows; ``first``, ``second`` and ``own`` say where rows begin."""
     operator = BY_CODE[code]
     places = (first,) if operator.arity == 1 else (first, second)
     targets: list[FloatArray] = []

@@ -217,13 +217,7 @@ def _restored(values: tuple[Any, ...]) -> Operator:
 
 
 def forget(name: str) -> None:
-    """Take an operator that was defined out of the register again; those of the table stay.
-
-    Raises
-    ------
-    ExpressionError
-        If it is not known, or stands in the table.
-    """
+    """Take an operator that was defined out of the register again; those of the table stay."""
     if name not in _operators or name in _built_in:
         own = ", ".join(each for each in _operators if each not in _built_in)
         raise ExpressionError(
@@ -248,13 +242,7 @@ def is_table_complete() -> bool:
 
 
 def words_in(formula: str) -> set[str]:
-    """The words of a formula.
-
-    Raises
-    ------
-    ExpressionError
-        If it holds anything that formulas do not have.
-    """
+    """The words of a formula."""
     words: set[str] = set()
     position = 0
     while position < len(formula):

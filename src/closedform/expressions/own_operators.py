@@ -18,13 +18,7 @@ from closedform.expressions.tolerances import SLOPE_TOLERANCE, STEP
 
 
 def completed(operator: Operator) -> None:
-    """Fill in the slopes and bends that an operator was defined without, and try them.
-
-    Raises
-    ------
-    ExpressionError
-        If slopes are missing and cannot be derived, or are not the derivatives of the value.
-    """
+    """Fill in the slopes and bends that an operator was defined without, and try them."""
     name, count = operator.name, operator.arity
     if not operator.slope_forms:
         if callable(operator.value):
@@ -34,7 +28,7 @@ def completed(operator: Operator) -> None:
                 "operand, or define it by a formula such as 'log(1 + exp(a))', whose "
                 "derivatives are derived."
             )
-        from closedform.expressions.formula_slopes import derived_slopes
+        from closedform.expressions.sympy_bridge import derived_slopes
 
         object.__setattr__(operator, "slopes", derived_slopes(operator))
     if len(operator.slope_forms) != count:
@@ -85,9 +79,7 @@ class _Bend:
 
 
 def _try(operator: Operator) -> None:
-    """Call the functions at points around 0, and compare the slopes with differences of the
-    value.
-    """
+    """Call the functions around 0, and compare the slopes with differences of the value."""
     points = np.random.default_rng(0).uniform(-2, 2, (operator.arity, 64))
     bound = NUMPY.bound(operator)
     with np.errstate(all="ignore"):

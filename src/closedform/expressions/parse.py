@@ -177,9 +177,7 @@ def _columns(text: str, lexemes: list[_Lexeme], names: Sequence[str] | None) -> 
 
 
 def _check_printed(tree: Tree, columns: dict[str, int]) -> None:
-    """Refuse what could not be read back: printing adds parentheses, and writes out numbers such as
-    1e16.
-    """
+    """Refuse what could not be read back: printing adds parentheses and writes out numbers."""
     printed = to_text(tree, list(columns))
     try:
         _Parser(printed, columns).read(list(_tokenize(printed)))
@@ -297,9 +295,7 @@ class _Parser:
         self.depth += 1
 
     def _reduce(self, strength: int) -> None:
-        """Complete the waiting operators that bind at least this strongly, down to the last
-        bracket.
-        """
+        """Complete the waiting operators that bind at least so strongly, to the last bracket."""
         while self.pending and self.pending[-1].precedence >= max(strength, 1):
             self._finish(self.pending.pop())
 

@@ -50,9 +50,7 @@ def scaled_terms(tree: Tree) -> Iterator[tuple[Fraction, Tree]]:
 
 
 def _without_number(term: Tree) -> tuple[Fraction, Tree]:
-    """The number that multiplies or divides a term, and the rest; 1 and the term if there is
-    none.
-    """
+    """The number that multiplies or divides a term, 1 if there is none, and the rest."""
     if term.root in ("mul", "div"):
         left, right = term.children
         if term.root == "mul" and isinstance(left.root, Constant):

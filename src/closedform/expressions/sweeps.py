@@ -30,8 +30,7 @@ from closedform.expressions.operators import CODES, OPERATORS, Operator
 
 BLOCK = 256
 """Points in a block: the values of a tree of 30 nodes take 60 KB, and so stay in the processor's
-cache.
-"""
+cache."""
 
 
 @njit
@@ -152,9 +151,7 @@ def tangent_backward(
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Where a point's scalar comes from or goes to: an array, and the node whose row of it is
-    meant.
-    """
+    """Where a point's scalar comes from or goes to: an array, and the node that means its row."""
 
     array: str
     node: str
@@ -299,9 +296,7 @@ def _symbol(name: str) -> str:
 
 
 def load_sweeps(*names: str) -> None:
-    """Compile sweeps, or load them from disk. To be called before a compiled function that uses
-    them.
-    """
+    """Compile sweeps, or load them from disk, before a compiled function uses them."""
     for name in names:
         _machine_code(name)
 

@@ -1,28 +1,34 @@
-"""Expressions to SymPy. The only door to it; text from users never passes through ``sympify``."""
+"""Expressions to SymPy and by it to LaTeX, and the derivatives of formulas. The only door to SymPy;
+text from users never passes through ``sympify``.
+"""
 
+import re
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import sympy
+from sympy.printing.str import StrPrinter
 
 from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import Library
+from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
+from closedform.expressions.operator_entry import SPECIAL_WORDS, words_in
 from closedform.expressions.operators import OPERATORS, Operator
-from closedform.expressions.tolerances import MAX_EXPONENT, MAX_POWER_BITS
+from closedform.expressions.tolerances import LARGEST_DENOMINATOR, MAX_EXPONENT, MAX_POWER_BITS
 from closedform.expressions.tree import Constant, Token, Tree, Variable
-
-
-def _choose(condition: Any, first: Any, second: Any) -> Any:
-    return sympy.Piecewise((first, condition), (second, True))
-
 
 SYMPY = Library(
     "sympy",
     sympy,
     lambda exact: sympy.Rational(exact.numerator, exact.denominator),
-    {"power": sympy.Pow, "absolute": sympy.Abs, "choose": _choose},
+    {
+        "power": sympy.Pow,
+        "absolute": sympy.Abs,
+        "choose": lambda c, first, second: sympy.Piecewise((first, c), (second, True)),
+    },
     is_exact=True,
 )
 """Exact numbers and symbols."""
@@ -36,20 +42,10 @@ def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
 def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False) -> sympy.Expr:
     """The SymPy form of an expression: real symbols, exact rational numbers.
 
-    Parameters
-    ----------
-    expression : Expression
-    exact : bool
-        Whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
+    exact: whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
         become floats.
-    named : bool
-        Whether operators that users defined by a formula keep their names; otherwise the formula
+    named: whether operators that users defined by a formula keep their names; otherwise the formula
         stands there.
-
-    Raises
-    ------
-    ExpressionError
-        If a power is too large, or the expression is nested too deeply for SymPy.
 
     Examples
     --------
@@ -85,9 +81,7 @@ def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False)
 
 
 def _applied(operator: Operator, operands: Sequence[Any], named: bool) -> Any:
-    """An operator on SymPy forms; one that is known as a function of arrays only is a function with
-    no rules.
-    """
+    """An operator on SymPy forms; one that only arrays know is a function with no rules."""
     if isinstance(operator.sympy, str):
         return SYMPY.own(operator)(*operands)
     is_opaque = callable(operator.value) and operator.sympy is None
@@ -150,3 +144,116 @@ def _sum_aware_fold(tree: Tree, leaf: Any, node: Any) -> Any:
         return node(name, *(whole(operand) for operand in operands))
 
     return whole(tree.fold(leaf, combine))
+
+
+_KNOWN = {*SPECIAL_WORDS, "a", "b"}
+
+
+def derived_slopes(operator: Operator) -> tuple[str, ...]:
+    """The partial derivatives of an operator's formula.
+
+    Examples
+    --------
+    >>> from closedform.expressions.operators import OPERATORS
+    >>> derived_slopes(OPERATORS["tanh"])
+    ('1 + (-1)*(power(tanh(a), 2))',)
+    """
+    symbols = sympy.symbols("a b", real=True)[: operator.arity]
+    form = SYMPY.bound(operator).value(*symbols)
+    return tuple(_written(operator, sympy.diff(form, symbol)) for symbol in symbols)
+
+
+def _written(operator: Operator, slope: Any) -> str:
+    formula = _Printer().doprint(slope)
+    try:
+        unknown = words_in(formula) - _KNOWN - OPERATORS.keys() - {operator.name}
+    except ExpressionError:
+        unknown = {"SymPy"}
+    if unknown:
+        raise ExpressionError(
+            f"The derivative of {operator.value!r} is {formula}, which formulas cannot "
+            f"write; pass slopes=... with the "
+            f"operator {operator.name!r}."
+        )
+    return formula
+
+
+class _Printer(StrPrinter):
+    """SymPy's text with the words of formulas."""
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        base, exponent = self._print(expr.base), expr.exp
+        if exponent == -1:
+            return f"(1 / ({base}))"
+        if exponent == sympy.S.Half:
+            return f"sqrt({base})"
+        return f"power({base}, {self._print(exponent)})"
+
+    def _print_Mul(self, expr: Any) -> str:
+        return "*".join(f"({self._print(factor)})" for factor in expr.args)
+
+    def _print_Abs(self, expr: Any) -> str:
+        return f"absolute({self._print(expr.args[0])})"
+
+    def _print_Heaviside(self, expr: Any) -> str:
+        return f"choose({self._print(expr.args[0])} > 0, 1, 0)"
+
+    def _print_Exp1(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return "exp(1)"
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        *pairs, (last, _) = expr.args
+        text = self._print(last)
+        for value, condition in reversed(pairs):
+            text = f"choose({self._print(condition)}, {self._print(value)}, {text})"
+        return text
+
+
+# SymPy would set two underscores as a power, and one at the end as an empty index.
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+_SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}  # fmt: skip
+
+
+def to_latex(expression: Expression) -> str:
+    """LaTeX source without dollar signs; names that are not identifiers are set as text.
+
+    Fitted constants print as decimals of six digits, simple fractions as fractions.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> to_latex(parse("v**2/2 + sin(x_1)"))
+    '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
+    """
+    form = to_sympy(expression, exact=False, named=True)
+    long_numbers = {
+        number: _rounded(number)
+        for number in form.atoms(sympy.Rational, sympy.Float)
+        if _is_long(number)
+    }
+    labels = {
+        symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
+        for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
+        if not _WORD.fullmatch(name)
+    }
+    try:
+        return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
+    except RecursionError as error:
+        raise ExpressionError(
+            "The expression is nested too deeply to be typeset; write it flatter."
+        ) from error
+
+
+def _is_long(number: Any) -> bool:
+    return number.is_Float or number.q > LARGEST_DENOMINATOR or len(str(abs(number.p))) > 12
+
+
+def _rounded(number: Any) -> sympy.Float:
+    """At most six digits, and no more than the number has."""
+    digits = decimal(Fraction(int(number.p), int(number.q))) if number.is_Rational else None
+    significant = len(re.sub(r"e.*$|[-.]", "", digits).lstrip("0")) if digits else 6
+    return sympy.Float(number, min(max(significant, 1), 6))

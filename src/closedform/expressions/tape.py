@@ -18,28 +18,17 @@ _FIXED_POWERS = {exponent: name for name, exponent in POWERS.items()}
 
 @dataclass(frozen=True, slots=True)
 class TapeBatch:
-    """Many trees, their nodes one after the other in postfix order.
+    """Many trees, their nodes one after the other in postfix order."""
 
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (n_trees + 1,)
-        Where each tree's nodes begin; tree t holds the nodes ``starts[t]`` to ``starts[t + 1] -
-        1``.
-    codes : ndarray of int16, shape (n_nodes,)
-        What each node is.
-    first, second : ndarray of int32, shape (n_nodes,)
-        Positions of the operands, counted from the tree's own start.
-    inputs : ndarray of int32, shape (n_nodes,)
-        The column, for an input.
-    numbers : ndarray of float64, shape (n_nodes,)
-        The value of a constant, or the weight of an input (1 for trees of ours).
-    """
-
+    # (n_trees + 1,): where each tree's nodes begin; tree t holds the nodes ``starts[t]`` to
+    # ``starts[t + 1] - 1``.
     starts: NDArray[np.int64]
-    codes: NDArray[np.int16]
+    codes: NDArray[np.int16]  # (n_nodes,): what each node is
+    # first, second: (n_nodes,): positions of the operands, counted from the tree's own start.
     first: NDArray[np.int32]
     second: NDArray[np.int32]
-    inputs: NDArray[np.int32]
+    inputs: NDArray[np.int32]  # (n_nodes,): the column, for an input
+    # (n_nodes,): the value of a constant, or the weight of an input (1 for trees of ours).
     numbers: FloatArray
 
     @property
@@ -125,9 +114,7 @@ def _nodes(tree: Tree) -> list[tuple[int, int, int, int, float]]:
 
 
 def _fixed_powers(tree: Tree, operands: list[tuple[int, ...]]) -> tuple[set[int], dict[int, str]]:
-    """The exponents that need no node of their own, and the operators that take the place of their
-    powers.
-    """
+    """The exponents that need no node of their own, and the operators in their place."""
     dropped: set[int] = set()
     operator_at: dict[int, str] = {}
     for position, token in enumerate(tree.tokens):

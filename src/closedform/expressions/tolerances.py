@@ -38,24 +38,21 @@ LARGEST_DENOMINATOR = 64
 
 SIMPLE_DENOMINATOR = 4
 """People write fractions up to this denominator, so fits leave them alone and constants are
-snapped to them.
-"""
+snapped to them."""
 
 SMALL_INTEGER = 12
 """Integers up to this one, and fractions of them, are numbers that people write."""
 
 MAX_EXPONENT = 1000
 """Exponents with a larger numerator or denominator do not go through SymPy as fractions, whose
-roots it would write out.
-"""
+roots it would write out."""
 
 MAX_POWER_BITS = 20_000
 """A power of numbers whose exact value needs more bits than this is not computed."""
 
 STEP = 1e-6
 """Of central differences, in units of an operand around 1: about the cube root of rounding, where
-the errors of step and rounding meet.
-"""
+the errors of step and rounding meet."""
 
 SLOPE_TOLERANCE = 1e-4
 """How far a user's slope may be from a difference of the values, relative to 1 plus its size."""

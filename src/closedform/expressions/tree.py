@@ -86,9 +86,7 @@ class Tree:
         return not any(isinstance(token, Variable) for token in self.tokens)
 
     def fold(self, leaf: Callable[[Token], T], node: Callable[..., T]) -> T:
-        """Combine results from the leaves up: ``leaf(token)``, then ``node(name,
-        *operand_results)``.
-        """
+        """Combine results from the leaves up: ``leaf(token)``, then ``node(name, *results)``."""
         stack: list[T] = []
         for token in self.tokens:
             count = arity(token)
@@ -109,12 +107,6 @@ def arity(token: Token) -> int:
 
 def constant(value: Fraction | int | float | str) -> Tree:
     """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth.
-
-    Raises
-    ------
-    ExpressionError
-        If the number is not finite, its size is above 1e300 or below 5e-324, or it has too many
-        digits to be written.
 
     Examples
     --------
@@ -155,12 +147,6 @@ def apply(name: str, *operands: Tree) -> Tree:
 
     A negated number and a quotient of two numbers become one number, so that ``-3`` and ``1/3``
     have one spelling only. A quotient that no constant can hold stays a quotient.
-
-    Raises
-    ------
-    ExpressionError
-        If the operator is unknown, the number of operands is wrong, or the tree would exceed
-        ``MAX_SIZE`` nodes.
     """
     operator = OPERATORS.get(name)
     if operator is None:

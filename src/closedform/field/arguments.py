@@ -1,16 +1,93 @@
-"""What a field is built from, checked: shapes, finite numbers, names."""
+"""What a field is built from, and what every field must satisfy: shapes, finite numbers, names."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points, frozen
-from closedform.errors import ShapeError
+from closedform.errors import FieldError, ShapeError
 from closedform.expressions.input_names import check_names
-from closedform.field.errors import FieldError
-from closedform.field.real_numbers import check_range, real_array
-from closedform.field.tolerances import LARGEST
+from closedform.field.tolerances import LARGEST, SINGLE_PRECISION
+
+if TYPE_CHECKING:
+    from closedform.field.gradient_field import GradientField
+
+
+def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> FloatArray:
+    """An array of real numbers as float64, without guessing what anything else may mean.
+
+    what: for messages, in the plural.
+    masked: what stands for masked entries; they are refused by default.
+
+    Examples
+    --------
+    >>> real_array([[1, 2]], "points")
+    array([[1., 2.]])
+    >>> real_array([1j], "points")
+    Traceback (most recent call last):
+    closedform.errors.FieldError: The points are of type complex128; pass real numbers.
+    """
+    if np.ma.isMaskedArray(values):
+        hidden = int(np.ma.count_masked(values))
+        if hidden and masked is None:
+            raise FieldError(f"{hidden} entries of the {what} are masked; remove their rows.")
+        values = np.ma.filled(np.ma.asarray(values).astype(np.float64), masked)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        message = f"The {what} are not an array ({error}); pass rows of one length."
+        raise ShapeError(message) from error
+    if array.dtype.kind not in "fiub":
+        raise FieldError(f"The {what} are of type {array.dtype}; pass real numbers.")
+    # Numbers of higher precision may be too large; they become infinite, and that is told.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64, copy=False)
+
+
+def check_range(values: FloatArray, what: str) -> None:
+    """See whether numbers are finite and not too large.
+
+    Examples
+    --------
+    >>> check_range(np.array([1e155]), "points")
+    Traceback (most recent call last):
+    closedform.errors.FieldError: The points reach 1e+155; at most 1e+50 is allowed. Use other
+    units.
+    """
+    largest = np.abs(values).max(initial=0.0)
+    if not np.isfinite(largest):
+        bad = int((~np.isfinite(values)).sum())
+        raise FieldError(f"{bad} numbers of the {what} are nan or infinite; remove their rows.")
+    if largest > LARGEST:
+        raise FieldError(
+            f"The {what} reach {largest:.3g}; at most {LARGEST:g} is allowed. Use other units."
+        )
+
+
+def check_orthonormal(bases: FloatArray, what: str) -> None:
+    """See whether the columns of matrices, shape (..., n, m), are orthonormal.
+
+    Examples
+    --------
+    >>> check_orthonormal(np.array([[1.0], [1.0]]), "frames")
+    Traceback (most recent call last):
+    closedform.errors.FieldError: The frames are not orthonormal: products of their columns
+    are off by 1.
+    """
+    if not bases.size:
+        return
+    # Entries of orthonormal columns are at most 1; larger ones would overflow in the products.
+    if not np.abs(bases).max() <= 1 + SINGLE_PRECISION:
+        worst = np.abs(bases).max()
+        raise FieldError(f"The {what} are not orthonormal: an entry is as large as {worst:.3g}.")
+    products = np.swapaxes(bases, -1, -2) @ bases
+    worst = np.abs(products - np.eye(bases.shape[-1])).max()
+    if worst > SINGLE_PRECISION:
+        raise FieldError(
+            f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}."
+        )
 
 
 def checked_arrays(points: ArrayLike, gradients: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -108,3 +185,73 @@ def checked_latents(latents: ArrayLike | None, n_points: int, n_latents: int) ->
     if array.shape != (n_points, n_latents):
         raise ShapeError(f"Latents have shape {np.shape(latents)}; pass ({n_points}, {n_latents}).")
     return frozen(array)
+
+
+def check_field(field: "GradientField") -> None:
+    """See whether the parts of a field are sound and fit each other."""
+    check_points(field.points)
+    _check_shapes(field)
+    if checked_names(field.names, field.points.shape[1]) != tuple(field.names):
+        raise FieldError(f"The names {field.names!r} are not the names of inputs.")
+    check_weights(field.weights, len(field.points))
+    check_range(field.scale, "scale")
+    least = field.scale.min()
+    if least < 1 / LARGEST:
+        raise FieldError(
+            f"The smallest spread is {least:.3g}; at least {1 / LARGEST:g} is needed. "
+            f"Use other units."
+        )
+    if field.latents is not None:
+        check_range(field.latents[np.isfinite(field.latents)], "latents")
+    if field.slopes is not None:
+        check_range(field.slopes, "slopes")
+    counted = field.weights > 0
+    check_orthonormal(field.directions[counted], "directions")
+    check_orthonormal(field.frames[counted], "frames")
+
+
+def _check_shapes(field: "GradientField") -> None:
+    n_points, n_inputs = field.points.shape
+    rank = field.directions.shape[-1] if field.directions.ndim else 0
+    expected = {
+        "directions": (n_points, n_inputs, rank),
+        "frames": (n_points, field.tangent.rank, rank),
+        "weights": (n_points,),
+        "names": (n_inputs,),
+        "scale": (n_inputs,),
+    }
+    for name, shape in expected.items():
+        found = np.shape(getattr(field, name))
+        if found != shape:
+            raise ShapeError(
+                f"The field's {name} have shape {found}; with these points they need {shape}."
+            )
+    if not 1 <= rank <= field.tangent.rank:
+        raise ShapeError(
+            f"The field has rank {rank} in a tangent space of rank {field.tangent.rank}."
+        )
+    if field.latents is not None and (field.latents.ndim != 2 or len(field.latents) != n_points):
+        raise ShapeError(f"Latents have shape {field.latents.shape}; pass ({n_points}, n_latents).")
+    _check_tangent(field)
+
+
+def _check_tangent(field: "GradientField") -> None:
+    (n_points, n_inputs), tangent = field.points.shape, field.tangent
+    if tangent.n_inputs != n_inputs:
+        raise ShapeError(
+            f"The tangent space has {tangent.n_inputs} inputs; the field has {n_inputs}."
+        )
+    if tangent.basis is not None and tangent.basis.ndim == 3 and len(tangent.basis) != n_points:
+        raise ShapeError(
+            f"Tangent spaces are given at {len(tangent.basis)} points; the field has {n_points}."
+        )
+    if tangent.is_defined is None:
+        return
+    if tangent.is_defined.shape != (n_points,):
+        shape = tangent.is_defined.shape
+        raise ShapeError(
+            f"is_defined of the tangent space has shape {shape}; it needs ({n_points},)."
+        )
+    lost = int((field.weights[~tangent.is_defined] > 0).sum())
+    if lost:
+        raise FieldError(f"{lost} points count although their tangent space is not defined.")

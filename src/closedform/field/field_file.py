@@ -1,12 +1,12 @@
-"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when it is read
-back.
-"""
+"""Fields on disk: a versioned ``.npz`` without pickle, the same bit for bit when read back."""
 
 import json
+import types
 import zipfile
 from dataclasses import asdict, fields
+from math import isnan
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
@@ -14,15 +14,13 @@ from closedform.arrays import FloatArray, frozen
 from closedform.basics import limits
 from closedform.basics.files import read_arrays, read_header, reading, replacing
 from closedform.basics.keywords import checked_keywords
-from closedform.errors import StorageError
+from closedform.errors import FieldError, StorageError
 from closedform.expressions.input_names import check_names
 from closedform.expressions.units.units import as_units, plain_units, read_plain_units
-from closedform.field.errors import FieldError
+from closedform.field.arguments import real_array
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
-from closedform.field.json_types import typed
 from closedform.field.quality import Quality
-from closedform.field.real_numbers import real_array
 from closedform.field.redundancy import Redundancy
 from closedform.field.tangent_space import TangentSpace
 
@@ -38,16 +36,7 @@ _Record = TypeVar("_Record", Quality, Finding, Redundancy)
 def save_field(field: GradientField, path: str | Path) -> None:
     """Write a field.
 
-    Parameters
-    ----------
-    field : GradientField
-    path : str or Path
-        The file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
-
-    Raises
-    ------
-    SaveError
-        If it cannot be written; an old file is still there.
+    path: the file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
     """
     arrays: dict[str, np.ndarray] = {
         "points": field.points,
@@ -207,3 +196,48 @@ def _record(kind: type[_Record], data: dict[str, Any]) -> _Record:
         name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
     }
     return kind(**{name: typed(value, wanted[name], name) for name, value in plain.items()})
+
+
+def typed(value: Any, kind: Any, what: str) -> Any:
+    """The value, if it has the type.
+
+    Examples
+    --------
+    >>> typed(2, int | None, "rank")
+    2
+    >>> typed("2", int | None, "rank")
+    Traceback (most recent call last):
+    closedform.errors.FieldError: Its rank is '2', which is not of the type int | None.
+    """
+    if not has_type(value, kind):
+        said = kind.__name__ if isinstance(kind, type) and not get_args(kind) else kind
+        raise FieldError(f"Its {what} is {value!r}, which is not of the type {said}.")
+    return value
+
+
+def has_type(value: Any, kind: Any) -> bool:
+    """Whether a value has a type: plain ones, tuples of one, unions, literals and dictionaries.
+
+    A float is not nan, and a boolean is not a number.
+
+    Examples
+    --------
+    >>> has_type((1.0, 2), tuple[float, ...]), has_type(True, int), has_type(float("nan"), float)
+    (True, False, False)
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(has_type(value, one) for one in arguments)
+    if origin is Literal:
+        return value in arguments
+    if origin is tuple:
+        return isinstance(value, tuple) and all(has_type(one, arguments[0]) for one in value)
+    if origin is dict:
+        return isinstance(value, dict)
+    if isinstance(value, bool) or kind is bool:
+        return isinstance(value, bool) and kind is bool
+    if kind is float:
+        return isinstance(value, int | float) and not isnan(value)
+    return isinstance(value, kind)

@@ -1,6 +1,4 @@
-"""GradientField: points and the directions in which latents change there, which is all that a
-search needs.
-"""
+"""GradientField: points and the directions in which latents change there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,25 +12,25 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords
+from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.arguments import (
+    check_field,
     checked_arrays,
     checked_latents,
     checked_names,
     checked_weights,
 )
-from closedform.field.consistency import check_field
-from closedform.field.errors import FieldError
 from closedform.field.neighborhoods import MOST_LOOKED_AT
+from closedform.field.noise import look_at_signs
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
-from closedform.field.scaling import robust_spread
-from closedform.field.signs import look_at_signs
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
+from closedform.field.tangent_space import robust_spread
 
 if TYPE_CHECKING:
-    from closedform.field.flow_field import Velocities
+    from closedform.field.complements import Velocities
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -261,17 +259,9 @@ class GradientField:
         >>> GradientField.from_flow(points, turning, names=["x", "y", "z"])
         GradientField(500 points, 3 inputs, rank 2, tangent none)
         """
-        from closedform.field.flow_field import field_of_flow
+        from closedform.field.complements import field_of_flow
 
-        return field_of_flow(
-            points,
-            velocities,
-            errors=errors,
-            names=names,
-            tangent=tangent,
-            constraints=constraints,
-            notes=notes,
-        )
+        return field_of_flow(points, velocities, errors, names, tangent, constraints, notes)
 
     @classmethod
     @checked_keywords
@@ -317,17 +307,9 @@ class GradientField:
         >>> GradientField.from_pairs(at(angle), at(angle + 0.01)).rank
         1
         """
-        from closedform.field.flow_field import field_of_pairs
+        from closedform.field.complements import field_of_pairs
 
-        return field_of_pairs(
-            first,
-            second,
-            errors=errors,
-            names=names,
-            tangent=tangent,
-            constraints=constraints,
-            notes=notes,
-        )
+        return field_of_pairs(first, second, errors, names, tangent, constraints, notes)
 
     @property
     def rank(self) -> int:
@@ -358,19 +340,14 @@ class GradientField:
         quality stay those of the whole field.
         """
         chosen = np.asarray(indices)
-        return GradientField(
+        return replace(
+            self,
             points=frozen(self.points[chosen]),
             directions=frozen(self.directions[chosen]),
             frames=frozen(self.frames[chosen]),
             latents=None if self.latents is None else frozen(self.latents[chosen]),
             weights=frozen(self.weights[chosen]),
-            names=self.names,
-            scale=self.scale,
             tangent=self.tangent.subset(chosen),
-            quality=self.quality,
-            notes=self.notes,
-            units=self.units,
-            is_signed=self.is_signed,
             slopes=None if self.slopes is None else frozen(self.slopes[chosen]),
         )
 
@@ -385,9 +362,7 @@ class GradientField:
         return self if units is None else replace(self, units=as_units(units, self.names))
 
     def digest(self) -> str:
-        """A fingerprint of points, directions, weights and names, by which a result recognises its
-        field.
-        """
+        """A fingerprint of points, directions, weights and names, to know the field by."""
         # Every stage asks, and arrays of a large field take seconds.
         if self in _DIGESTS:
             return _DIGESTS[self]
@@ -399,10 +374,8 @@ class GradientField:
         return _DIGESTS[self]
 
     def modulo(self, concepts: Sequence[Expression]) -> "GradientField":
-        """What the field holds apart from known concepts; see
-        `closedform.field.residual.field_modulo`.
-        """
-        from closedform.field.residual import field_modulo
+        """What the field holds apart from known concepts; see `complements.field_modulo`."""
+        from closedform.field.complements import field_modulo
 
         return field_modulo(self, concepts)
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray, frozen
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError
 from closedform.field.neighborhoods import blocks, evenly_spaced
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
@@ -17,11 +17,7 @@ _FEWEST = 5  # of them with many inputs, where each holds thousands of points
 
 
 def local_tangent(
-    points: FloatArray,
-    scale: FloatArray,
-    *,
-    rank: int | None = None,
-    n_neighbors: int | None = None,
+    points: FloatArray, scale: FloatArray, *, n_neighbors: int | None = None
 ) -> TangentSpace:
     """A tangent space at each point, from its nearest neighbours in scaled inputs.
 
@@ -35,25 +31,10 @@ def local_tangent(
     points and with 5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5
     with 5,000.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    rank : int, optional
-        Dimension of the surface, if it is known.
-    n_neighbors : int, optional
-        Neighbours of the fit. By default chosen from the residuals: more for noisy points, fewer
-        for a strongly curved surface.
-
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If there are too few different points for local PCA, or the rank is impossible.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    n_neighbors: neighbours of the fit. By default chosen from the residuals: more for noisy points,
+        fewer for a strongly curved surface.
     """
     scaled = points / scale
     unique = np.unique(scaled, axis=0)
@@ -64,15 +45,10 @@ def local_tangent(
             f"There are {len(unique)} different points; local tangent planes in {n_inputs} inputs "
             f"need more than {n_plane}. Add points or state the constraints."
         )
-    if rank is not None and not 1 <= rank <= n_inputs:
-        raise FieldError(
-            f"The rank of a tangent space in {n_inputs} inputs cannot be {rank}; choose 1 to "
-            f"{n_inputs}."
-        )
     tree = KDTree(unique)
     axes, values = _local_axes(scaled, tree, n_plane)
     spectrum = np.median(values, axis=0)
-    chosen = gap_rank(spectrum).rank if rank is None else rank
+    chosen = gap_rank(spectrum).rank
     if chosen == n_inputs:
         return TangentSpace("local", n_inputs, frozen(np.eye(n_inputs)), frozen(spectrum))
     count = _choose_neighbors(scaled, tree, axes, chosen) if n_neighbors is None else n_neighbors
@@ -126,9 +102,7 @@ def _n_coefficients(rank: int) -> int:
 
 
 def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArray, FloatArray]:
-    """Principal axes (n, d, d) of neighbourhoods, by falling variance, and their relative lengths
-    (n, d).
-    """
+    """Principal axes (n, d, d) of neighbourhoods, longest first, and relative lengths (n, d)."""
     n_points, n_inputs = scaled.shape
     axes, lengths = np.empty((n_points, n_inputs, n_inputs)), np.empty((n_points, n_inputs))
     for block in blocks(n_points, (count + 1) * n_inputs):
@@ -174,9 +148,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
 
 
 def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _PlaneFit:
-    """Fit heights above the plane by a quadratic function of the position in it, nearer neighbours
-    counting more.
-    """
+    """Fit heights above the plane by a quadratic function; near neighbours count more."""
     first, second = np.triu_indices(rank)
     tilted, measured = np.empty_like(axes), np.empty((len(scaled), 3))
     for block in blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):

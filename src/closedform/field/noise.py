@@ -1,4 +1,6 @@
-"""How noisy directions are: what neighbours disagree on once their smooth trend is taken out."""
+"""What neighbouring directions say: how noisy they are once their smooth trend is taken out, and
+whether their signs mean anything.
+"""
 
 from dataclasses import dataclass
 
@@ -7,9 +9,10 @@ from scipy.spatial import KDTree
 from scipy.special import chdtri
 
 from closedform.arrays import FloatArray
-from closedform.field.neighborhoods import blocks, evenly_spaced
+from closedform.field.findings import Finding
+from closedform.field.neighborhoods import blocks, evenly_spaced, nearest_others
 from closedform.field.tangent_space import TangentSpace
-from closedform.field.tolerances import TOO_MANY_INPUTS
+from closedform.field.tolerances import ARBITRARY_SIGNS, TOO_MANY_INPUTS
 
 _SAMPLE = 400  # most points whose neighbourhoods are looked at
 _NEIGHBORS = 10_000  # neighbours in all; larger neighbourhoods need fewer points to tell the same
@@ -20,18 +23,11 @@ _RICHEST = (
 
 @dataclass(frozen=True, slots=True)
 class DirectionalNoise:
-    """An estimate of the typical angle between the directions and a smooth field.
+    """An estimate of the typical angle between the directions and a smooth field."""
 
-    Attributes
-    ----------
-    degrees : float
-        The estimate, extrapolated to neighbourhoods of size 0.
-    resolution_degrees : float
-        What an exact quadratic concept would show at the same points without the extrapolation.
-        Smaller estimates may be the curvature of the field.
-    """
-
-    degrees: float
+    degrees: float  # the estimate, extrapolated to neighbourhoods of size 0
+    # What an exact quadratic concept would show at the same points without the extrapolation.
+    # Smaller estimates may be the curvature of the field.
     resolution_degrees: float
 
 
@@ -51,20 +47,12 @@ def directional_noise(
     with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10 degrees) says
     how little can be told.
 
-    Parameters
-    ----------
-    scaled : ndarray, shape (n_points, n_inputs)
-        Different usable points, divided by the inputs' spread.
-    frames : ndarray, shape (n_points, tangent.rank, rank)
-        Orthonormal directions in tangent coordinates.
-    tangent : TangentSpace
-        At these points.
+    scaled (n_points, n_inputs): different usable points, divided by the inputs' spread.
+    frames (n_points, tangent.rank, rank): orthonormal directions in tangent coordinates.
+    tangent: at these points.
 
-    Returns
-    -------
-    DirectionalNoise or None
-        None if there are too few points, more than 64 tangent directions, or if the field fills the
-        tangent space.
+    None if there are too few points, more than 64 tangent
+    directions, or if the field fills the tangent space.
     """
     rank = frames.shape[2]
     degree = _degree(len(scaled), tangent.rank)
@@ -89,9 +77,7 @@ def directional_noise(
 
 
 def _quadratic(scaled: FloatArray, tangent: TangentSpace) -> FloatArray:
-    """Directions (n, r, 1) of a concept without noise: the sum of the products of neighbouring
-    inputs.
-    """
+    """Directions (n, r, 1) of a concept without noise: products of neighbouring inputs, added."""
     centred = scaled - scaled.mean(axis=0)
     gradient = tangent.coordinates(
         np.roll(centred, 1, axis=1) + np.roll(centred, -1, axis=1), np.ones(scaled.shape[1])
@@ -123,9 +109,7 @@ def _disagreement(
     degree: int,
     count: int,
 ) -> tuple[float, float]:
-    """Typical squared residual of a direction in neighbourhoods of one size, and their typical
-    squared extent.
-    """
+    """Typical squared residual of a direction in neighbourhoods of one size, and their extent."""
     n_points, n_inputs, rank = vectors.shape
     sample = np.unique(evenly_spaced(n_points, min(_SAMPLE, max(_NEIGHBORS // count, 50))))
     n_coefficients = _n_coefficients(tangent.rank, degree)
@@ -152,9 +136,7 @@ def _disagreement(
 
 
 def _aligned(turned: FloatArray) -> FloatArray:
-    """Bases (n, count, rank, r) of row spaces, each turned within its own span to be nearest to the
-    central one.
-    """
+    """Bases (n, count, rank, r), each turned within its span to be nearest to the central one."""
     left, _, right = np.linalg.svd(turned @ np.swapaxes(turned[:, :1], 2, 3))
     return np.swapaxes(left @ right, 2, 3) @ turned
 
@@ -171,3 +153,44 @@ def _design(steps: FloatArray, degree: int) -> FloatArray:
 def _angle(squared: float) -> float:
     """Degrees of an angle whose chord has this squared length."""
     return float(np.degrees(2 * np.arcsin(min(np.sqrt(squared) / 2, 1.0))))
+
+
+MOST_COMPARED = 2000
+"""Points whose neighbours are looked at: shares are then known to 1%."""
+
+PARALLEL = 0.5
+"""Cosine from which neighbours are alike but for their signs; with many inputs, where neighbours
+are far apart, few are."""
+
+
+def look_at_signs(scaled: FloatArray, directions: FloatArray) -> tuple[bool, tuple[Finding, ...]]:
+    """Whether signs hold, and what to say if they are arbitrary.
+
+    scaled (n_points, n_inputs)
+    directions (n_points, n_inputs)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.uniform(1, 2, (500, 2))
+    >>> signs = rng.choice([-1.0, 1.0], (500, 1))
+    >>> look_at_signs(points, points)[0], look_at_signs(points, points * signs)[0]
+    (True, False)
+    """
+    if len(scaled) < 2:
+        return True, ()
+    places = evenly_spaced(len(scaled), MOST_COMPARED)
+    units = directions[places] / np.linalg.norm(directions[places], axis=1, keepdims=True)
+    along = (units * units[nearest_others(scaled[places])[:, 0]]).sum(axis=1)
+    if (along < 0).mean() < ARBITRARY_SIGNS:
+        return True, ()
+    alike = along[np.abs(along) > PARALLEL]
+    share = float((alike < 0).mean()) if len(alike) else 0.0
+    if 2 * len(alike) < len(along) or share < ARBITRARY_SIGNS:
+        return False, ()
+    message = (
+        f"At {100 * share:.0f}% of the points the nearest neighbour points the opposite way: the "
+        "signs of the gradients are arbitrary, so a formula that turns round, such as x**2 for x, "
+        "cannot be told from one that does not. Correct the signs, or pass signed=False."
+    )
+    return False, (Finding("arbitrary-signs", "warning", message, {"share": share}),)

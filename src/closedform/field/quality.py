@@ -6,13 +6,17 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import shown
-from closedform.field.angles import misalignment_of
-from closedform.field.categories import category_findings
+from closedform.field.alignment.misalignment import misalignment_of
 from closedform.field.findings import Finding, find
 from closedform.field.neighborhoods import count_distinct, looked_at
 from closedform.field.noise import directional_noise
 from closedform.field.rank import RowSpaces
-from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
+from closedform.field.redundancy import (
+    Redundancy,
+    category_findings,
+    constant_inputs,
+    redundant_inputs,
+)
 from closedform.field.tangent_space import TangentSpace
 
 
@@ -90,9 +94,7 @@ class Quality:
 
     @property
     def noise_misalignment(self) -> float:
-        """The misalignment that independent noise causes and no formula can explain; 0 where it
-        cannot be told.
-        """
+        """The misalignment of independent noise, which no formula explains; 0 where not known."""
         degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
         if degrees is None or (resolution is not None and degrees < resolution):
             return 0.0
@@ -130,16 +132,10 @@ def assess(
     Noise, redundant inputs and the spans of norms are estimated on at most `MOST_LOOKED_AT` points;
     shares, ranks, energies and repeated points are those of all.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    names : tuple of str
-    scale : ndarray, shape (n_inputs,)
-    tangent : TangentSpace
-    rows : RowSpaces
-        The field's directions in tangent coordinates, with their spectrum and norms.
-    weights : ndarray, shape (n_points,)
-        The field's weights; 0 where a point does not count.
+    points (n_points, n_inputs)
+    scale (n_inputs,)
+    rows: the field's directions in tangent coordinates, with their spectrum and norms.
+    weights (n_points,): the field's weights; 0 where a point does not count.
     """
     usable, sample = weights > 0, looked_at(len(points))
     some = points[sample]

@@ -20,24 +20,15 @@ from closedform.field.tolerances import (
 
 @dataclass(frozen=True, slots=True)
 class GapRank:
-    """Where a spectrum is cut.
+    """Where a spectrum is cut."""
 
-    Attributes
-    ----------
-    rank : int
-        How many values count.
-    gap : float
-        The largest ratio of two neighbours in the spectrum; 1 if there are no two.
-    is_ambiguous : bool
-        Whether the gap is near the least one (2 to 6 times), or another gap is nearly as large.
-    """
-
-    rank: int
-    gap: float
+    rank: int  # how many values count
+    gap: float  # the largest ratio of two neighbours in the spectrum; 1 if there are no two
+    # Whether the gap is near the least one (2 to 6 times), or another gap is nearly as large.
     is_ambiguous: bool
 
 
-def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
+def gap_rank(spectrum: ArrayLike) -> GapRank:
     """Cut a descending spectrum at its largest gap; without a gap of the least size every value
     counts.
 
@@ -56,39 +47,27 @@ def gap_rank(spectrum: ArrayLike, least: float = LEAST_GAP) -> GapRank:
     position = int(np.argmax(gaps))
     gap = float(gaps[position])
     others = np.delete(gaps, position)
-    rival = len(others) > 0 and others.max() >= max(least, gap / 2)
+    rival = len(others) > 0 and others.max() >= max(LEAST_GAP, gap / 2)
     ambiguous = bool(AMBIGUOUS_GAP[0] <= gap <= AMBIGUOUS_GAP[1] or rival)
-    return GapRank(position + 1 if gap >= least else len(values), gap, ambiguous)
+    return GapRank(position + 1 if gap >= LEAST_GAP else len(values), gap, ambiguous)
 
 
 @dataclass(frozen=True, slots=True)
 class RowSpaces:
-    """The row spaces of Jacobians, all of one rank.
+    """The row spaces of Jacobians, all of one rank."""
 
-    Attributes
-    ----------
-    frames : ndarray, shape (n_points, n_coordinates, rank)
-        An orthonormal basis at each point; unit vectors where the point is not usable.
-    spectrum : ndarray
-        Pooled singular values, relative to the largest one of each point.
-    cut : GapRank
-        The rank and how clear it is.
-    is_finite, is_zero, is_low : ndarray of bool, shape (n_points,)
-        Points with finite gradients, points without a gradient, and points of lower rank.
-    norms : ndarray, shape (n_points,)
-        Norms of the Jacobians; 0 where they are not finite.
-    n_latents : int
-        How many latents there were.
-    """
-
+    # (n_points, n_coordinates, rank): an orthonormal basis at each point; unit vectors where the
+    # point is not usable.
     frames: FloatArray
-    spectrum: FloatArray
-    cut: GapRank
+    spectrum: FloatArray  # pooled singular values, relative to the largest one of each point
+    cut: GapRank  # the rank and how clear it is
+    # is_finite, is_zero, is_low: (n_points,): points with finite gradients, points without a
+    # gradient, and points of lower rank.
     is_finite: NDArray[np.bool_]
     is_zero: NDArray[np.bool_]
     is_low: NDArray[np.bool_]
-    norms: FloatArray
-    n_latents: int
+    norms: FloatArray  # (n_points,): norms of the Jacobians; 0 where they are not finite
+    n_latents: int  # how many latents there were
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:
@@ -105,15 +84,11 @@ def row_spaces(
     by its largest: a rank that only a part of the points shows (rectified latents are flat
     elsewhere) is seen, and up to a tenth of bad points is not.
 
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n_points, n_coordinates, n_latents)
-        Gradients of the latents in scaled tangent coordinates.
-    ambient_norms : ndarray, shape (n_points,)
-        Norms of the Jacobians before they were restricted to the tangent space; what is left of
-        rounding only counts as 0.
-    usable : ndarray of bool, shape (n_points,)
-        Points that may count; the others only get a basis.
+    coordinates (n_points, n_coordinates, n_latents): gradients of the latents in scaled tangent
+        coordinates.
+    ambient_norms (n_points,): norms of the Jacobians before they were restricted to the tangent
+        space; what is left of rounding only counts as 0.
+    usable (n_points,): points that may count; the others only get a basis.
     """
     n_points, n_coordinates, n_latents = coordinates.shape
     is_finite = np.isfinite(ambient_norms)
@@ -148,8 +123,6 @@ def row_spaces(
 
 
 def _signs(right: FloatArray) -> FloatArray:
-    """Signs that make each basis vector point along its main latent, so that one neuron keeps the
-    sign of its gradient.
-    """
+    """Signs that make each basis vector point along its main latent: one neuron keeps its sign."""
     main = np.abs(right).argmax(axis=2)
     return np.where(np.take_along_axis(right, main[:, :, None], axis=2)[:, :, 0] < 0, -1.0, 1.0)

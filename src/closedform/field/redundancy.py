@@ -1,5 +1,5 @@
-"""Inputs that say nothing new on the data: constant ones, affine combinations, and functions of the
-others.
+"""Inputs that say nothing new on the data: constant ones, affine combinations, functions of the
+others, and columns that together are one category.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
+from closedform.field.findings import Finding
 from closedform.field.neighborhoods import evenly_spaced
 from closedform.field.tangent import affine_spectrum
 from closedform.field.tolerances import AFFINE, CONSTANT_INPUT, UNEXPLAINED
@@ -52,12 +53,6 @@ def redundant_inputs(
     Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to
     16 inputs: an input counts if a local linear prediction from the others leaves less than 1e-3 of
     its variance, at points left out of it.
-
-    Examples
-    --------
-    >>> x, y = np.random.default_rng(0).uniform(-1, 1, (2, 400))
-    >>> redundant_inputs(np.stack([x, y, 1 - x], axis=1), np.ones(3), ["x", "y", "z"])
-    (Redundancy(name='z', others=('x',), is_affine=True),)
     """
     constant = set(constant_inputs(points))
     varying = [column for column in range(points.shape[1]) if column not in constant]
@@ -94,9 +89,7 @@ def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Red
 
 
 def _last_independent_rows(normals: FloatArray) -> list[int]:
-    """As many rows as there are columns, the last ones that are clearly independent: people list
-    what they vary first.
-    """
+    """As many rows as columns, the last independent ones: people list what they vary first."""
     chosen: list[int] = []
     basis = np.zeros((0, normals.shape[1]))
     for least in (0.05, 1e-9):
@@ -137,12 +130,47 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
 def _unexplained(
     points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int
 ) -> float:
-    """Mean squared error of predicting a column at sampled points from their neighbours in the
-    predictors alone.
-    """
+    """Mean squared error of predicting a column from neighbours in the predictors alone."""
     inputs = points[:, predictors]
     neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
     steps = inputs[neighbors] - inputs[sample, None, :]
     design = np.concatenate([np.ones_like(steps[:, :, :1]), steps], axis=2)
     coefficients = np.linalg.pinv(design, rcond=1e-8) @ points[neighbors, column][:, :, None]
     return float(((coefficients[:, 0, 0] - points[sample, column]) ** 2).mean())
+
+
+def find_categories(points: FloatArray) -> tuple[tuple[int, ...], ...]:
+    """Groups of one-hot columns."""
+    is_binary = ((points == 0) | (points == 1)).all(axis=0) & (np.ptp(points, axis=0) > 0)
+    groups: list[list[int]] = []
+    for column in np.flatnonzero(is_binary).tolist():
+        is_one = points[:, column] == 1
+        home = next((group for group in groups if not points[is_one][:, group].any()), None)
+        if home is None:
+            groups.append([column])
+        else:
+            home.append(column)
+    return tuple(
+        tuple(group)
+        for group in groups
+        if len(group) > 1 and (points[:, group].sum(axis=1) == 1).all()
+    )
+
+
+def category_findings(points: FloatArray, names: Sequence[str]) -> tuple[Finding, ...]:
+    """One finding for each category, with what to type."""
+    found = find_categories(points)
+    inside = {column for group in found for column in group}
+    others = [name for column, name in enumerate(names) if column not in inside]
+    held = f", or hold them: wrt={others!r}" if others else ""
+    return tuple(
+        Finding(
+            "one-hot-inputs",
+            "warning",
+            f"{', '.join(names[column] for column in group)} look like one category: exactly one "
+            f"of them is 1 at each point, so a gradient with respect to them means nothing. Read "
+            f"one at a time, on the points where it is 1{held}.",
+            {"names": [names[column] for column in group]},
+        )
+        for group in found
+    )

@@ -1,31 +1,24 @@
-"""Which tangent space: exact affine constraints found in the data, or the one that the user asks
-for.
+"""Which tangent space: exact affine constraints found in the data, those that the user states, or
+the planes of curved data.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from closedform.arrays import FloatArray, frozen
+from closedform.arrays import FloatArray, as_points, frozen
 from closedform.basics.keywords import suggestion
-from closedform.field.attention import warn
-from closedform.field.constraint_tangent import StatedConstraint, constraint_tangent
-from closedform.field.errors import FieldError
+from closedform.errors import FieldError, warn
+from closedform.expressions.constraint import Constraint, parse_constraint
+from closedform.expressions.expression import Expression
 from closedform.field.local_tangent import curved_rank, local_tangent
 from closedform.field.neighborhoods import MOST_LOOKED_AT, looked_at
 from closedform.field.tangent_space import TangentSpace
-from closedform.field.tolerances import AFFINE, FAR_POINTS
+from closedform.field.tolerances import AFFINE, FAR_POINTS, HOLDS, SINGLE_PRECISION
 
-__all__ = [
-    "StatedConstraint",
-    "TangentSpace",
-    "affine_spectrum",
-    "choose_tangent",
-    "constraint_tangent",
-    "linear_tangent",
-    "local_tangent",
-]
+StatedConstraint = str | Expression | Constraint | Callable[[FloatArray], FloatArray]
+"""Text, an expression, or a function from points (n, d) to gradients (n, d)."""
 
 
 def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -58,33 +51,11 @@ def _triangle(rows: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
-def linear_tangent(
-    points: FloatArray, scale: FloatArray, *, tolerance: float = AFFINE
-) -> TangentSpace:
+def linear_tangent(points: FloatArray, scale: FloatArray) -> TangentSpace:
     """One tangent space for all points: the directions in which the data varies at all.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    tolerance : float
-        Variation, relative to the largest, that counts as none.
-
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If there are no more points than inputs, or all points are the same.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 20)
-    >>> linear_tangent(np.stack([x, x**2, 1 - x], axis=1), np.ones(3)).rank
-    2
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
     """
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
@@ -93,7 +64,7 @@ def linear_tangent(
             f"more points or tangent='none'."
         )
     spectrum, directions = affine_spectrum(points, scale)
-    rank = int((spectrum > tolerance).sum())
+    rank = int((spectrum > AFFINE).sum())
     if rank == 0 or np.ptp(points, axis=0).max() == 0:
         raise FieldError(
             f"All {n_points} points are the same, so that no direction can be read; pass "
@@ -108,13 +79,7 @@ KINDS = ("auto", "none", "linear", "local", "constraints")
 
 
 def check_tangent(tangent: object) -> None:
-    """Refuse what is neither a kind nor a tangent space.
-
-    Raises
-    ------
-    FieldError
-        With the nearest kind.
-    """
+    """Refuse what is neither a kind nor a tangent space."""
     if not isinstance(tangent, TangentSpace) and tangent not in KINDS:
         hint = suggestion(str(tangent), KINDS) or "."
         raise FieldError(
@@ -132,33 +97,14 @@ def choose_tangent(
 ) -> TangentSpace:
     """The tangent space that was asked for, or the one that fits the data.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    scale : ndarray, shape (n_inputs,)
-        The spread of each input.
-    tangent : {'auto', 'none', 'linear', 'local', 'constraints'}
-        ``auto`` uses the exact affine constraints that the data satisfies, in addition to those
-        that are stated. If none are stated it warns when the data seems to lie on a curved surface.
-        ``constraints`` uses the stated ones alone.
-    constraints : sequence of str, Expression or callable
-        Functions that are constant on the data; see `constraint_tangent`.
-    names : sequence of str, optional
-        The inputs; x0, x1 and so on by default.
-
-    Returns
-    -------
-    TangentSpace
-
-    Raises
-    ------
-    FieldError
-        If the name is unknown, does not go with constraints, or the space cannot be found.
-
-    Warns
-    -----
-    ClosedformWarning
-        If ``auto`` finds curved data of lower dimension, or a stated constraint does not hold.
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    tangent {'auto', 'none', 'linear', 'local', 'constraints'}: ``auto`` uses the exact affine
+        constraints that the data satisfies, in addition to those that are stated. If none are
+        stated it warns when the data seems to lie on a curved surface. ``constraints`` uses the
+        stated ones alone.
+    constraints: functions that are constant on the data; see `constraint_tangent`.
+    names: the inputs; x0, x1 and so on by default.
     """
     n_points, n_inputs = points.shape
     labels = [f"x{column}" for column in range(n_inputs)] if names is None else names
@@ -186,9 +132,7 @@ def choose_tangent(
 
 
 def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedConstraint]:
-    """Gradients of the affine functions that are constant on the data; constraints that the user
-    also states do no harm.
-    """
+    """Gradients of affine functions that are constant on the data; stating them does no harm."""
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
         return []
@@ -214,3 +158,89 @@ def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
         "better state the constraint, as in constraints=['x**2 + y**2 = 1']."
     )
     return replace(flat, local_rank=local_rank)
+
+
+def constraint_tangent(
+    points: FloatArray,
+    scale: FloatArray,
+    constraints: Sequence[StatedConstraint],
+    names: Sequence[str],
+) -> TangentSpace:
+    """Tangent spaces orthogonal, in scaled coordinates, to the gradients of functions that are
+    constant on the data.
+
+    points (n_points, n_inputs)
+    scale (n_inputs,): the spread of each input.
+    constraints: such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``; a callable takes points and
+        returns gradients, both (n, d). Constraints that follow from each other count once.
+    names: the inputs, in the order of their columns.
+
+    Where a constraint has no finite gradient, or the gradients do not have their usual rank, it is
+    not defined.
+    """
+    n_inputs = points.shape[1]
+    if not constraints:
+        raise FieldError("No constraint was stated; pass constraints=[...] or another tangent.")
+    gradients = np.stack(
+        [_gradient(points, scale, constraint, names) for constraint in constraints], axis=2
+    )
+    lengths = np.linalg.norm(gradients, axis=1)
+    finite = np.isfinite(lengths).all(axis=1)
+    # One zero gradient leaves the others: the point's rank tells whether it is defined.
+    unit = np.where(
+        finite[:, None, None], gradients / np.where(lengths > 0, lengths, 1.0)[:, None, :], 0.0
+    )
+    left, values, _ = np.linalg.svd(unit, full_matrices=True)
+    spectrum = np.median(values[finite], axis=0) if finite.any() else np.zeros(values.shape[1])
+    n_independent = int((spectrum > SINGLE_PRECISION).sum())
+    if n_independent == 0:
+        raise FieldError(
+            "The constraints have no gradient at most points; state functions that vary "
+            "around the data."
+        )
+    if n_independent >= n_inputs:
+        raise FieldError(
+            f"The constraints fix all {n_inputs} inputs, so that no direction is left; state "
+            f"fewer of them."
+        )
+    defined = finite & (values[:, n_independent - 1] > SINGLE_PRECISION)
+    defined.flags.writeable = False
+    basis = frozen(left[:, :, n_independent:])
+    return TangentSpace(
+        "constraints",
+        n_inputs - n_independent,
+        basis,
+        frozen(spectrum),
+        None if defined.all() else defined,
+    )
+
+
+def _gradient(
+    points: FloatArray, scale: FloatArray, constraint: StatedConstraint, names: Sequence[str]
+) -> FloatArray:
+    """Gradient of a constraint in scaled coordinates, after a look at whether it holds."""
+    if not isinstance(constraint, str | Expression | Constraint):
+        gradient = as_points(constraint(points.copy()), points.shape[1])
+        if len(gradient) != len(points):
+            raise FieldError(
+                f"A constraint returned {len(gradient)} gradients for {len(points)} points; "
+                f"return one for each."
+            )
+        return gradient * scale
+    parsed = parse_constraint(constraint, names)
+    gradient = parsed.function.gradient(points) * scale
+    values = parsed.function(points)
+    reach = np.linalg.norm(gradient, axis=1)
+    usable = np.isfinite(values) & np.isfinite(reach)
+    if usable.any():
+        level = 0.0 if parsed.is_equation else np.median(values[usable])
+        variation = float(np.median(np.abs(values[usable] - level)))
+        typical = float(np.median(reach[usable]))
+        if variation > HOLDS * typical:
+            warn(
+                f"The constraint '{constraint}' is stated to hold, but it varies on the points: "
+                f"typically by {variation:.2g}, where one spread of the inputs would change it by "
+                f"{typical:.2g}. Its direction is projected out all the same; check the "
+                "constraint, or leave it out."
+            )
+    return gradient

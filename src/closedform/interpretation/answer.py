@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.sentences import unit_of, units_sentences
-from closedform.expressions.units.unit import unit_latex
-from closedform.expressions.units.units import Units
+from closedform.expressions.units.legality import unit_of, units_sentences
+from closedform.expressions.units.units import Units, unit_latex
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
 from closedform.interpretation.answer_text import (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.sentences import unit_of
+from closedform.expressions.units.legality import unit_of
 from closedform.interpretation.digits import formula_text
 
 if TYPE_CHECKING:

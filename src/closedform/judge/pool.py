@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.recognised_constants import recognise_constants
-from closedform.expressions.description import description_length, hoped_length
+from closedform.expressions.complexity import description_length, hoped_length
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.kernel import values_and_gradients

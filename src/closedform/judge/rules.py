@@ -9,14 +9,13 @@ import numpy as np
 
 from closedform.basics.keywords import suggestion
 from closedform.errors import ChoiceError
-from closedform.expressions.complexity import Costs
-from closedform.expressions.description import description_length
+from closedform.expressions.complexity import Costs, description_length
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.units.legality import charge
 from closedform.expressions.units.units import Units
+from closedform.field.alignment.misalignment import misalignment_of
 from closedform.field.alignment.tolerances import PERFECT
-from closedform.field.angles import misalignment_of
 
 MATERIAL_DEGREES = 0.1
 """Networks that were trained to a relative error of 0.1% have directions that are wrong by about

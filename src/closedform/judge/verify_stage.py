@@ -16,7 +16,7 @@ from closedform.basics.optional import versions
 from closedform.basics.progress import Progress
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
-from closedform.expressions.description import description_length
+from closedform.expressions.complexity import description_length
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable

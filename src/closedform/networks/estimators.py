@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
 
 METHODS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
@@ -25,13 +25,7 @@ _TREES = (
 
 
 def check_smooth(model: Any) -> None:
-    """Refuse an estimator whose values are piecewise constant: it has no gradient to read.
-
-    Raises
-    ------
-    ExtractionError
-        With what it is, and what to do.
-    """
+    """Refuse an estimator whose values are piecewise constant: it has no gradient to read."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     members = np.ravel(np.asarray(getattr(last, "estimators_", ()), dtype=object))
     for one in (last, *members[:1]):
@@ -45,13 +39,7 @@ def check_smooth(model: Any) -> None:
 
 
 def method_of(model: Any, neuron: Neuron) -> str:
-    """The method that a selector means; for the output of a classifier, one that is continuous.
-
-    Raises
-    ------
-    NeuronError
-        If the estimator has no such method.
-    """
+    """The method that a selector means; for the output of a classifier, one that is continuous."""
     known = [method for method in METHODS if hasattr(model, method)]
     if neuron.layer in known:
         return neuron.layer
@@ -66,13 +54,7 @@ def method_of(model: Any, neuron: Neuron) -> str:
 
 
 def call_method(model: Any, method: str, inputs: Any) -> np.ndarray:
-    """Values of a method, shape (n_points,) or (n_points, m); probabilities come as log-odds.
-
-    Raises
-    ------
-    ExtractionError
-        If the values are not numbers.
-    """
+    """Values of a method, shape (n_points,) or (n_points, m); probabilities come as log-odds."""
     values = np.asarray(getattr(model, method)(_named(model, inputs)))
     if values.dtype.kind not in "fiu":
         raise ExtractionError(
@@ -117,13 +99,7 @@ def method_note(method: str, neuron: Neuron) -> str | None:
 
 
 def log_odds_of(probabilities: np.ndarray) -> np.ndarray:
-    """log p_i - log of the sum of the others, which does not cancel where p_i is near 1.
-
-    Examples
-    --------
-    >>> log_odds_of(np.array([[0.5, 0.5]]))
-    array([[0., 0.]])
-    """
+    """log p_i - log of the sum of the others, which does not cancel where p_i is near 1."""
     classes = probabilities.shape[1]
     others = probabilities @ (np.ones((classes, classes)) - np.eye(classes))
     with np.errstate(divide="ignore"):

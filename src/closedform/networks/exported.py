@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
 
 if TYPE_CHECKING:
@@ -17,13 +17,7 @@ else:
 
 
 def load_exported(file: Path) -> LoadedModel:
-    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names.
-
-    Raises
-    ------
-    ModelFileError
-        If it cannot be read, or was exported in training mode.
-    """
+    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names."""
     program = _opened(file)
     try:
         found = training_operations(program)

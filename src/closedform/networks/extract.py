@@ -1,6 +1,7 @@
 """From a network, data and a neuron to a gradient field."""
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -10,19 +11,18 @@ import numpy as np
 
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
-from closedform.errors import ClosedformError
+from closedform.errors import ClosedformError, ExtractionError, NetworkError, warn
 from closedform.expressions.units.units import Units, UnitsLike, as_units
-from closedform.field.attention import warn
 from closedform.field.gradient_field import GradientField
-from closedform.field.notes import HELD_VARY
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
-from closedform.networks.columns import chosen_columns
-from closedform.networks.errors import ExtractionError, NetworkError
-from closedform.networks.options import OptionKeywords, make_options
-from closedform.networks.samples import VARIES, Samples
+from closedform.networks.model_files import LoadedModel
+from closedform.networks.neuron import parse_neurons
+from closedform.networks.options import Kind, OptionKeywords, make_options
+from closedform.networks.rows import Rows, gather_rows, own_copy
+from closedform.networks.samples import VARIES, Samples, Source
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import open_source
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
+from closedform.networks.wrt import HELD_VARY, arguments, chosen_columns
 
 
 @checked_keywords
@@ -168,14 +168,7 @@ def _without_held(
 
 
 def check_amounts(max_points: int | None, smoothing: float) -> None:
-    """Make sure that points are left, and that a ball to smooth over is of a size that is known
-    to help.
-
-    Raises
-    ------
-    ExtractionError
-        If not.
-    """
+    """Make sure that points are left, and that a ball to smooth over has a size that helps."""
     if max_points is not None and max_points < 1:
         raise ExtractionError(f"max_points is {max_points}; take at least one, or None for all.")
     if not (math.isfinite(smoothing) and 0 <= smoothing <= MAX_RADIUS):
@@ -223,3 +216,110 @@ def _field(
         constraints=constraints,
         notes=samples.notes,
     )
+
+
+def extract_samples(
+    model: Any,
+    inputs: Any,
+    neuron: Any,
+    *,
+    max_points: int | None = MAX_POINTS,
+    rng: int | np.random.Generator | None = None,
+    **options: Unpack[OptionKeywords],
+) -> Samples:
+    """Values and gradients of a neuron, or of several, at points of the data; takes what
+    `closedform.extract_field` takes, but for the tangent space.
+    """
+    source = open_source(model, inputs, neuron, max_points=max_points, rng=rng, **options)
+    return source.evaluate(source.points)
+
+
+def open_source(
+    model: Any,
+    inputs: Any,
+    neuron: Any,
+    *,
+    max_points: int | None = MAX_POINTS,
+    rng: int | np.random.Generator | None = None,
+    **options: Unpack[OptionKeywords],
+) -> Source:
+    """A network with its neuron and points chosen, which can be evaluated at its points and near
+    them.
+
+    Takes what `extract_samples` takes; smoothing needs it.
+    """
+    generator = as_generator(rng)
+    chosen = make_options(options)
+    neurons = parse_neurons(neuron)
+    kind = chosen.kind if chosen.kind != "auto" else _obvious_kind(model, inputs)
+    rows = gather_rows(inputs, max_points=max_points, rng=generator, prepare=chosen.prepare)
+    seed = int(generator.integers(2**63 - 1))
+    kind = kind or _probed_kind(model, rows)
+    if kind == "torch":
+        from closedform.networks.torch_source import TorchSource
+
+        loaded = model if isinstance(model, LoadedModel) else LoadedModel(model)
+        return TorchSource(loaded, rows, neurons, chosen, seed=seed)
+    if kind == "jax":
+        from closedform.networks.jax_source import JaxSource
+
+        return JaxSource(model, rows, neurons, chosen)
+    from closedform.networks.function_source import FunctionSource
+
+    return FunctionSource(model, rows, neurons, chosen)
+
+
+def _obvious_kind(model: Any, inputs: Any) -> Kind | None:
+    """The framework, where the types tell; one that is not loaded cannot have made the model."""
+    if isinstance(model, LoadedModel) or _is_instance(model, "torch.nn", "Module"):
+        return "torch"
+    candidate = model[0] if isinstance(model, tuple) and model else model
+    for module, name in (("flax.linen", "Module"), ("flax.nnx", "Module"), ("equinox", "Module")):
+        if _is_instance(candidate, module, name):
+            return "jax"
+    if not callable(model):
+        return "function"
+    if type(model).__module__.split(".")[0] in ("jax", "jaxlib"):
+        return "jax"
+    arrays = inputs if isinstance(inputs, tuple) else (inputs,)
+    if any(_is_instance(array, "torch", "Tensor") for array in arrays):
+        return "torch"
+    if any(_is_instance(array, "jax", "Array") for array in arrays):
+        return "jax"
+    return None
+
+
+def _is_instance(value: Any, module: str, name: str) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(value, getattr(loaded, name))
+
+
+def _probed_kind(model: Any, rows: Rows) -> Kind:
+    """The framework of a plain function, told by what it returns."""
+    few = {
+        key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2])
+        for key, part in rows.parts.items()
+    }
+    positional, named = arguments(own_copy(few))
+    try:
+        result = model(*positional, **named)
+    except (
+        Exception
+    ):  # a function of tensors, or of one point, may raise anything on an array of points
+        result = _tried_on_tensors(model, few)
+    if _is_instance(result, "torch", "Tensor"):
+        return "torch"
+    return "jax" if _is_instance(result, "jax", "Array") else "function"
+
+
+def _tried_on_tensors(model: Any, few: dict[int | str, Any]) -> Any:
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return None
+    positional, named = arguments(
+        {key: torch.as_tensor(own_copy(part)) for key, part in few.items()}
+    )
+    try:
+        return model(*positional, **named)
+    except Exception:  # the source reports what is wrong, with the whole story
+        return None

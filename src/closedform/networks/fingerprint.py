@@ -1,6 +1,4 @@
-"""What a network is made of, as a short text: the same weights give the same one, on every machine
-and every day.
-"""
+"""What a network is made of, as a short text: the same for the same weights on every machine."""
 
 import sys
 from contextlib import suppress
@@ -9,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.copies import own_copy
 from closedform.networks.model_files import LoadedModel
+from closedform.networks.rows import own_copy
 from closedform.networks.wrt import arguments
 
 
@@ -18,20 +16,7 @@ def fingerprint(model: Any) -> str | None:
     """A checksum of a torch module's layers and weights, or None where a network cannot be told by
     its parts.
 
-    Parameters
-    ----------
-    model : object
-        As in `closedform.extract_field`.
-
-    Examples
-    --------
-    >>> import torch
-    >>> layer = torch.nn.Linear(2, 1)
-    >>> before = fingerprint(layer)
-    >>> with torch.no_grad():
-    ...     layer.weight += 1
-    >>> before == fingerprint(layer), fingerprint(abs)
-    (False, None)
+    model: as in `closedform.extract_field`.
     """
     network = model.model if isinstance(model, LoadedModel) else model
     if not (hasattr(network, "state_dict") and hasattr(network, "named_modules")):
@@ -55,11 +40,7 @@ def behaviour(model: Any, points: Any) -> str:
     """A checksum of what any other network is seen to be: the arrays that it holds, or its outputs
     at a few points; empty where neither can be had.
 
-    Parameters
-    ----------
-    model : object
-    points : array, tuple or dict
-        The network's inputs at a few points.
+    points: the network's inputs at a few points.
 
     Examples
     --------

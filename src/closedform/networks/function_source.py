@@ -1,15 +1,12 @@
 """Gradients of any function of an array, by finite differences with an estimate of their error."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.scaling import robust_spread
-from closedform.networks.copies import own_copy
-from closedform.networks.datasets import Key
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
+from closedform.field.tangent_space import robust_spread
 from closedform.networks.estimators import (
     call_method,
     check_smooth,
@@ -20,22 +17,14 @@ from closedform.networks.estimators import (
 from closedform.networks.neuron import Neuron, unknown_layer
 from closedform.networks.options import Options
 from closedform.networks.picking import check_real, entry_of, pick
-from closedform.networks.rows import Rows
-from closedform.networks.samples import PROBED, VARIES, Samples
+from closedform.networks.rows import Key, Rows, own_copy
+from closedform.networks.samples import PROBED, VARIES, Samples, Source
 from closedform.networks.tolerances import ROUGH
-from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
+from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 
-class FunctionSource:
-    """A function or an estimator with its neurons and points chosen.
-
-    Parameters
-    ----------
-    model : callable or estimator
-        Takes an array of points, or one point.
-    rows : Rows
-    neurons : tuple of Neuron
-    options : Options
+class FunctionSource(Source):
+    """A function or an estimator, of an array of points or of one point.
 
     Examples
     --------
@@ -49,46 +38,27 @@ class FunctionSource:
     def __init__(
         self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
     ) -> None:
-        self._model = model
-        self._rows = Rows(
-            {key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes
-        )
-        self._neurons = neurons
-        self._options = options
-        self._blocks = make_blocks(self._rows, options.wrt)
-        self._points = points_of(self._rows, self._blocks)
-        self._spread = robust_spread(self._points)
-        self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
+        super().__init__(model, rows.as_arrays(), neurons, options)
+        self._spread = robust_spread(self.points)
         if options.step is None:
             check_smooth(model)
         self._methods = [self._method(neuron) for neuron in neurons]
         self._batched = options.batched if options.batched is not None else self._takes_many()
         # The step that balances truncation of fourth order against rounding.
-        self._precision = float(np.finfo(self._values(self._points[:1], np.arange(1)).dtype).eps)
+        self._precision = float(np.finfo(self._values(self.points[:1], np.arange(1)).dtype).eps)
         self._step = options.step if options.step is not None else self._precision**0.2
-        places = np.arange(min(PROBED, len(self._points)))
-        first, second = (self._values(self._points[places], places) for _ in range(2))
+        places = np.arange(min(PROBED, len(self.points)))
+        first, second = (self._values(self.points[places], places) for _ in range(2))
         if not np.allclose(first, second, rtol=16 * self._precision, atol=0, equal_nan=True):
-            self._notes[VARIES] = None
-
-    @property
-    def points(self) -> FloatArray:
-        """The chosen points, shape (n_points, n_inputs)."""
-        return self._points
+            self._note(VARIES)
 
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        count = -(-len(points) // self._options.batch_size)
-        edges = np.linspace(0, len(points), count + 1).astype(int)
-        pieces = [
-            self._differentiate(points, np.arange(start, stop)) for start, stop in pairwise(edges)
-        ]
-        latents, jacobians, errors = (
-            np.concatenate([piece[place] for piece in pieces]) for place in range(3)
-        )
-        self._judge(jacobians, errors)
-        names = column_names(self._rows, self._blocks)
-        return Samples(points, jacobians, latents, tuple(self._notes), errors=errors, names=names)
+        batches = self._batches(len(points), self._options.batch_size)
+        pieces = [self._differentiate(points, places) for places in batches]
+        _, *measured = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        self._judge(*measured)
+        return self._gathered(points, pieces)
 
     def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
         size = np.linalg.norm(jacobians * self._spread, axis=2)
@@ -98,22 +68,20 @@ class FunctionSource:
         share = float(
             np.median(np.linalg.norm(errors * self._spread, axis=2)[usable] / size[usable])
         )
-        self._notes[
+        self._note(
             f"Gradients are finite differences; their median error is about {share:.0e} of "
             f"the gradient."
-        ] = None
+        )
         if share > ROUGH:
-            self._notes[
+            self._note(
                 f"The function is not smooth at the scale of the step; try step= with a value "
                 f"above {self._step:.1g}."
-            ] = None
+            )
 
     def _differentiate(
         self, points: FloatArray, places: np.ndarray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Central differences at two steps, extrapolated; the difference of the two tells the
-        error.
-        """
+        """Central differences at two steps, extrapolated; how far they differ is the error."""
         here = points[places]
         latents = self._values(here, places).astype(np.float64)
         shape = (len(places), latents.shape[1], here.shape[1])
@@ -162,7 +130,11 @@ class FunctionSource:
         Every function gets copies: one that works in place would else move the points between two
         evaluations.
         """
-        parts = _transformed(self._options.transform, own_copy(parts), count)
+        transform = self._options.transform
+        if transform is not None and not callable(transform):  # a scaler of scikit-learn
+            scale = transform.transform
+            transform = scale if count is not None else lambda point: scale(point[None])[0]
+        parts = transformed(transform, own_copy(parts))
         fixed = {
             key: value(count or 1) if callable(value) else value
             for key, value in (self._options.fixed or {}).items()
@@ -172,10 +144,7 @@ class FunctionSource:
         columns = []
         for neuron, method in zip(self._neurons, self._methods, strict=True):
             if neuron.whole_model and neuron.function is not None:
-                positional, named = arguments(own_copy(given))
-                value = neuron.function(
-                    self._model, named or (positional[0] if len(positional) == 1 else positional)
-                )
+                value = neuron.function(self._model, as_inputs(own_copy(given)))
             else:
                 if method not in outputs:
                     outputs[method] = self._output(method, *arguments(own_copy(given)))
@@ -192,8 +161,7 @@ class FunctionSource:
 
     def _taken(self, neuron: Neuron, output: Any, count: int | None) -> np.ndarray:
         array, sentence = entry_of(neuron, np.asarray(output) if np.isscalar(output) else output)
-        if sentence:
-            self._notes[sentence] = None
+        self._note(sentence)
         array = np.asarray(array)
         array = array[None] if count is None else array
         if count is not None and array.shape[:1] != (count,):
@@ -208,8 +176,7 @@ class FunctionSource:
             return None
         if is_estimator(self._model):
             method = method_of(self._model, neuron)
-            if sentence := method_note(method, neuron):
-                self._notes[sentence] = None
+            self._note(method_note(method, neuron))
             return method
         if not callable(self._model):
             raise ExtractionError(
@@ -221,54 +188,31 @@ class FunctionSource:
         return None
 
     def _takes_many(self) -> bool:
-        """Whether the function takes many points: tried with a number of them that is not the
-        number of inputs.
-        """
+        """Whether the function takes many points, tried with another number than that of inputs."""
         if is_estimator(self._model):
             return True
-        count = 2 if self._points.shape[1] != 2 else 3
-        places = np.arange(count) % len(self._points)
+        count = 2 if self.points.shape[1] != 2 else 3
+        places = np.arange(count) % len(self.points)
         try:
-            self._call(self._parts(self._points[places], places), count)
+            self._call(self._parts(self.points[places], places), count)
         except Exception as error:  # a function of one point may raise anything here
             return self._takes_one(error)
         return True
 
     def _takes_one(self, many: Exception) -> bool:
-        parts = self._parts(self._points[:1], np.arange(1))
+        parts = self._parts(self.points[:1], np.arange(1))
         try:
             self._call({key: part[0] for key, part in parts.items()}, None)
         except Exception:  # neither form works: the error for many points is the one to show
             raise many from None
-        self._notes["The function takes one point at a time."] = None
+        self._note("The function takes one point at a time.")
         return False
-
-
-def _as_numpy(part: Any) -> np.ndarray:
-    return part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
 
 
 def _write(part: np.ndarray, index: tuple[Any, ...], values: np.ndarray) -> np.ndarray:
     written = np.array(part, dtype=np.float64)
     written[index] = values
     return written
-
-
-def _transformed(transform: Any, parts: dict[Key, Any], count: int | None) -> dict[Key, Any]:
-    if transform is None:
-        return parts
-    if not callable(transform):
-        key, value = next(iter(parts.items()))
-        return {
-            key: transform.transform(value)
-            if count is not None
-            else transform.transform(value[None])[0]
-        }
-    positional, named = arguments(parts)
-    result = transform(*positional, **named)
-    if isinstance(result, dict):
-        return result
-    return dict(enumerate(result)) if isinstance(result, tuple) else {next(iter(parts)): result}
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:

@@ -12,37 +12,21 @@ from closedform.networks.neuron import Neuron, parse_neuron
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One run of a network.
+    """One run of a network."""
 
-    Attributes
-    ----------
-    outputs : ndarray, shape (n_points, n_outputs)
-    values : ndarray, shape (n_points,)
-        The neuron's own values, before anything took their place.
-    """
-
-    outputs: FloatArray
-    values: FloatArray
+    outputs: FloatArray  # (n_points, n_outputs)
+    values: FloatArray  # (n_points,): the neuron's own values, before anything took their place
 
 
 def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:
     """Run a network with a neuron's values replaced.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-    points : ndarray, shape (n_points, n_inputs)
-        The network's only argument.
-    neuron : str, tuple or Neuron
-        One unit of a flat layer, such as ``"encoder.2:0"``.
-    values : ndarray, shape (n_points,), or None
-        What takes its place; None leaves the network alone.
+    points (n_points, n_inputs): the network's only argument.
+    neuron: one unit of a flat layer, such as ``"encoder.2:0"``.
+    values (n_points,): what takes its place; None leaves the network alone.
 
-    Returns
-    -------
-    Pass or None
-        None where this cannot be done: another kind of neuron, an output neuron, outputs that are
-        not one tensor, or a network that does not take points as they are.
+    None where this cannot be done: another kind of neuron, an output neuron,
+    outputs that are not one tensor, or a network that does not take points as they are.
 
     Examples
     --------

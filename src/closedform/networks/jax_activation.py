@@ -45,18 +45,7 @@ def unsquashed(
     """Evaluate a function that returns a list of arrays; where a squashing function is the last
     step, take the value before it.
 
-    Returns
-    -------
-    values : list of arrays
-    names : list of str or None
-        The squashing function that was undone for each of them.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> values, names = unsquashed(lambda x: [jax.nn.sigmoid(3 * x)[0]], jnp.array([20.0]))
-    >>> float(values[0]), names
-    (60.0, ['sigmoid'])
+    Returns the values, and the squashing function that was undone for each of them.
     """
     closed = jax.make_jaxpr(function)(*inputs)
     flat = jax.tree_util.tree_leaves(inputs)
@@ -69,14 +58,7 @@ def unsquashed(
 
 
 def log_odds(scores: Any, axis: int) -> Any:
-    """Each score minus the logsumexp of the others, along an axis, without cancellation.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> log_odds(jnp.array([2.0, 0.0]), 0).tolist()
-    [2.0, -2.0]
-    """
+    """Each score minus the logsumexp of the others, along an axis, without cancellation."""
     numpy = jax.numpy
     shares = jax.nn.log_softmax(scores, axis)
     places = numpy.arange(scores.shape[axis]).reshape(
@@ -93,9 +75,7 @@ def log_odds(scores: Any, axis: int) -> Any:
 def _run(
     jaxpr: Any, consts: Any, inputs: list[Any], before: list[JaxPreactivation | None]
 ) -> tuple[list[Any], list[JaxPreactivation | None]]:
-    """Evaluate step by step, going into jitted parts, and remember what stands before squashing
-    functions.
-    """
+    """Evaluate step by step, also inside jitted parts, and note what stands before squashing."""
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(
         zip(jaxpr.invars, inputs, strict=True)
     )

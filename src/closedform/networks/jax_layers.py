@@ -1,13 +1,11 @@
-"""Layers of Flax and Equinox networks: a pure function that returns the output and what the wanted
-layers gave.
-"""
+"""Layers of Flax and Equinox networks: a pure function of the output and the wanted layers."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError
+from closedform.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
 
 if TYPE_CHECKING:
@@ -25,18 +23,9 @@ def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | N
     """A pure function of the network's arguments that also returns the outputs of the layers that
     neurons live in.
 
-    Returns
-    -------
-    function : callable
-        ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch normalisation
-        as in evaluation.
-    batched : bool or None
-        Whether networks of this kind take many points; None if it must be found out.
-
-    Raises
-    ------
-    NeuronError
-        If a layer does not exist.
+    Returns function: ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch
+    normalisation as in evaluation; batched: whether networks of this kind take many points; None if
+    it must be found out.
     """
     if not isinstance(model, tuple) and not callable(model):
         raise ExtractionError(
@@ -68,7 +57,11 @@ def _linen(model: Any, named: list[Neuron]) -> Listening:
         if not wanted:
             return module.apply(variables, *args, **kwargs), {}
         output, state = module.apply(
-            variables, *args, capture_intermediates=_is_call, mutable=["intermediates"], **kwargs
+            variables,
+            *args,
+            capture_intermediates=lambda _, method: method == "__call__",
+            mutable=["intermediates"],
+            **kwargs,
         )
         found = dict(_captured(state.get("intermediates", {}), ""))
         for neuron in named:
@@ -77,10 +70,6 @@ def _linen(model: Any, named: list[Neuron]) -> Listening:
         return output, {layer: found[layer] for layer in wanted if layer in found}
 
     return run
-
-
-def _is_call(layer: Any, method: str) -> bool:
-    return method == "__call__"
 
 
 def _captured(tree: Mapping[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:
@@ -103,7 +92,7 @@ def _nnx(nnx: Any, model: Any, named: list[Neuron]) -> Listening:
         fresh = nnx.merge(definition, state)
         outputs: Outputs = {}
         for neuron in named:
-            layer = _walk(fresh, neuron.layer)
+            layer = walk(fresh, neuron.layer)
             if layer is not None and neuron.layer not in outputs:
                 object.__setattr__(
                     layer,
@@ -129,47 +118,52 @@ def _recording(kind: type, sink: list[Any]) -> type:
 def _equinox(equinox: Any, model: Any, named: list[Neuron]) -> Listening:
     quiet = equinox.nn.inference_mode(model)
     _check(quiet, named, equinox.Module)
-
-    class Recorder(equinox.Module):
-        inner: Any
-        sink: list[Any] = equinox.field(static=True)
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            output = self.inner(*args, **kwargs)
-            self.sink.append(output)
-            return output
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
+    wanted = {neuron.layer for neuron in named if walk(quiet, neuron.layer) is not None}
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, Outputs]:
-        outputs: Outputs = {}
-        listening = quiet
-        for layer in {neuron.layer for neuron in named if _walk(quiet, neuron.layer) is not None}:
-            sink = outputs.setdefault(layer, [])
-            recorder = Recorder(_walk(listening, layer), sink)
-            listening = equinox.tree_at(
-                lambda tree, path=layer: _walk(tree, path), listening, recorder
-            )
-        return listening(*args, **kwargs), outputs
+        outputs: Outputs = {layer: [] for layer in wanted}
+
+        def keep(layer: str, output: Any) -> Any:
+            outputs[layer].append(output)
+            return output
+
+        return hooked_equinox(equinox, model, wanted, keep)(*args, **kwargs), outputs
 
     return run
 
 
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a container of layers holds."""
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
-        yield from ((str(place), value[place]) for place in range(len(value)))
+def hooked_equinox(
+    equinox: Any, model: Any, layers: set[str], hook: Callable[[str, Any], Any]
+) -> Any:
+    """An Equinox network in evaluation, in which ``hook(layer, output)`` takes the place of the
+    outputs of layers.
+    """
+
+    class Hooked(equinox.Module):
+        inner: Any
+        layer: str = equinox.field(static=True)
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return hook(self.layer, self.inner(*args, **kwargs))
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+    changed = equinox.nn.inference_mode(model)
+    for layer in sorted(layers):
+        inner = Hooked(walk(changed, layer), layer)
+        changed = equinox.tree_at(lambda tree, path=layer: walk(tree, path), changed, inner)
+    return changed
 
 
 def _check(model: Any, named: list[Neuron], kind: type) -> None:
     for neuron in named:
-        layer = _walk(model, neuron.layer)
+        layer = walk(model, neuron.layer)
         if neuron.layer != "output" and not (isinstance(layer, kind) and callable(layer)):
             raise unknown_layer(neuron, sorted(_layers(model, kind, "", set())))
 
 
-def _walk(tree: Any, path: str) -> Any | None:
+def walk(tree: Any, path: str) -> Any | None:
     """The attribute, entry or key at a dotted path, or None."""
     model: Any = tree
     for name in path.split("."):
@@ -200,7 +194,9 @@ def _layers(value: Any, kind: type, path: str, seen: set[int]) -> Iterator[str]:
             for name, child in vars(value).items()
             if not str(name).startswith("_")
         ]
-        children += list(_entries(value))
+        held: Any = value
+        if hasattr(held, "__len__") and hasattr(held, "__getitem__"):  # a container of layers
+            children += [(str(place), held[place]) for place in range(len(held))]
     else:
         return
     for name, child in children:

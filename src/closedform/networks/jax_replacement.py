@@ -2,16 +2,16 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.expressions.export.jax_function import jax_library
-from closedform.networks.errors import NeuronError
-from closedform.networks.jax_layers import _walk, listen
+from closedform.errors import NeuronError
+from closedform.expressions.export_functions import jax_library
+from closedform.networks.jax_layers import hooked_equinox, listen
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
@@ -70,8 +70,20 @@ class FormulaFunction:
         return tuple(str(formula.expression) for formula in self.composition.formulas)
 
 
-def own_values(model: Any, neurons: Sequence[Neuron], inputs: Any) -> tuple[FloatArray, FloatArray]:
-    """The neurons' values, shape (n_points, n_latents), and the network's outputs."""
+def build(
+    model: Any,
+    neurons: tuple[Neuron, ...],
+    composition: Composition,
+    points_of: Callable[..., Any] | None,
+) -> FormulaFunction:
+    """The function with the numbers as they were read."""
+    return FormulaFunction(model, neurons, composition, composition.trained(), points_of)
+
+
+def own_values(
+    model: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Callable[..., Any] | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The neurons' values (n_points, n_latents), the network's outputs, the formula's inputs."""
     run, batched = listen(model, tuple(neurons))
     given = jnp.asarray(inputs)
     output, layers = run(given) if batched is not False else jax.vmap(run)(given)
@@ -80,7 +92,21 @@ def own_values(model: Any, neurons: Sequence[Neuron], inputs: Any) -> tuple[Floa
         activation = layers[neuron.layer][0] if neuron.layer in layers else output
         value = np.asarray(pick(neuron, activation, lambda direction, _: jnp.asarray(direction)))
         columns.append(value if value.ndim == 2 else value[:, None])
-    return np.concatenate(columns, axis=1).astype(np.float64), np.asarray(output)
+    rows = np.asarray(inputs)
+    points = rows.reshape(len(rows), -1) if points_of is None else np.asarray(points_of(rows))
+    values = np.concatenate(columns, axis=1).astype(np.float64)
+    return values, np.asarray(output), points.astype(np.float64)
+
+
+def run_held(copy: FormulaFunction, inputs: Any) -> tuple[FloatArray, FloatArray]:
+    """Outputs and latents at every second point, which phi was not fitted to."""
+    held = np.asarray(inputs)[1::2]
+    return np.asarray(copy(copy.parameters, held)), np.asarray(copy.latents(copy.parameters, held))
+
+
+def with_cost(copy: FormulaFunction, cost: Any) -> FormulaFunction:
+    """The function, which says what it changed."""
+    return replace(copy, cost=cost)
 
 
 def _overwritten(model: Any, neurons: Sequence[Neuron]) -> Callable[[Any, Any], Any]:
@@ -129,19 +155,11 @@ def _linen(linen: Any, model: Any, neurons: Sequence[Neuron], values: Any, input
 def _equinox(equinox: Any, model: Any, neurons: Sequence[Neuron], values: Any, inputs: Any) -> Any:
     """One point of an Equinox network."""
 
-    class Overwriting(equinox.Module):
-        inner: Any
-        layer: str = equinox.field(static=True)
+    def put(layer: str, output: Any) -> Any:
+        return _written(neurons, values[None], output[None], (layer,))[0]
 
-        def __call__(self, *arguments: Any, **named: Any) -> Any:
-            output = self.inner(*arguments, **named)
-            return _written(neurons, values[None], output[None], (self.layer,))[0]
-
-    changed = equinox.nn.inference_mode(model)
-    for layer in sorted({neuron.layer for neuron in neurons} - {"", "output"}):
-        overwriting = Overwriting(_walk(changed, layer), layer)
-        changed = equinox.tree_at(lambda tree, path=layer: _walk(tree, path), changed, overwriting)
-    output = changed(inputs)
+    layers = {neuron.layer for neuron in neurons} - {"", "output"}
+    output = hooked_equinox(equinox, model, layers, put)(inputs)
     return _written(neurons, values[None], output[None], ("", "output"))[0]
 
 

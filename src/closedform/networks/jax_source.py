@@ -3,24 +3,21 @@ point mapped over all.
 """
 
 from contextlib import AbstractContextManager
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.networks.copies import own_copy
-from closedform.networks.datasets import Key
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
-from closedform.networks.picking import entry_of, pick
-from closedform.networks.rows import Rows
-from closedform.networks.samples import Samples
-from closedform.networks.wrt import arguments, column_names, fill, held_note, make_blocks, points_of
+from closedform.networks.picking import entry_of, pick, unsquashed_note
+from closedform.networks.rows import Key, Rows, own_copy
+from closedform.networks.samples import Samples, Source
+from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 if TYPE_CHECKING:
     import jax
@@ -30,15 +27,8 @@ else:
     jnp = require("jax.numpy", extra="jax")
 
 
-class JaxSource:
-    """A JAX network with its neurons and points chosen.
-
-    Parameters
-    ----------
-    model : callable, module, or tuple of a Flax module and its variables
-    rows : Rows
-    neurons : tuple of Neuron
-    options : Options
+class JaxSource(Source):
+    """A JAX function or module, or a tuple of a Flax module and its variables.
 
     Examples
     --------
@@ -50,50 +40,25 @@ class JaxSource:
     def __init__(
         self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
     ) -> None:
-        self._model = model
-        self._neurons = neurons
-        self._options = options
-        self._rows = Rows(
-            {key: _as_numpy(part) for key, part in rows.parts.items()}, rows.names, rows.notes
-        )
-        self._blocks = make_blocks(self._rows, options.wrt)
-        self._points = points_of(self._rows, self._blocks)
-        self._notes: dict[str, None] = dict.fromkeys((*rows.notes, *held_note(rows, self._blocks)))
+        super().__init__(model, rows.as_arrays(), neurons, options)
         self._listening, batched = listen(model, neurons)
         self._batched = options.batched if options.batched is not None else batched
         self._double = options.precision != "native"
         self._prepare()
 
-    @property
-    def points(self) -> FloatArray:
-        """The chosen points, shape (n_points, n_inputs)."""
-        return self._points
-
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        count = -(-len(points) // self._options.batch_size)
-        edges = np.linspace(0, len(points), count + 1).astype(int)
+        pieces = []
         with _precision(self._double):
             differentiate = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
-            pieces = []
-            for start, stop in pairwise(edges):
-                places = np.arange(start, stop)
+            for places in self._batches(len(points), self._options.batch_size):
                 gradients, values = differentiate(
                     self._as_jax(points[places]), self._context(places)
                 )
                 pieces.append(
                     (np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64))
                 )
-        latents, jacobians = (
-            np.concatenate([piece[place] for piece in pieces]) for place in range(2)
-        )
-        return Samples(
-            points,
-            jacobians,
-            latents,
-            tuple(self._notes),
-            names=column_names(self._rows, self._blocks),
-        )
+        return self._gathered(points, pieces)
 
     def _prepare(self) -> None:
         """Find out on one point how the network is called, and in which precision it runs."""
@@ -110,30 +75,26 @@ class JaxSource:
             self._double = False
             self._try_one()
             first = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            self._notes[
+            self._note(
                 f"Evaluated in the network's own precision: it does not run in float64 ({first})."
-            ] = None
+            )
 
     def _try_one(self) -> None:
         with _precision(self._double):
             row = {key: part[0] for key, part in self._context(np.arange(1)).items()}
             # Traced and not run: shapes and types are all that is wanted, and nothing is compiled
             # for them.
-            values, _ = jax.eval_shape(self._latents, self._as_jax(self._points[0]), row)
+            values, _ = jax.eval_shape(self._latents, self._as_jax(self.points[0]), row)
             if not jnp.issubdtype(values.dtype, jnp.floating):
                 raise ExtractionError(
                     f"The neurons have values of type {values.dtype}, which have no gradient."
                 )
 
     def _takes_many(self) -> bool:
-        """Whether a plain function takes many points: tried with a number of them that is not the
-        number of inputs.
-        """
-        count = 2 if self._points.shape[1] != 2 else 3
-        places = np.arange(count) % len(self._points)
-        parts = fill(
-            self._context(places), self._as_jax(self._points[places]), self._blocks, _write
-        )
+        """Whether a function takes many points, tried with another number than that of inputs."""
+        count = 2 if self.points.shape[1] != 2 else 3
+        places = np.arange(count) % len(self.points)
+        parts = fill(self._context(places), self._as_jax(self.points[places]), self._blocks, _write)
         try:
             output = jax.eval_shape(self._output_of_many, parts)
             first = jax.tree_util.tree_leaves(output)[0]
@@ -143,7 +104,9 @@ class JaxSource:
 
     def _output_of_many(self, parts: dict[Key, Any]) -> Any:
         count = len(next(iter(parts.values())))
-        positional, named = arguments(self._transformed(parts) | self._fixed(count))
+        positional, named = arguments(
+            transformed(self._options.transform, parts) | self._fixed(count)
+        )
         return self._listening(*positional, **named)[0]
 
     def _as_jax(self, points: FloatArray) -> Any:
@@ -163,16 +126,7 @@ class JaxSource:
         values, names = unsquashed(self._values, point, context)
         for neuron, name in zip(self._neurons, names, strict=True):
             if name is not None:
-                taken = (
-                    "its logit, z_i - logsumexp of the others,"
-                    if "softmax" in name
-                    else "its value before it"
-                )
-                sentence = (
-                    f"{neuron} is the output of a {name}; {taken} was taken (the same concept, "
-                    f"without saturation)."
-                )
-                self._notes[sentence] = None
+                self._note(unsquashed_note(neuron, name))
         joined = jnp.concatenate([jnp.ravel(value) for value in values])
         return joined, joined
 
@@ -183,8 +137,8 @@ class JaxSource:
         )
         if not self._batched:
             parts = {key: part[0] for key, part in parts.items()}
-        parts = self._transformed(parts)
-        positional, named = arguments(parts | self._fixed(1))
+        given = transformed(self._options.transform, parts) | self._fixed(1)
+        positional, named = arguments(given)
         outputs: Any = None
         layers: dict[str, list[Any]] = {}
         if any(not neuron.whole_model for neuron in self._neurons):
@@ -192,8 +146,7 @@ class JaxSource:
         values = []
         for neuron in self._neurons:
             if neuron.whole_model and neuron.function is not None:
-                given = named or (positional[0] if len(positional) == 1 else positional)
-                values.append(neuron.function(self._model, given))
+                values.append(neuron.function(self._model, as_inputs(given)))
             else:
                 values.append(
                     self._taken(
@@ -219,27 +172,17 @@ class JaxSource:
             sentence = (
                 f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
             )
-            self._notes[f"{sentence} ('{neuron.layer}@1' is next.)"] = None
+            self._note(f"{sentence} ('{neuron.layer}@1' is next.)")
         return calls[wanted]
 
     def _taken(self, neuron: Neuron, output: Any) -> Any:
         array, sentence = entry_of(neuron, output)
-        if sentence:
-            self._notes[sentence] = None
+        self._note(sentence)
         return pick(
             neuron,
             array if self._batched else array[None],
             lambda direction, like: jnp.asarray(direction, like.dtype),
         )
-
-    def _transformed(self, parts: dict[Key, Any]) -> dict[Key, Any]:
-        if self._options.transform is None:
-            return parts
-        positional, named = arguments(parts)
-        result = self._options.transform(*positional, **named)
-        if isinstance(result, dict):
-            return result
-        return dict(enumerate(result)) if isinstance(result, tuple) else {next(iter(parts)): result}
 
     def _fixed(self, count: int) -> dict[Key, Any]:
         fixed = (self._options.fixed or {}).items()
@@ -254,10 +197,6 @@ def _precision(double: bool) -> AbstractContextManager[Any]:
         else require("jax.experimental", extra="jax").enable_x64
     )
     return enable(double)
-
-
-def _as_numpy(part: Any) -> np.ndarray:
-    return part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
 
 
 def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:

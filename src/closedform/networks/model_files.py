@@ -17,8 +17,8 @@ from closedform.basics import limits
 from closedform.basics.files import read_arrays, reading
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.optional import require
+from closedform.errors import ModelFileError
 from closedform.expressions.input_names import check_names
-from closedform.networks.errors import ModelFileError
 
 TORCH_FILES = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""
@@ -168,11 +168,6 @@ def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
 def build(builder: str, file: Path) -> Any:
     """Import and call ``"package.module:function"``, looking in the current directory too; the
     path of the file is passed if it takes an argument.
-
-    Raises
-    ------
-    ModelFileError
-        If it cannot be imported, or does not return a torch module.
     """
     module_name, _, function_name = builder.partition(":")
     if not module_name or not function_name:
@@ -241,9 +236,7 @@ def _built(
 
 
 def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The weights under the names that the network uses: training frameworks wrap and prefix
-    them.
-    """
+    """The weights under the network's own names: training frameworks wrap and prefix them."""
     for name in _WRAPPERS:
         if name in weights and isinstance(weights[name], Mapping):
             weights = dict(weights[name])
@@ -256,13 +249,7 @@ def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any
 
 
 def read_safetensors(file: Path) -> Mapping[str, Any]:
-    """Tensors by name; the file is mapped, so that none takes memory before it is used.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged, or its header claims more than networks need.
-    """
+    """Tensors by name; the file is mapped, so that none takes memory before it is used."""
     safetensors = require("safetensors.torch", extra="torch")
     try:
         with file.open("rb") as opened:

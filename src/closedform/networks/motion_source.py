@@ -15,23 +15,9 @@ RowFunction = Callable[[FloatArray], FloatArray]
 def as_row_function(module: Any, what: str = "flow") -> RowFunction:
     """A NumPy function from rows (n, d) to rows (n, d).
 
-    Parameters
-    ----------
-    module : callable
-        A function of points, a `torch.nn.Module`, or what JAX has compiled. One that takes time
+    module: a function of points, a `torch.nn.Module`, or what JAX has compiled. One that takes time
         and state, as solvers of neural ODEs call it, gets the time 0.
-    what : str
-        For error messages.
-
-    Raises
-    ------
-    ShapeError
-        When it is called and returns something of another shape.
-
-    Examples
-    --------
-    >>> as_row_function(lambda x: -x)(np.ones((2, 3))).shape
-    (2, 3)
+    what: for error messages.
     """
     if not callable(module):
         raise TypeError(

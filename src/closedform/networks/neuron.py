@@ -1,6 +1,4 @@
-"""How a user points at a neuron: text, a tuple, a direction in a layer, a function, or a list of
-these.
-"""
+"""How a user points at a neuron: text, a tuple, a direction, a function, or a list of these."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray, frozen
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 
 REDUCTIONS = ("mean", "sum", "max", "min")
 """What can stand for a position: the neuron is then taken over all positions."""

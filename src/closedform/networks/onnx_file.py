@@ -15,7 +15,7 @@ import numpy as np
 from closedform.basics import limits
 from closedform.basics.files import reading
 from closedform.basics.optional import require
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError
 
 if TYPE_CHECKING:
     import onnx
@@ -26,8 +26,7 @@ else:
 
 MAX_FIELDS = 1_000_000
 """An empty node is two bytes of a file and 150 of memory once parsed, so fields are counted
-first.
-"""
+first."""
 
 MAX_NODES, MAX_ARGUMENTS, MAX_AXES = 10_000, 1_000, 16
 
@@ -41,60 +40,30 @@ _TYPES = {**dict.fromkeys(_FLOATS, np.float64), "INT64": np.int64, "INT32": np.i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """A node of a graph.
+    """A node of a graph."""
 
-    Attributes
-    ----------
-    kind : str
-        The operator, with its domain in front where that is not ONNX's own.
-    name : str
-    inputs, outputs : tuple of str
-        Names of values; an input that is left out is empty.
-    given : dict
-        Its attributes.
-    """
-
-    kind: str
+    kind: str  # the operator, with its domain in front where that is not ONNX's own
     name: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # inputs, outputs: names of values; an input that is left out is empty
     outputs: tuple[str, ...]
-    given: dict[str, Any]
+    given: dict[str, Any]  # its attributes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """A network as plain operations in the order in which they run.
+    """A network as plain operations in the order in which they run."""
 
-    Attributes
-    ----------
-    input : str
-        Name of the one input.
-    shape : tuple of int
-        Of one row of it.
-    rows : int or None
-        How many rows it takes at once, where the file says so.
-    outputs : tuple of str
-    tensors : dict
-        Weights and other constants, by name. Real numbers are in double precision.
-    operations : tuple of Operation
-    """
-
-    input: str
-    shape: tuple[int, ...]
-    rows: int | None
+    input: str  # name of the one input
+    shape: tuple[int, ...]  # of one row of it
+    rows: int | None  # how many rows it takes at once, where the file says so
     outputs: tuple[str, ...]
+    # Weights and other constants, by name. Real numbers are in double precision.
     tensors: dict[str, "torch.Tensor"]
     operations: tuple[Operation, ...]
 
 
 def read_graph(file: Path) -> Graph:
-    """Read a file; nothing in it is run.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is damaged, breaks a limit, or is not a graph of plain tensors with one input.
-    """
+    """Read a file; nothing in it is run."""
     with reading(file, "get it again, or export it again"):
         data = _read(file)
         _count_fields(data)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError, ModelFileError
+from closedform.errors import ExtractionError, ModelFileError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.onnx_file import MAX_ARGUMENTS, MAX_AXES, Graph, Operation, read_graph
 from closedform.networks.onnx_operators import READ_AS_NUMBERS, TABLE
@@ -21,8 +21,7 @@ else:
 
 MOST = {"rows": (10**8, 10**11), "constants": (10**7, 10**9)}
 """Numbers, and products and sums: of one pass over a full batch (800 MB, ten seconds), and of what
-does not depend on the inputs and is computed while the file is opened.
-"""
+does not depend on the inputs and is computed while the file is opened."""
 
 _NOT_IN_A_SELECTOR = re.compile(r"[.\[\]@:]")
 
@@ -69,12 +68,7 @@ class OnnxLayer(torch.nn.Module):
 class OnnxNetwork(torch.nn.Module):
     """A checked graph; its layers are its nodes, in the order in which they run.
 
-    Parameters
-    ----------
-    graph : Graph
-    steps : list of OnnxLayer
-    outputs : tuple of str
-        The values to return: one alone, several as a dictionary.
+    outputs: the values to return: one alone, several as a dictionary.
     """
 
     def __init__(self, graph: Graph, steps: list[OnnxLayer], outputs: tuple[str, ...]) -> None:
@@ -109,13 +103,7 @@ class OnnxNetwork(torch.nn.Module):
 
 
 def load_onnx(file: Path) -> LoadedModel:
-    """Open an ``.onnx`` file.
-
-    Raises
-    ------
-    DamagedFileError
-        If it is damaged, breaks a limit, or nothing in it can be computed by the table.
-    """
+    """Open an ``.onnx`` file."""
     graph = read_graph(file)
     plan = _Plan(file, graph)
     values = plan.values

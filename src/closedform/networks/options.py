@@ -91,11 +91,6 @@ class Options:
 def make_options(keywords: Mapping[str, Any]) -> Options:
     """Options from keywords; a misspelt one gets a suggestion.
 
-    Raises
-    ------
-    KeywordError
-        If there is no such option.
-
     Examples
     --------
     >>> make_options({"batch_size": 10}).batch_size

@@ -5,7 +5,7 @@ torch and JAX run the same code; a library is the operator table's view of one o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +26,6 @@ Numbers = Mapping[str, Any]
 class ParametricFormula:
     """An expression some of whose numbers are arguments.
 
-    Attributes
-    ----------
-    expression : Expression
-        With the numbers as they were read.
-    positions : tuple of int
-        Tokens that are arguments.
-
     Examples
     --------
     >>> from closedform.expressions.evaluate import NUMPY
@@ -42,8 +35,8 @@ class ParametricFormula:
     21.0
     """
 
-    expression: Expression
-    positions: tuple[int, ...]
+    expression: Expression  # with the numbers as they were read
+    positions: tuple[int, ...]  # tokens that are arguments
 
     @property
     def numbers(self) -> FloatArray:
@@ -68,24 +61,6 @@ class ParametricFormula:
         """The expression with these numbers."""
         tree = with_numbers(self.expression.tree, self.positions, numbers)
         return Expression(tree, self.expression.names)
-
-
-class TrainablePhi(Protocol):
-    """How latents follow from concepts: shape (..., n_concepts) to (..., n_latents)."""
-
-    def trained(self) -> dict[str, FloatArray]:
-        """Numbers that training may change."""
-        ...
-
-    def fixed(self) -> dict[str, FloatArray]:
-        """Numbers that stay."""
-        ...
-
-    def value(self, concepts: Any, numbers: Numbers, library: Library) -> Any:
-        """Values of the latents."""
-        ...
-
-    def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +91,12 @@ class SplinePhi:
 
     The coefficients of a spline with ordered coefficients are ordered, and so is the spline. Its
     steps are exponentials of what is trained, so training cannot make it turn back.
-
-    Attributes
-    ----------
-    knots : tuple of float
-        With the ends repeated.
-    start : float
-        The first coefficient.
-    steps : tuple of float
-        Differences of the coefficients, all positive.
-    sign : float
-        1 if it grows, -1 if it falls.
     """
 
-    knots: tuple[float, ...]
-    start: float
-    steps: tuple[float, ...]
-    sign: float
+    knots: tuple[float, ...]  # with the ends repeated
+    start: float  # the first coefficient
+    steps: tuple[float, ...]  # differences of the coefficients, all positive
+    sign: float  # 1 if it grows, -1 if it falls
 
     def trained(self) -> dict[str, FloatArray]:
         """The first coefficient, and the logarithms of the steps."""
@@ -178,21 +142,12 @@ def _de_boor(points: Any, knots: Any, coefficients: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class PolynomialPhi:
-    """Several latents as polynomials of several concepts.
+    """Several latents as polynomials of several concepts."""
 
-    Attributes
-    ----------
-    exponents : tuple of tuple of int
-        One for each term.
-    centre, spread : tuple of float
-        By which the concepts are standardised.
-    coefficients : ndarray, shape (n_terms, n_latents)
-    """
-
-    exponents: tuple[tuple[int, ...], ...]
-    centre: tuple[float, ...]
+    exponents: tuple[tuple[int, ...], ...]  # one for each term
+    centre: tuple[float, ...]  # centre, spread: by which the concepts are standardised
     spread: tuple[float, ...]
-    coefficients: FloatArray
+    coefficients: FloatArray  # (n_terms, n_latents)
 
     def trained(self) -> dict[str, FloatArray]:
         """The coefficients."""
@@ -212,6 +167,10 @@ class PolynomialPhi:
         return f"polynomials of degree {degree} in {len(self.centre)} concepts"
 
 
+TrainablePhi = FormulaPhi | SplinePhi | PolynomialPhi
+"""How latents follow from concepts: shape (..., n_concepts) to (..., n_latents)."""
+
+
 def terms_of(standard: Any, exponents: Sequence[Sequence[int]], xp: Any) -> Any:
     """Products of powers, shape (..., n_terms)."""
     terms = []
@@ -226,16 +185,9 @@ def terms_of(standard: Any, exponents: Sequence[Sequence[int]], xp: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """phi of formulas: what stands in the place of latents.
+    """phi of formulas: what stands in the place of latents."""
 
-    Attributes
-    ----------
-    formulas : tuple of ParametricFormula
-        Over the same inputs.
-    phi : TrainablePhi
-    """
-
-    formulas: tuple[ParametricFormula, ...]
+    formulas: tuple[ParametricFormula, ...]  # over the same inputs
     phi: TrainablePhi
 
     def trained(self) -> dict[str, FloatArray]:

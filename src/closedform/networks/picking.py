@@ -1,23 +1,15 @@
-"""From a layer's output to one value per point, with plain array operations that torch, JAX and
-NumPy share.
-"""
+"""From a layer's output to one value per point, with operations that torch, JAX and NumPy share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from closedform.arrays import FloatArray
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.networks.neuron import EVERY, Neuron
 
 
 def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
-    """The array that a layer returned, and a note where one of several was taken.
-
-    Raises
-    ------
-    NeuronError
-        If the entry does not exist, or several arrays could be meant.
-    """
+    """The array that a layer returned, and a note where one of several was taken."""
     for entry in neuron.part:
         output = _item(neuron, output, entry)
     if hasattr(output, "shape"):
@@ -47,18 +39,9 @@ def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
 def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
     """The neuron's values, of shape (n_points,), or (n_points, n_units) for every unit.
 
-    Parameters
-    ----------
-    neuron : Neuron
-    activation : array of the framework, shape (n_points, ...)
-    convert : callable
-        ``convert(direction, activation)`` brings a direction to the activation's framework, type
-        and device.
-
-    Raises
-    ------
-    NeuronError
-        If the selector does not fit the layer's shape.
+    activation (n_points, ...)
+    convert: ``convert(direction, activation)`` brings a direction to the activation's framework,
+        type and device.
     """
     if neuron.function is not None:
         return neuron.function(activation)
@@ -72,19 +55,24 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
 
 
 def check_real(neuron: Neuron, values: Any) -> None:
-    """Refuse complex values: of two functions, the real part would be taken for the neuron.
-
-    Raises
-    ------
-    NeuronError
-        If they are complex.
-    """
+    """Refuse complex values: of two functions, the real part would be taken for the neuron."""
     if "complex" in str(values.dtype):
         raise NeuronError(
             f"{neuron} has complex values. Choose their real part, imaginary part or absolute "
             "value by a function of the layer's output.",
             neuron=str(neuron),
         )
+
+
+def unsquashed_note(neuron: Neuron, name: str) -> str:
+    """What is said where the value before a squashing function was taken."""
+    taken = (
+        "its logit, z_i - logsumexp of the others," if "softmax" in name else "its value before it"
+    )
+    return (
+        f"{neuron} is the output of a {name}; {taken} was taken (the same concept, "
+        f"without saturation)."
+    )
 
 
 def _place(neuron: Neuron) -> str:

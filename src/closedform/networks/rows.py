@@ -1,46 +1,259 @@
 """Which points of the user's data are looked at: chosen by the seed, and only those brought into
-memory.
+memory. Data sets are read by index where there is one, else by reservoir sampling.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from closedform.errors import ShapeError
-from closedform.networks.datasets import (
-    Key,
-    Notes,
-    Parts,
-    Prepare,
-    choose,
-    in_memory,
-    read_dataset,
-    subsampled,
-)
+from closedform.errors import ExtractionError, ShapeError
+
+CHUNK = 1024
+"""Items of a data set that are put together at a time."""
+
+Key = int | str
+"""An input of the network: its position, or its name."""
+
+Parts = dict[Key, Any]
+Prepare = Callable[[Any], Any] | None
+Notes = tuple[str, ...]
+
+
+def choose(total: int, max_points: int | None, rng: np.random.Generator) -> np.ndarray | None:
+    """Which of so many points, or None for all of them."""
+    if max_points is None or total <= max_points:
+        return None
+    # Sorted, since files on disk are read in order, and some libraries demand it.
+    return np.sort(rng.choice(total, max_points, replace=False))
+
+
+def subsampled(kept: int, total: int) -> str:
+    """The note that says how many points were taken."""
+    return f"{kept:,} of {total:,} points were taken at random."
+
+
+def in_memory(value: Any) -> Any:
+    """A tensor as it is, anything else as a NumPy array in the machine's order of bytes."""
+    if hasattr(value, "detach"):
+        return value
+    if np.ma.is_masked(value):
+        hidden = int(np.ma.count_masked(value))
+        raise ExtractionError(f"{hidden} entries of the inputs are masked; remove their rows.")
+    array = np.asarray(value)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def as_numpy(part: Any) -> np.ndarray:
+    """A tensor, or anything else, as a NumPy array."""
+    return part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
+
+
+def read_dataset(
+    data: Any, max_points: int | None, rng: np.random.Generator, prepare: Prepare
+) -> tuple[Parts, Notes]:
+    """The network's inputs at points chosen from a data set, a loader or an iterable of batches."""
+    with _random_state_kept(data, rng):
+        found = _indexed(data)
+        if found is not None:
+            return _from_items(*found, max_points, rng, prepare)
+        return _from_stream(_batches(data), max_points, rng, prepare)
+
+
+def stack(items: Sequence[Any]) -> Any:
+    """Put items together along a new first axis, inside tuples and dictionaries too.
+
+    Examples
+    --------
+    >>> stack([(np.zeros(3), 1), (np.ones(3), 0)])[0].shape
+    (2, 3)
+    """
+    first = items[0]
+    if isinstance(first, Mapping):
+        return {key: stack([item[key] for item in items]) for key in first}
+    if isinstance(first, tuple | list):
+        return tuple(stack([item[place] for item in items]) for place in range(len(first)))
+    if hasattr(first, "detach"):
+        return sys.modules["torch"].stack(list(items))
+    return np.stack([in_memory(item) for item in items])
+
+
+def _random_state_kept(data: Any, rng: np.random.Generator) -> AbstractContextManager[None]:
+    """Data sets draw random numbers of their own: seed them, and give the state back."""
+    seed = int(rng.integers(2**63 - 1))
+    if "torch" not in sys.modules:
+        return nullcontext()
+    from closedform.networks.torch_state import random_state_kept
+
+    generators = [
+        getattr(data, "generator", None),
+        getattr(getattr(data, "sampler", None), "generator", None),
+    ]
+    return random_state_kept(seed, generators)
+
+
+def _torch_data() -> Any | None:
+    """torch.utils.data, if torch is loaded: data that come from it cannot exist otherwise."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else torch.utils.data
+
+
+def _indexed(data: Any) -> tuple[Any, Callable[[list[Any]], Any]] | None:
+    """A data set whose items can be fetched one by one, and how to put items together."""
+    library = _torch_data()
+    if library is not None and isinstance(data, library.DataLoader):
+        if isinstance(data.dataset, library.IterableDataset) or not _is_plain(data, library):
+            return None
+        return data.dataset, stack if data.batch_size is None else data.collate_fn
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
+        return data, stack
+    return None
+
+
+def _is_plain(loader: Any, library: Any) -> bool:
+    """Whether a loader visits each item once; a sampler of the user's own may weigh them."""
+    if isinstance(loader.sampler, library.SequentialSampler):
+        return True
+    sampler = loader.sampler
+    return (
+        isinstance(sampler, library.RandomSampler)
+        and not sampler.replacement
+        and sampler.num_samples == len(loader.dataset)
+    )
+
+
+def _batches(data: Any) -> Iterator[Any]:
+    library = _torch_data()
+    if library is not None and isinstance(data, library.IterableDataset):
+        return _stacked(iter(data))
+    if isinstance(data, Iterable):
+        return iter(data)
+    raise ExtractionError(
+        f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, n_inputs), "
+        "a tuple or dictionary of arrays, a data set, a loader, or an iterable of batches."
+    )
+
+
+def _stacked(items: Iterator[Any]) -> Iterator[Any]:
+    while chunk := list(islice(items, CHUNK)):
+        yield stack(chunk)
+
+
+def _from_items(
+    dataset: Any,
+    collate: Callable[[list[Any]], Any],
+    max_points: int | None,
+    rng: np.random.Generator,
+    prepare: Prepare,
+) -> tuple[Parts, Notes]:
+    total = len(dataset)
+    if total == 0:
+        raise ShapeError("The data set is empty: at least one point is needed.")
+    chosen = choose(total, max_points, rng)
+    places = range(total) if chosen is None else chosen.tolist()
+    chunks = [places[start : start + CHUNK] for start in range(0, len(places), CHUNK)]
+    pieces = [_parts(collate([dataset[place] for place in chunk]), prepare) for chunk in chunks]
+    notes = () if chosen is None else (subsampled(len(chosen), total),)
+    parts = {key: _joined([piece[key] for piece, _ in pieces]) for key in pieces[0][0]}
+    return parts, (*notes, *pieces[0][1])
+
+
+def _from_stream(
+    batches: Iterator[Any], max_points: int | None, rng: np.random.Generator, prepare: Prepare
+) -> tuple[Parts, Notes]:
+    """Reservoir sampling: every point is kept with the same probability, in bounded memory."""
+    slots: list[tuple[int, Parts]] = []
+    seen = 0
+    notes: Notes = ()
+    for batch in batches:
+        parts, notes = _parts(batch, prepare)
+        count = len(next(iter(parts.values())))
+        targets = (
+            rng.integers(0, np.arange(seen, seen + count) + 1) if count else np.empty(0, dtype=int)
+        )
+        for row, target in enumerate(targets):
+            number = seen + row
+            if max_points is None or number < max_points:
+                slots.append((number, _row(parts, row)))
+            elif target < max_points:
+                slots[target] = (number, _row(parts, row))
+        seen += count
+    if not slots:
+        raise ShapeError("The stream of data is empty: at least one point is needed.")
+    slots.sort(key=lambda slot: slot[0])
+    notes = (subsampled(len(slots), seen), *notes) if seen > len(slots) else notes
+    return {key: stack([row[key] for _, row in slots]) for key in slots[0][1]}, notes
+
+
+def _row(parts: Parts, row: int) -> Parts:
+    # A copy: a view would keep its whole batch in memory.
+    return {
+        key: value[row].clone() if hasattr(value, "detach") else np.array(value[row])
+        for key, value in parts.items()
+    }
+
+
+def _joined(pieces: list[Any]) -> Any:
+    return (
+        sys.modules["torch"].cat(pieces) if hasattr(pieces[0], "detach") else np.concatenate(pieces)
+    )
+
+
+def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
+    """The network's inputs in one batch of a data set."""
+    notes: Notes = ()
+    if prepare is not None:
+        batch = prepare(own_copy(batch))
+    elif isinstance(batch, tuple | list):
+        if len(batch) > 1:
+            notes = (
+                f"The data set yields tuples of {len(batch)}; the first entry was taken as the "
+                f"input. Use prepare= to choose another.",
+            )
+        batch = next(iter(batch))
+    if isinstance(batch, Mapping):
+        return {str(key): in_memory(value) for key, value in batch.items()}, notes
+    if isinstance(batch, tuple | list):
+        return {place: in_memory(value) for place, value in enumerate(batch)}, notes
+    return {0: in_memory(batch)}, notes
+
+
+def own_copy(value: Any) -> Any:
+    """A copy of arrays and tensors, in tuples, lists and dictionaries too; anything else as it is.
+
+    A tensor's copy keeps its gradient.
+    """
+    if isinstance(value, np.ndarray):
+        return np.array(value, subok=True)
+    if hasattr(value, "detach") and hasattr(value, "clone"):
+        return value.clone()
+    if type(value) in (tuple, list):
+        return type(value)(own_copy(entry) for entry in value)
+    if type(value) is dict:
+        return {key: own_copy(entry) for key, entry in value.items()}
+    if isinstance(value, Mapping) or not hasattr(value, "to_numpy"):
+        return value
+    return value.copy() if hasattr(value, "copy") else value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The chosen points: one array per input of the network, points along the first axis.
+    """The chosen points: one array per input of the network, points along the first axis."""
 
-    Attributes
-    ----------
-    parts : dict
-        Position or name of an input to its array, in the framework it came in.
-    names : tuple of str or None
-        Names of the columns, where a table carried them.
-    notes : tuple of str
-        What was decided.
-    """
-
-    parts: dict[Key, Any]
-    names: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    parts: dict[Key, Any]  # position or name of an input to its array, in the framework it came in
+    names: tuple[str, ...] | None = None  # names of the columns, where a table carried them
+    notes: tuple[str, ...] = ()  # what was decided
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
+
+    def as_arrays(self) -> "Rows":
+        """The same with tensors as NumPy arrays."""
+        return replace(self, parts={key: as_numpy(part) for key, part in self.parts.items()})
 
 
 def gather_rows(
@@ -48,31 +261,10 @@ def gather_rows(
 ) -> Rows:
     """Choose points, and bring them and nothing else into memory.
 
-    Parameters
-    ----------
-    inputs : array, table, tuple, dict, data set, loader or iterable of batches
-        A tuple holds several positional inputs, a dictionary named ones. Anything with a shape and
-        an index is an array, files that are mapped into memory included.
-    max_points : int or None
-        How many points; None for all.
-    rng : numpy.random.Generator
-    prepare : callable, optional
-        From a batch of a data set to the inputs of the network.
-
-    Raises
-    ------
-    ShapeError
-        If the inputs differ in length, or there are none.
-    ExtractionError
-        If the data are of a kind that is not known.
-
-    Examples
-    --------
-    >>> rows = gather_rows(
-    ...     np.arange(20.0).reshape(10, 2), max_points=4, rng=np.random.default_rng(0)
-    ... )
-    >>> rows.parts[0].shape
-    (4, 2)
+    inputs: a tuple holds several positional inputs, a dictionary named ones. Anything with a shape
+        and an index is an array, files that are mapped into memory included.
+    max_points: how many points; None for all.
+    prepare: from a batch of a data set to the inputs of the network.
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"At least one point is needed; got max_points={max_points}.")

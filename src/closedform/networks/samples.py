@@ -1,12 +1,18 @@
-"""What every source of gradients hands on: points, Jacobians, latent values, and what was decided
-on the way.
-"""
+"""What sources of gradients hand on: points, Jacobians, latents, and what was decided."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
+from closedform.networks.neuron import Neuron
+from closedform.networks.options import Options
+from closedform.networks.rows import Rows
+from closedform.networks.wrt import column_names, held_note, make_blocks, points_of
 
 PROBED = 8
 """Points of the trial pass that finds out how a network behaves."""
@@ -77,16 +83,47 @@ class Samples:
             )
 
 
-class Source(Protocol):
-    """A network with its neuron and data chosen, ready to be evaluated at its points or near
-    them.
+class Source:
+    """A network with its neurons and data chosen, ready to be evaluated at its points or near them.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n_points, n_inputs)
+        The chosen points.
     """
 
-    @property
-    def points(self) -> FloatArray:
-        """The chosen points, shape (n_points, n_inputs)."""
-        ...
+    def __init__(
+        self,
+        model: Any,
+        rows: Rows,
+        neurons: tuple[Neuron, ...],
+        options: Options,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self._model, self._rows, self._neurons, self._options = model, rows, neurons, options
+        self._blocks = make_blocks(rows, options.wrt)
+        self.points = points_of(rows, self._blocks)
+        # A dictionary keeps the notes in order and each of them once.
+        self._notes = dict.fromkeys((*notes, *rows.notes, *held_note(rows, self._blocks)))
 
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        ...
+        raise NotImplementedError
+
+    def _note(self, sentence: str | None) -> None:
+        if sentence:
+            self._notes[sentence] = None
+
+    def _batches(self, count: int, size: int) -> Iterator[np.ndarray]:
+        """Places of the points of each pass: even batches, since a last one of a single point would
+        meet networks that squeeze.
+        """
+        edges = np.linspace(0, count, -(-count // size) + 1).astype(int)
+        return (np.arange(start, stop) for start, stop in pairwise(edges))
+
+    def _gathered(self, points: FloatArray, pieces: list[tuple[FloatArray, ...]]) -> Samples:
+        """Latents, Jacobians and perhaps errors of all passes."""
+        latents, jacobians, *errors = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        names = column_names(self._rows, self._blocks)
+        notes = tuple(self._notes)
+        return Samples(points, jacobians, latents, notes, errors[0] if errors else None, names)

@@ -15,8 +15,7 @@ from closedform.basics.files import check_output, reading, write_bytes
 from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Silent
 from closedform.basics.randomness import as_generator
-from closedform.errors import ShapeError
-from closedform.networks.errors import ModelFileError
+from closedform.errors import ModelFileError, ShapeError
 from closedform.networks.siamese_network import (
     SiameseOptions,
     build_siamese,
@@ -196,11 +195,6 @@ def train_siamese(
 def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
     """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for
     ``closedform extract``.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not one of these.
     """
     safetensors = require("safetensors", extra="torch")
     try:
@@ -233,9 +227,7 @@ def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
 
 
 def _standards(triplets: np.ndarray, options: SiameseOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and spread of each input; 0 and 1 if they are to stay as they are, and spread 1 for a
-    constant one.
-    """
+    """Shift and spread of each input; 0 and 1 if they stay as they are, spread 1 if constant."""
     n_inputs = triplets.shape[2]
     if not options.standardize:
         return np.zeros(n_inputs), np.ones(n_inputs)

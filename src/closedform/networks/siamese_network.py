@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.basics.optional import require
-from closedform.errors import ShapeError
-from closedform.networks.errors import TrainingError
+from closedform.errors import ShapeError, TrainingError
 
 if TYPE_CHECKING:
     import torch
@@ -184,9 +183,7 @@ def loss_of(latents: "torch.Tensor", options: SiameseOptions, epoch: int) -> "to
 
 
 def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
-    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs), such as those of a
-    test.
-    """
+    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs)."""
     array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
     with torch.no_grad():
         return float(triplet_loss(latents_of(module, array), margin))

@@ -16,8 +16,7 @@ import numpy as np
 from closedform.basics.files import write_bytes
 from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Snapshot
-from closedform.errors import ClosedformWarning, SaveError
-from closedform.networks.errors import TrainingError
+from closedform.errors import ClosedformWarning, SaveError, TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
 
 if TYPE_CHECKING:
@@ -131,9 +130,7 @@ class TrainingRun:
         self.history.append(record)
 
     def _validation_loss(self, triplets: "torch.Tensor") -> float:
-        """Mean over batches as large as those of the training: with more negatives contrast is
-        another number.
-        """
+        """Mean over batches as in training: with more negatives contrast is another number."""
         parts = triplets.split(self.options.batch_size)
         losses = [
             float(loss_of(latents_of(self.module, part), self.options, len(self.history)))
@@ -248,9 +245,7 @@ def _snapshot(run: TrainingRun, seconds_per_epoch: float) -> Snapshot:
 
 @contextmanager
 def denormals_flushed() -> Iterator[None]:
-    """Numbers too small to be normal count as 0: weight decay makes them, and they slow training up
-    to nine times.
-    """
+    """Denormal numbers count as 0: weight decay makes them, and they slow training ninefold."""
     # torch tells nobody the present setting; half of the smallest normal number shows it.
     before = bool(
         (torch.full((1,), torch.finfo(torch.float64).tiny, dtype=torch.float64) * 0.5 == 0).item()
@@ -264,9 +259,7 @@ def denormals_flushed() -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Layers of a few hundred neurons gain little from threads, and waiting for each other costs
-    much on a busy machine.
-    """
+    """Layers of a few hundred neurons gain little from threads, which wait on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -10,8 +10,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.randomness import as_generator
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.networks.samples import Samples, Source
 from closedform.networks.tolerances import MAX_RADIUS
 
@@ -28,45 +27,17 @@ def smooth_samples(
 ) -> Samples:
     """Average the Jacobian over a Gaussian ball around each point.
 
-    Parameters
-    ----------
-    source : Source
-        From `closedform.networks.sources.open_source`.
-    samples : Samples
-        What it gave at its points; their points and latents are kept.
-    radius : float
-        Standard deviation of the ball as a share of the spread, above 0 and at most `MAX_RADIUS`.
-    draws : int
-        Evaluations for each point, in pairs on opposite sides, which cancels the first order of the
-        noise.
-    rng : int, numpy.random.Generator or None
-        Seed.
-    scale : ndarray, shape (n_inputs,), optional
-        Spread of each input; default: the robust spread of the points.
-    tangent : TangentSpace, optional
-        Where the data varies; draws stay inside it. Default: everywhere.
+    source: from `closedform.networks.extract.open_source`.
+    samples: what it gave at its points; their points and latents are kept.
+    radius: standard deviation of the ball as a share of the spread, above 0 and at most
+        `MAX_RADIUS`.
+    draws: evaluations for each point, in pairs on opposite sides, which cancels the first order of
+        the noise.
+    rng: seed.
+    scale (n_inputs,): spread of each input; default: the robust spread of the points.
+    tangent: where the data varies; draws stay inside it. Default: everywhere.
 
-    Returns
-    -------
-    Samples
-        With ``errors``: the standard error of each mean.
-
-    Raises
-    ------
-    ValueError
-        If the radius or the number of draws is out of range.
-    ShapeError
-        If the tangent space does not fit the points.
-
-    Examples
-    --------
-    >>> from closedform.networks.sources import open_source
-    >>> source = open_source(
-    ...     lambda x: np.abs(x[:, 0]) + x[:, 1], np.array([[3.0, 0.0], [-1.0, 1.0], [2.0, 2.0]]), 0
-    ... )
-    >>> smooth = smooth_samples(source, source.evaluate(source.points), radius=0.01, rng=0)
-    >>> smooth.jacobians[1].round(6)
-    array([[-1.,  1.]])
+    With ``errors``: the standard error of each mean.
     """
     if not 0 < radius <= MAX_RADIUS:
         raise ValueError(

@@ -55,32 +55,16 @@ _TRANSPOSED = (torch.Tensor.T.__get__, torch.Tensor.mT.__get__)  # pyright: igno
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchPreactivation:
-    """What stands before a squashing function.
+    """What stands before a squashing function."""
 
-    Attributes
-    ----------
-    name : str
-        The squashing function.
-    source : tensor
-        What went in.
-    axis : int or None
-        The axis of a softmax.
-    steps : tuple of callables
-        What was done with the output since.
-    version : int
-        Counts writes to `source`; later ones make it useless.
-    """
-
-    name: str
-    source: Any
-    axis: int | None
-    version: int
-    steps: tuple[Callable[[Any], Any], ...] = ()
+    name: str  # the squashing function
+    source: Any  # what went in
+    axis: int | None  # the axis of a softmax
+    version: int  # counts writes to `source`; later ones make it useless
+    steps: tuple[Callable[[Any], Any], ...] = ()  # what was done with the output since
 
     def value(self) -> Any:
-        """The value before the function, with the same steps taken, or None if it was
-        overwritten.
-        """
+        """The value before the function, with the same steps taken; None if overwritten."""
         if self.source._version != self.version:
             return None
         value = self.source if self.axis is None else log_odds(self.source, self.axis)
@@ -90,16 +74,7 @@ class TorchPreactivation:
 
 
 class SquashingWatch(TorchFunctionMode):
-    """Watches torch's functions while the network runs.
-
-    Examples
-    --------
-    >>> with SquashingWatch() as watch:
-    ...     value = torch.sigmoid(torch.tensor([[3.0, 50.0]]))[:, 1]
-    ...     before = watch.before(value)
-    >>> before.name, before.value()
-    ('sigmoid', tensor([50.]))
-    """
+    """Watches torch's functions while the network runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,13 +137,7 @@ class SquashingWatch(TorchFunctionMode):
 
 
 def log_odds(scores: Any, axis: int) -> Any:
-    """Each score minus the logsumexp of the others, along an axis, without cancellation.
-
-    Examples
-    --------
-    >>> log_odds(torch.tensor([2.0, 0.0]), 0)
-    tensor([ 2., -2.])
-    """
+    """Each score minus the logsumexp of the others, along an axis, without cancellation."""
     log_shares = torch.log_softmax(scores, axis)
     top = torch.zeros_like(scores, dtype=torch.bool).scatter(
         axis, scores.argmax(axis, keepdim=True), True

@@ -1,10 +1,14 @@
-"""Layers of a torch network: found by name, and listened to while the network runs."""
+"""Layers of a torch network: found by name, listened to while it runs, and listed for a person."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from closedform.basics.optional import require
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
+from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron, unknown_layer
 
 if TYPE_CHECKING:
@@ -19,13 +23,7 @@ def plain(model: Any) -> Any:
 
 
 def find_layer(model: Any, neuron: Neuron) -> Any | None:
-    """The module that a neuron lives in, or None for the network's output.
-
-    Raises
-    ------
-    NeuronError
-        If there is no such layer; the message suggests the nearest name.
-    """
+    """The module that a neuron lives in, or None for the network's output."""
     layers = named_layers(model)
     if neuron.layer in layers and neuron.layer:
         return layers[neuron.layer]
@@ -38,9 +36,7 @@ def find_layer(model: Any, neuron: Neuron) -> Any | None:
 
 
 def named_layers(model: Any) -> dict[str, Any]:
-    """The modules of a network by name, the network itself under the empty one; empty if it is none
-    of torch's.
-    """
+    """The modules of a torch network by name, itself under the empty one; empty for any other."""
     if not isinstance(model, torch.nn.Module):
         return {}
     # Shared layers keep each of their names, and compiled ones lose the part that torch.compile
@@ -55,12 +51,7 @@ def named_layers(model: Any) -> dict[str, Any]:
 class Capture:
     """Takes the values of neurons out of layers while the network runs; leaves no hook behind.
 
-    Parameters
-    ----------
-    model : torch.nn.Module or callable
-    neurons : tuple of Neuron
-    take : callable
-        ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
+    take: ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
         later layer can overwrite it.
     """
 
@@ -128,3 +119,87 @@ class Capture:
             self._values[place][call] = self._take(neuron, output)
 
         return hook
+
+
+_WIDTHS = ("out_features", "out_channels", "num_features", "hidden_size", "embedding_dim")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of a network."""
+
+    name: str  # as a neuron selector takes it
+    kind: str  # its class
+    # Shape of its output for one point, such as ``8`` or ``16x5``; ``?`` where it is not known
+    # without data.
+    units: str
+    weights: int  # its own trainable numbers, those of layers inside it included
+
+    @property
+    def example(self) -> str:
+        """A selector of its first unit."""
+        return f"{self.name}:{','.join('0' for _ in self.units.split('x'))}"
+
+
+def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
+    """The named layers of a network, in the order in which they were made.
+
+    inputs (n_points, ...): some inputs; the network runs on a few of them to see the shapes.
+    """
+    network = model.model if isinstance(model, LoadedModel) else model
+    batch = (model.fixed_batch if isinstance(model, LoadedModel) else None) or 2
+    shapes = {} if inputs is None else _shapes(network, np.asarray(inputs)[:batch])
+    return [
+        Layer(
+            name,
+            _kind(module),
+            shapes.get(name) or _width(module),
+            sum(part.numel() for part in module.parameters()),
+        )
+        for name, module in named_layers(network).items()
+        # Nodes of an ONNX graph without units are arithmetic with shapes.
+        if name and getattr(module, "units", "") is not None
+    ]
+
+
+def _kind(module: Any) -> str:
+    """Exported layers have lost their class; they remember its name."""
+    return (
+        str(module.type_name()).rsplit(".", 1)[-1]
+        if hasattr(module, "type_name")
+        else type(module).__name__
+    )
+
+
+def _width(module: Any) -> str:
+    if isinstance(units := getattr(module, "units", None), str):
+        return units
+    for name in _WIDTHS:
+        if isinstance(getattr(module, name, None), int):
+            return str(getattr(module, name))
+    weight = getattr(module, "weight", None)
+    return str(len(weight)) if isinstance(weight, torch.Tensor) and weight.ndim == 2 else "?"
+
+
+def _shapes(network: Any, inputs: np.ndarray) -> dict[str, str]:
+    """Shapes of the layers' outputs for one point, from one pass."""
+    found: dict[str, str] = {}
+    handles = []
+
+    def listen(name: str) -> Any:
+        def hook(module: Any, args: Any, output: Any) -> None:
+            if isinstance(output, torch.Tensor):
+                found.setdefault(name, "x".join(map(str, output.shape[1:])))
+
+        return hook
+
+    for name, module in named_layers(network).items():
+        handles.append(module.register_forward_hook(listen(name)))
+    kind = next((part.dtype for part in network.parameters()), torch.float32)
+    try:
+        with torch.no_grad():
+            network(torch.as_tensor(inputs).to(kind))
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found

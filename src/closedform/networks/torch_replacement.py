@@ -9,14 +9,14 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.expressions.export.torch_module import torch_library
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
+from closedform.expressions.export_functions import torch_library
 from closedform.networks.neuron import EVERY, Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import pick
-from closedform.networks.torch_inputs import as_tensor
-from closedform.networks.torch_layers import find_layer, plain
+from closedform.networks.torch_layers import Capture, find_layer, plain
 from closedform.networks.torch_state import untouched
+from closedform.networks.torch_values import as_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -30,12 +30,7 @@ Points = Callable[..., Any]
 
 
 class FormulaLatents(nn.Module):
-    """phi(formulas) with its numbers as parameters: (n_points, n_inputs) to (n_points, n_latents).
-
-    Parameters
-    ----------
-    composition : Composition
-    """
+    """phi(formulas), its numbers as parameters: (n_points, n_inputs) to (n_points, n_latents)."""
 
     def __init__(self, composition: Composition) -> None:
         super().__init__()
@@ -134,6 +129,9 @@ class FormulaNetwork(nn.Module):
         return self.latents.formulas()
 
 
+build = FormulaNetwork
+
+
 def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
     """The formula's inputs."""
     if points_of is not None:
@@ -143,42 +141,47 @@ def inputs_of(points_of: Points | None, arguments: Any, named: Any) -> Any:
 
 
 def own_values(
-    network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None = None
+    network: Any, neurons: Sequence[Neuron], inputs: Any, points_of: Points | None
 ) -> tuple[FloatArray, Any, FloatArray]:
-    """The neurons' values as they are, shape (n_points, n_latents), the network's outputs, and the
-    formula's inputs.
-    """
-    seen: dict[int, Any] = {}
+    """The neurons' values (n_points, n_latents), the network's outputs, the formula's inputs."""
     module = plain(network)
-
-    def listen(place: int) -> Callable[..., None]:
-        def hook(_module: Any, _inputs: Any, output: Any) -> None:
-            if place not in seen:
-                seen[place] = pick(neurons[place], output, _as_direction).clone()
-
-        return hook
-
-    layers = layers_of(module, neurons)
+    layers_of(module, neurons)
     given = _as_inputs(module, inputs)
-    with untouched(module, seed=0), torch.no_grad():
-        handles = [layer.register_forward_hook(listen(place)) for place, layer in enumerate(layers)]
-        try:
-            output = module(given)
-        finally:
-            for handle in handles:
-                handle.remove()
-    columns = [seen[place] for place in range(len(neurons))]
+
+    def take(neuron: Neuron, output: Any) -> Any:
+        # A copy, since the next layer may overwrite its input.
+        return pick(neuron, output, _as_direction).clone()
+
+    with (
+        untouched(module, seed=0),
+        torch.no_grad(),
+        Capture(module, tuple(neurons), take) as capture,
+    ):
+        output = module(given)
+    columns = [
+        capture.value(place)[0] if capture.is_layer(place) else take(neuron, output)
+        for place, neuron in enumerate(neurons)
+    ]
     flat = [value if value.ndim == 2 else value[:, None] for value in columns]
     points = inputs_of(points_of, (given,), {})
     return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)
 
 
-def run_quietly(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
-    """Outputs of the copy, and the latents that the formula gives, in evaluation mode."""
+def run_held(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
+    """Outputs of the copy in evaluation mode, and the latents that the formula gives, at every
+    second point, which phi was not fitted to.
+    """
     given = _as_inputs(copy.network, inputs)
     with untouched(copy, seed=0), torch.no_grad():
         points = inputs_of(copy.points_of, (given,), {})
-        return _as_numpy(copy(given)), _as_numpy(copy.latents(points))
+        output, latents = _as_numpy(copy(given)), _as_numpy(copy.latents(points))
+    return output[1::2] if hasattr(output, "shape") else None, latents[1::2]
+
+
+def with_cost(copy: FormulaNetwork, cost: Any) -> FormulaNetwork:
+    """The copy, which says what it changed."""
+    copy.cost = cost
+    return copy
 
 
 def _as_inputs(network: Any, inputs: Any) -> Any:
@@ -194,13 +197,7 @@ def _as_numpy(value: Any) -> Any:
 
 
 def layers_of(network: Any, neurons: Sequence[Neuron]) -> list[Any]:
-    """The module of each neuron: the network itself for an output.
-
-    Raises
-    ------
-    NeuronError
-        If something else than units or directions of layers is to be replaced.
-    """
+    """The module of each neuron: the network itself for an output."""
     for neuron in neurons:
         reduced = any(isinstance(entry, str) and entry != EVERY for entry in neuron.index)
         if neuron.function is not None or neuron.part or neuron.call is not None or reduced:

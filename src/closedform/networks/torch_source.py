@@ -1,31 +1,32 @@
-"""Gradients of torch networks by automatic differentiation, in batches, with the network left as it
-was.
-"""
+"""Gradients of torch networks by automatic differentiation; the network is left as it was."""
 
 import copy
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.networks.errors import NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
-from closedform.networks.samples import PROBED, VARIES, Samples
-from closedform.networks.torch_inputs import as_tensor, fixed_arguments, transform_for
-from closedform.networks.torch_jacobian import jacobians_of
+from closedform.networks.samples import PROBED, VARIES, Samples, Source
 from closedform.networks.torch_layers import find_layer, plain
-from closedform.networks.torch_random import Draws
-from closedform.networks.torch_state import COPIED_NUMBERS, untouched
-from closedform.networks.torch_values import RunnableNetwork, values_of
-from closedform.networks.wrt import column_names, fill, held_note, make_blocks, points_of
+from closedform.networks.torch_state import COPIED_NUMBERS, Draws, untouched
+from closedform.networks.torch_values import (
+    RunnableNetwork,
+    as_tensor,
+    fixed_arguments,
+    transform_for,
+    values_of,
+)
+from closedform.networks.wrt import fill
 
 if TYPE_CHECKING:
     import torch
@@ -33,19 +34,10 @@ else:
     torch = require("torch", extra="torch")
 
 
-class TorchSource:
-    """A torch network with its neurons and points chosen.
+class TorchSource(Source):
+    """A torch module or a function of tensors, and what is known of it.
 
-    Parameters
-    ----------
-    loaded : LoadedModel
-        A torch module or a function of tensors, and what is known of it.
-    rows : Rows
-        The chosen points.
-    neurons : tuple of Neuron
-    options : Options
-    seed : int
-        Seed of what the network itself draws.
+    seed: seed of what the network itself draws.
     """
 
     def __init__(
@@ -57,19 +49,9 @@ class TorchSource:
         *,
         seed: int,
     ) -> None:
-        self._model = plain(loaded.model)
-        self._make_double = loaded.make_double
-        self._rows = rows
-        self._neurons = neurons
-        self._options = options
+        super().__init__(plain(loaded.model), rows, neurons, options, loaded.notes)
+        self._make_double, self._fixed_batch = loaded.make_double, loaded.fixed_batch
         self._seed = seed
-        self._fixed_batch = loaded.fixed_batch
-        self._blocks = make_blocks(rows, options.wrt)
-        self._points = points_of(rows, self._blocks)
-        # A dictionary keeps the notes in order and each of them once.
-        self._notes: dict[str, None] = dict.fromkeys(
-            (*loaded.notes, *rows.notes, *held_note(rows, self._blocks))
-        )
         if self._model is not loaded.model:
             self._note(
                 "The network is compiled; its uncompiled form was evaluated, which has the "
@@ -81,47 +63,21 @@ class TorchSource:
         with self._untouched():
             self._run = self._prepared()
 
-    @property
-    def points(self) -> FloatArray:
-        """The chosen points, shape (n_points, n_inputs)."""
-        return self._points
-
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
+        size = self._fixed_batch or self._options.batch_size
+        size = 1 if self._run.one_by_one else min(size, len(points))
         with self._untouched():
-            pieces = [
-                self._differentiate(self._run, points, chunk) for chunk in self._chunks(len(points))
-            ]
-        latents = np.concatenate([piece[0] for piece in pieces])
-        jacobians = np.concatenate([piece[1] for piece in pieces])
-        return Samples(
-            points,
-            jacobians,
-            latents,
-            tuple(self._notes),
-            names=column_names(self._rows, self._blocks),
-        )
+            batches = self._batches(len(points), size)
+            pieces = [self._differentiate(self._run, points, places) for places in batches]
+        return self._gathered(points, pieces)
 
     def _untouched(self) -> AbstractContextManager[None]:
         functions = [neuron.function for neuron in self._neurons]
         return untouched(self._model, self._options.transform, *functions, seed=self._seed)
 
-    def _note(self, sentence: str | None) -> None:
-        if sentence:
-            self._notes[sentence] = None
-
-    def _chunks(self, count: int) -> Iterator[slice]:
-        size = (
-            1 if self._run.one_by_one else min(self._fixed_batch or self._options.batch_size, count)
-        )
-        # Even batches: a last batch of one point would meet networks that squeeze.
-        edges = np.linspace(0, count, -(-count // size) + 1).astype(int)
-        return (slice(start, stop) for start, stop in pairwise(edges))
-
     def _prepared(self) -> RunnableNetwork:
-        """Find out on a few points in which type the network runs, and whether it treats points one
-        by one.
-        """
+        """Find out on a few points in which type the network runs, and whether it mixes points."""
         *first, last = self._candidates()
         for make in first:
             try:
@@ -173,12 +129,12 @@ class TorchSource:
     def _checked(self, run: RunnableNetwork) -> RunnableNetwork:
         if self._options.batched is False:
             run = replace(run, one_by_one=True)
-            self._differentiate(run, self._points, slice(0, 1))
+            self._differentiate(run, self.points, np.arange(1))
             return run
-        count = min(PROBED, len(self._points), self._fixed_batch or PROBED)
+        count = min(PROBED, len(self.points), self._fixed_batch or PROBED)
         draws = Draws()
-        values, together = self._differentiate(run, self._points, slice(0, count))
-        again = self._differentiate(run, self._points, slice(0, count))
+        values, together = self._differentiate(run, self.points, np.arange(count))
+        again = self._differentiate(run, self.points, np.arange(count))
         tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
         if draws.any():
             self._note(
@@ -192,7 +148,7 @@ class TorchSource:
             return run
         if count < 3:
             return run
-        _, alone = self._differentiate(run, self._points, slice(0, 2))
+        _, alone = self._differentiate(run, self.points, np.arange(2))
         if _differ(together[:2], alone, tolerance):
             self._note(
                 "The network mixes the points of a batch, so each point was evaluated alone."
@@ -201,12 +157,12 @@ class TorchSource:
         return run
 
     def _differentiate(
-        self, run: RunnableNetwork, points: FloatArray, chunk: slice
+        self, run: RunnableNetwork, points: FloatArray, chosen: np.ndarray
     ) -> tuple[FloatArray, FloatArray]:
         """Latents (n, k) and Jacobians (n, k, d) of one batch."""
-        count = chunk.stop - chunk.start
+        count = len(chosen)
         total = max(self._fixed_batch or count, count)
-        places = np.minimum(np.arange(chunk.start, chunk.start + total), chunk.stop - 1)
+        places = np.minimum(np.arange(chosen[0], chosen[0] + total), chosen[-1])
         leaf = as_tensor(points[places], run.dtype, run.device).requires_grad_()
         replaced = {block.key for block in self._blocks if block.index is None}
         parts = {
@@ -240,3 +196,107 @@ def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+VECTORISED = 8
+"""From this many latents on, backward passes are taken together."""
+
+BY_INPUTS = 4
+"""With this many times more latents than inputs, Jacobians are taken input by input: each pass
+serves all latents."""
+
+
+def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:
+    """Gradients of every column of values, shape (n_points, n_latents, n_inputs).
+
+    Points do not mix, so the gradient of a sum over points holds the gradients of all points.
+
+    values (n_points, m): one entry per neuron; m is 1 but for whole layers.
+    leaf (n_points, n_inputs)
+    """
+    columns = [
+        (column, neuron)
+        for value, neuron in zip(values, neurons, strict=True)
+        for column in value.unbind(dim=1)
+    ]
+    together = None
+    if len(columns) >= max(VECTORISED, BY_INPUTS * leaf.shape[1]):
+        together = _by_inputs(values, leaf)
+    if together is None and len(columns) >= VECTORISED:
+        together = _vectorised(values, leaf)
+    if together is not None:
+        return together
+    gradients = []
+    for column, neuron in columns:
+        (gradient,) = torch.autograd.grad(column.sum(), leaf, retain_graph=True, allow_unused=True)
+        if gradient is None:
+            raise ExtractionError(
+                f"{neuron} does not depend on the inputs. Choose another neuron, or another "
+                f"input with wrt=."
+            )
+        gradients.append(gradient.double().cpu())
+    return torch.stack(gradients, dim=1).numpy()
+
+
+def _joined(values: list[Any]) -> Any:
+    """Values side by side, or None where they differ in kind."""
+    if len({value.device for value in values}) > 1 or len({value.dtype for value in values}) > 1:
+        return None
+    return torch.cat(values, dim=1)
+
+
+def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
+    """All gradients by differentiating twice, or None where an operation of the network does not
+    support it.
+
+    The backward pass J^T u is linear in u, whatever u is; its derivative along an input is that
+    input's column of J.
+    """
+    joined = _joined(values)
+    if joined is None:
+        return None
+    seeds = torch.zeros_like(joined, requires_grad=True)
+    try:
+        (pulled,) = torch.autograd.grad(joined, leaf, seeds, create_graph=True)
+        columns = [
+            torch.autograd.grad(column.sum(), seeds, retain_graph=True)[0].double().cpu()
+            for column in pulled.unbind(dim=1)
+        ]
+    except RuntimeError:
+        return None
+    jacobians = torch.stack(columns, dim=2)
+    # A network with a backward pass of its own may cut the graph somewhere: a plain pass with other
+    # seeds tells.
+    probe = torch.linspace(
+        -1.0, 1.0, joined.shape[1], dtype=joined.dtype, device=joined.device
+    ).expand_as(joined)
+    (plain,) = torch.autograd.grad(joined, leaf, probe, retain_graph=True)
+    same = torch.einsum("nkd,nk->nd", jacobians, probe.double().cpu())
+    tolerance = 1e-8 if joined.dtype == torch.float64 else 1e-2
+    size = jacobians.abs().sum(dim=1)
+    return (
+        jacobians.numpy()
+        if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all())
+        else None
+    )
+
+
+def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
+    """All gradients in one backward pass, or None where an operation does not support it."""
+    joined = _joined(values)
+    if joined is None:
+        return None
+    count, latents = joined.shape
+    eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
+    seeds = eye[:, None, :].expand(latents, count, latents)
+    try:
+        with warnings.catch_warnings():
+            # Operations without a batching rule are run one by one by torch, with a warning about
+            # speed.
+            warnings.simplefilter("ignore")
+            (gradients,) = torch.autograd.grad(
+                joined, leaf, seeds, is_grads_batched=True, retain_graph=True
+            )
+    except RuntimeError:
+        return None
+    return gradients.double().cpu().movedim(0, 1).numpy()

@@ -1,14 +1,16 @@
 """The network is left exactly as it was: what is recorded before a pass, and put back after it."""
 
+import random
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from closedform.basics.optional import require
-from closedform.networks.errors import ExtractionError
-from closedform.networks.torch_random import random_state_kept
+from closedform.errors import ExtractionError
 
 if TYPE_CHECKING:
     import torch
@@ -30,12 +32,8 @@ def untouched(*modules: Any, seed: int) -> Iterator[None]:
     `requires_grad` and `.grad`, and the random states. Compiled networks run uncompiled inside,
     since compiled ones do not see new hooks.
 
-    Parameters
-    ----------
-    *modules : object
-        Modules; anything else is passed over.
-    seed : int
-        Seed of the random numbers inside the block.
+    *modules: modules; anything else is passed over.
+    seed: seed of the random numbers inside the block.
     """
     roots = [module for module in modules if isinstance(module, torch.nn.Module)]
     _refuse_lazy(roots)
@@ -153,3 +151,68 @@ def _restore_attributes(record: _Record) -> None:
         else:
             container.clear()
             container.update(content)
+
+
+@contextmanager
+def random_state_kept(seed: int, generators: Iterable[Any] = ()) -> Iterator[None]:
+    """Seed every global generator, and restore all of them at the end, also after an error.
+
+    seed: what the block sees, so that networks and data sets which draw numbers are reproducible.
+    generators: further generators to restore.
+    """
+    kept = [(generator, generator.get_state()) for generator in generators if generator is not None]
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the user's, and is given back
+    cpu = torch.get_rng_state()
+    cuda = (
+        torch.cuda.get_rng_state_all()
+        if torch.cuda.is_available() and torch.cuda.is_initialized()
+        else None
+    )
+    mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
+    try:
+        random.seed(seed)
+        np.random.seed(seed % 2**32)  # noqa: NPY002
+        _seed_torch(seed, cuda is not None, mps is not None)
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
+        torch.set_rng_state(cpu)
+        if cuda is not None:
+            torch.cuda.set_rng_state_all(cuda)
+        if mps is not None:
+            torch.mps.set_rng_state(mps)
+        for generator, state in kept:
+            generator.set_state(state)
+
+
+class Draws:
+    """A watch on the global generators: whether anything was drawn since it was made."""
+
+    def __init__(self) -> None:
+        self._before = _fingerprint()
+
+    def any(self) -> bool:
+        """Whether any global generator moved on since."""
+        return _fingerprint() != self._before
+
+
+def _seed_torch(seed: int, cuda: bool, mps: bool) -> None:
+    # torch.manual_seed would leave a seed waiting for a device that is started later.
+    torch.default_generator.manual_seed(seed)
+    if cuda:
+        torch.cuda.manual_seed_all(seed)
+    if mps:
+        torch.mps.manual_seed(seed)
+
+
+def _fingerprint() -> tuple[bytes, ...]:
+    numpy = np.random.get_state(legacy=False)  # noqa: NPY002
+    states = [
+        torch.get_rng_state().numpy().tobytes(),
+        repr(numpy).encode(),
+        repr(random.getstate()).encode(),
+    ]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        states += [state.numpy().tobytes() for state in torch.cuda.get_rng_state_all()]
+    return tuple(states)

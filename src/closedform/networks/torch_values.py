@@ -1,19 +1,21 @@
 """One forward pass: from the arguments of a torch network to the values of its neurons."""
 
-from collections.abc import Callable
+import copy
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from closedform.basics.optional import require
-from closedform.networks.copies import own_copy
-from closedform.networks.datasets import Key
-from closedform.networks.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.picking import check_real, entry_of, pick
+from closedform.networks.picking import check_real, entry_of, pick, unsquashed_note
+from closedform.networks.rows import Key, own_copy
 from closedform.networks.torch_activation import SquashingWatch
-from closedform.networks.torch_inputs import as_tensor, transformed
 from closedform.networks.torch_layers import Capture
-from closedform.networks.wrt import arguments
+from closedform.networks.wrt import arguments, as_inputs, transformed
 
 if TYPE_CHECKING:
     import torch
@@ -23,23 +25,13 @@ else:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunnableNetwork:
-    """The network that is really run: the user's own, or a copy of it in float64.
+    """The network that is really run: the user's own, or a copy of it in float64."""
 
-    Attributes
-    ----------
-    model, transform : callable
-        The network, and what stands in front of it.
-    dtype, device : object
-        Of the inputs.
-    one_by_one : bool
-        Whether each point needs a pass of its own.
-    """
-
-    model: Any
+    model: Any  # model, transform: the network, and what stands in front of it
     transform: Any
-    dtype: Any
+    dtype: Any  # dtype, device: of the inputs
     device: Any
-    one_by_one: bool = False
+    one_by_one: bool = False  # whether each point needs a pass of its own
 
 
 def values_of(
@@ -54,18 +46,10 @@ def values_of(
 ) -> list[Any]:
     """Values of each neuron, shape (count, m), with m = 1 but for whole layers.
 
-    Parameters
-    ----------
-    run : RunnableNetwork
-    neurons : tuple of Neuron
-    parts, fixed : dict
-        Inputs, and arguments that stay the same.
-    count : int
-        Number of points.
-    batched : bool
-        Whether the network takes an axis of points.
-    note : callable
-        Is told what was decided.
+    parts, fixed: inputs, and arguments that stay the same.
+    count: number of points.
+    batched: whether the network takes an axis of points.
+    note: is told what was decided.
     """
 
     def take(neuron: Neuron, output: Any) -> Any:
@@ -94,7 +78,7 @@ def values_of(
         output = run.model(*own_copy(positional), **own_copy(named)) if needed else None
         for place, neuron in enumerate(neurons):
             if neuron.function is not None and neuron.whole_model:
-                value = neuron.function(run.model, _inputs(own_copy(parts)))
+                value = neuron.function(run.model, as_inputs(own_copy(parts)))
             elif capture.is_layer(place):
                 value, sentence = capture.value(place)
                 note(sentence)
@@ -104,14 +88,6 @@ def values_of(
     return values
 
 
-def _inputs(parts: dict[Key, Any]) -> Any:
-    """What a function of (model, inputs) is given: a tensor, a tuple or a dictionary."""
-    positional, named = arguments(parts)
-    if named:
-        return named if not positional else dict(enumerate(positional)) | named
-    return positional[0] if len(positional) == 1 else positional
-
-
 def _unsquashed(
     watch: SquashingWatch, neuron: Neuron, value: Any, note: Callable[[str | None], None]
 ) -> Any:
@@ -119,15 +95,7 @@ def _unsquashed(
     earlier = before.value() if before is not None else None
     if before is None or earlier is None:
         return value
-    taken = (
-        "its logit, z_i - logsumexp of the others,"
-        if before.axis is not None
-        else "its value before it"
-    )
-    note(
-        f"{neuron} is the output of a {before.name}; {taken} was taken (the same concept, "
-        f"without saturation)."
-    )
+    note(unsquashed_note(neuron, before.name))
     return earlier
 
 
@@ -166,3 +134,72 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
             "or another input with wrt=."
         )
     return value if value.ndim == 2 else value[:, None]
+
+
+def as_tensor(value: Any, dtype: Any, device: Any) -> Any:
+    """An array as a tensor on a device; real numbers get the type in which the network runs."""
+    tensor = (
+        value.detach() if isinstance(value, torch.Tensor) else torch.from_numpy(np.array(value))
+    )
+    return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
+
+
+def fixed_arguments(
+    fixed: Mapping[int | str, Any] | None, count: int, dtype: Any, device: Any
+) -> dict[Key, Any]:
+    """The arguments that stay the same, for a batch of this size."""
+    arguments: dict[Key, Any] = {}
+    for key, value in (fixed or {}).items():
+        if callable(value) and not isinstance(value, torch.nn.Module):
+            value = value(count)
+        is_array = isinstance(value, np.ndarray | torch.Tensor)
+        arguments[key] = as_tensor(own_copy(value), dtype, device) if is_array else value
+    return arguments
+
+
+def transform_for(transform: Any, dtype: Any, device: Any) -> Any:
+    """The step before the network for a type and device; a fitted scaler becomes affine."""
+    if isinstance(transform, torch.nn.Module):
+        if all(
+            p.dtype == dtype and p.device == device
+            for p in transform.parameters()
+            if p.is_floating_point()
+        ):
+            return transform
+        return copy.deepcopy(transform).to(device=device, dtype=dtype)
+    if transform is None or callable(transform):
+        return transform
+    if hasattr(transform, "transform"):
+        matrix, offset = affine_map(transform)
+        slope, shift = as_tensor(matrix, dtype, device), as_tensor(offset, dtype, device)
+        return lambda inputs: inputs @ slope + shift
+    raise ExtractionError(
+        f"transform={transform!r} is neither a function nor a fitted scaler. Pass a function of "
+        "tensors, a torch module, or an object with a transform method."
+    )
+
+
+def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix and offset of a fitted scaler ``x -> x @ matrix + offset``, found by probing it."""
+    n_inputs = getattr(scaler, "n_features_in_", None)
+    if n_inputs is None:
+        raise ExtractionError(
+            f"transform={scaler!r} is not fitted; fit it, or pass a function of tensors."
+        )
+    probes = np.random.default_rng(0).normal(size=(8, n_inputs))
+    with warnings.catch_warnings():
+        # Scalers that were fitted on a table want its column names; the order of columns is what
+        # counts here.
+        warnings.simplefilter("ignore")
+        offset = np.asarray(scaler.transform(np.zeros((1, n_inputs))), dtype=float)[0]
+        matrix = np.asarray(scaler.transform(np.eye(n_inputs)), dtype=float) - offset
+        # A copy, since some scalers work in place.
+        expected = np.asarray(scaler.transform(probes.copy()), dtype=float)
+    if not np.allclose(
+        probes @ matrix + offset, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max()
+    ):
+        raise ExtractionError(
+            f"transform={scaler!r} is not affine, so it has no known gradient. Write it as a "
+            f"torch function."
+        )
+    return matrix, offset

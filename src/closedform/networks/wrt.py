@@ -1,56 +1,38 @@
-"""Which numbers of the inputs become the coordinates of a point: everything, one input, or a slice
-of one.
+"""Which numbers of the inputs become the coordinates of a point: everything, one input, a slice
+of one, or columns of a table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.notes import HELD_VARY
-from closedform.networks.columns import chosen_columns
-from closedform.networks.datasets import Key
-from closedform.networks.errors import ExtractionError
-from closedform.networks.rows import Rows
+from closedform.basics.keywords import suggestion
+from closedform.errors import ExtractionError
+from closedform.networks.rows import Key, Rows, as_numpy
+
+HELD_VARY = (
+    "Inputs that are not differentiated keep the values of each point, which differ: a concept of "
+    "them too would look different there. The values of the neuron depend on them as well, so that "
+    "they are left out, and whether phi is monotone cannot be tested."
+)
+"""Said of a field whose points differ in inputs that it does not hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """A run of columns of a point, and where in the inputs it lives.
+    """A run of columns of a point, and where in the inputs it lives."""
 
-    Attributes
-    ----------
-    key : int or str
-        The input.
-    index : tuple or None
-        Index into the axes of one point; None for all of it.
-    shape : tuple of int
-        Shape of the block for one point.
-    columns : slice
-        Columns of the points that hold it.
-    """
-
-    key: Key
-    index: tuple[Any, ...] | None
-    shape: tuple[int, ...]
-    columns: slice
+    key: Key  # the input
+    index: tuple[Any, ...] | None  # index into the axes of one point; None for all of it
+    shape: tuple[int, ...]  # shape of the block for one point
+    columns: slice  # columns of the points that hold it
 
 
 def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
-    """Read the ``wrt`` option.
-
-    Raises
-    ------
-    ExtractionError
-        If an input does not exist, is not made of real numbers, or a slice does not fit.
-
-    Examples
-    --------
-    >>> make_blocks(Rows({0: np.zeros((5, 2, 3))}), (0, slice(0, 1)))[0].shape
-    (1, 3)
-    """
+    """Read the ``wrt`` option."""
     columns = _columns(rows, wrt)
     if columns is not None:
         wrt = (next(iter(rows.parts)), np.array(columns))
@@ -119,14 +101,9 @@ def fill(
 ) -> dict[Key, Any]:
     """The inputs with the coordinates of points put in their places.
 
-    Parameters
-    ----------
-    parts : dict
-        Inputs, in the framework and type in which the network runs.
-    points : array of the framework, shape (n_points, n_inputs)
-    blocks : tuple of Block
-    write : callable
-        ``write(part, index, values)`` returns the part with a slice replaced.
+    parts: inputs, in the framework and type in which the network runs.
+    points (n_points, n_inputs)
+    write: ``write(part, index, values)`` returns the part with a slice replaced.
     """
     filled = dict(parts)
     for block in blocks:
@@ -146,7 +123,7 @@ def held_note(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...]:
 def _held_varies(rows: Rows, key: Key, blocks: tuple[Block, ...]) -> bool:
     """Whether what is not differentiated of an input differs between points."""
     part = rows.parts[key]
-    values = part.detach().cpu().numpy() if hasattr(part, "detach") else np.asarray(part)
+    values = as_numpy(part)
     is_held = np.ones(values.shape[1:], dtype=bool)
     for block in blocks:
         if block.key == key:
@@ -161,6 +138,27 @@ def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(parts[place] for place in places), {
         key: value for key, value in parts.items() if isinstance(key, str)
     }
+
+
+def transformed(transform: Any, parts: dict[Key, Any]) -> dict[Key, Any]:
+    """The inputs after the step before the network: an array, a tuple or a dictionary."""
+    if transform is None:
+        return parts
+    positional, named = arguments(parts)
+    result = transform(*positional, **named)
+    if isinstance(result, Mapping):
+        return dict(result)
+    if isinstance(result, tuple):
+        return dict(enumerate(result))
+    return {next(iter(parts)) if len(parts) == 1 else 0: result}
+
+
+def as_inputs(parts: dict[Key, Any]) -> Any:
+    """What a function of (model, inputs) is given: an array, a tuple or a dictionary."""
+    positional, named = arguments(parts)
+    if named:
+        return named if not positional else dict(enumerate(positional)) | named
+    return positional[0] if len(positional) == 1 else positional
 
 
 def _real(rows: Rows) -> list[Key]:
@@ -202,3 +200,43 @@ def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
     if index is None:
         return key, None
     return key, tuple(index) if isinstance(index, tuple) else (index,)
+
+
+def chosen_columns(wrt: Any, names: Sequence[str] | None, count: int) -> list[int] | None:
+    """The columns that ``wrt`` means in a table of so many; None if it does not speak of columns.
+
+    wrt: a single number means a whole input, as does a list of the number 0 alone.
+    names: the columns.
+
+    Examples
+    --------
+    >>> chosen_columns(np.s_[3:], None, 5), chosen_columns(["b", "a"], ["a", "b", "c"], 3)
+    ([3, 4], [1, 0])
+    """
+    if isinstance(wrt, slice):
+        return list(range(count))[wrt]
+    items: Any = [wrt] if isinstance(wrt, str) else wrt
+    if isinstance(items, np.ndarray):
+        items = items.tolist()
+    if not isinstance(items, list) or not items:
+        return None
+    if all(isinstance(item, str) for item in items) and names is not None:
+        return [_named(item, names) for item in items]
+    is_places = all(isinstance(item, int) and not isinstance(item, bool) for item in items)
+    if not is_places or items == [0]:
+        return None
+    for item in items:
+        if not -count <= item < count:
+            raise ExtractionError(
+                f"wrt={wrt!r}: there is no column {item}; the inputs have {count}, counted from 0."
+            )
+    return [item % count for item in items]
+
+
+def _named(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        hint = suggestion(name, names) or "."
+        raise ExtractionError(
+            f"wrt={name!r}: there is no such column{hint} The columns are {', '.join(names)}."
+        )
+    return list(names).index(name)

@@ -14,12 +14,11 @@ from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.live_progress import ProgressLike
 from closedform.basics.randomness import Randomness
-from closedform.errors import ConceptError, ShapeError
+from closedform.errors import ConceptError, FieldError, ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.units import UnitsLike
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.tolerances import PERFECT
-from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace

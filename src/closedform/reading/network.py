@@ -1,9 +1,8 @@
-"""From a network to an answer: extract its field, read it, and put the formula back to see what
-that costs.
-"""
+"""From a network to an answer: extract its field, read it, put the formula back, see the cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -28,8 +27,7 @@ from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, make_options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.reading.one_field import interpret_field
-from closedform.reading.rounds import check_seeds
-from closedform.reading.settings import Settings
+from closedform.reading.settings import Settings, check_seeds
 from closedform.reading.several_networks import interpret_fields
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine
@@ -132,9 +130,9 @@ def interpret(
     )
 
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
-    read = interpret_fields if isinstance(model, list | tuple) else _read_first
+    several = isinstance(model, list | tuple)
+    read = partial(interpret_fields, fields) if several else partial(interpret_field, fields[0])
     found = read(
-        fields,
         engine=engine,
         budget=_left(limits, clock),
         rng=seed,
@@ -157,17 +155,10 @@ def interpret(
 
 
 def _left(limits: Budget, clock: Clock) -> Budget:
-    """What extraction leaves of the seconds of the whole call: half at least, however slow the
-    network is.
-    """
+    """What extraction leaves of the seconds of the call: half at least, however slow it is."""
     if limits.seconds is None:
         return limits
     return replace(limits, seconds=max(limits.seconds - clock.seconds, limits.seconds / 2))
-
-
-def _read_first(fields: Sequence[GradientField], **asked: Any) -> Interpretation:
-    """The one field of one network."""
-    return interpret_field(fields[0], **asked)
 
 
 def _with_faithfulness(

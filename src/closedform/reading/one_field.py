@@ -28,14 +28,18 @@ from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
-from closedform.reading.rounds import (
+from closedform.reading.settings import (
+    SEARCH_SHARE,
+    Origin,
+    Settings,
     better_of,
     check_seeds,
+    choice_budget,
     formulas_of,
     read_in_rounds,
     read_with_seeds,
+    rest_of,
 )
-from closedform.reading.settings import SEARCH_SHARE, Origin, Settings, choice_budget, rest_of
 from closedform.reading.several_latents import read_latents
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
@@ -137,9 +141,7 @@ def interpret_field(
 
 
 def compile_ahead(progress: Progress) -> None:
-    """Compile once, in the order in which a reading needs it, and show the person waiting how far
-    it is.
-    """
+    """Compile once, in the order in which a reading needs it, and show how far it is."""
     if compile_all.cache_info().currsize:
         return
     # Each holds those before it, which are not compiled twice.

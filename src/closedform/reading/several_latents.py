@@ -43,9 +43,7 @@ from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, sear
 
 @dataclass(frozen=True, slots=True)
 class LatentsReader:
-    """The field of several latents, what it is read with, and the points that search and choice
-    see.
-    """
+    """The field of several latents, what reads it, and the points that search and choice see."""
 
     field: GradientField
     settings: Settings
@@ -59,9 +57,7 @@ class LatentsReader:
         return self.settings.space.costs
 
     def search_all(self, budget: Budget) -> list[Selection]:
-        """Search and choose on the field, on what the first concept leaves over, and so on; the
-        last may find nothing.
-        """
+        """Search and choose on the field, on what the first concept leaves over, and so on."""
         rank, clock = self.field.rank, budget.start()
         selections: list[Selection] = []
         found: list[Expression] = []
@@ -99,9 +95,7 @@ class LatentsReader:
         return selections
 
     def fitting(self, selections: Sequence[Selection]) -> list[Contender]:
-        """What was chosen, as long as it follows the field on held-out points, modulo what was
-        chosen before it.
-        """
+        """What was chosen, while it follows the field on held-out points modulo the others."""
         fitting: list[Contender] = []
         for selection in selections:
             inner = self.field.modulo([contender.expression for contender in fitting])
@@ -115,9 +109,7 @@ class LatentsReader:
         return fitting
 
     def simplest_generators(self, pool: Sequence[Candidate], count: int) -> list[Contender]:
-        """Choose the simplest of all that was found, then the simplest modulo that one, and so
-        on.
-        """
+        """Choose the simplest of all that was found, then the simplest modulo it, and so on."""
         chosen: list[Contender] = []
         for _ in range(count):
             best = self.choose(pool, [contender.expression for contender in chosen]).chosen
@@ -177,16 +169,8 @@ def read_latents(
 ) -> Interpretation:
     """Read the concepts of a field of rank 2 or more.
 
-    Parameters
-    ----------
-    field : GradientField
-    settings : Settings
-    limits : Budget
-        Of the whole reading.
-    clock : Clock
-        That counts it.
-    hypothesis : Expression or None
-    rng : Generator
+    limits: of the whole reading.
+    clock: that counts it.
     """
     seen = choose_points(field, rng)
     held = np.sort(
@@ -243,9 +227,7 @@ def _joined(
     parts: Sequence[Interpretation],
     hypothesis: Expression | None,
 ) -> Interpretation:
-    """One answer of all: the joint verdict and the parts. It has no front and no alignment of its
-    own.
-    """
+    """One answer of all: the joint verdict and the parts, without a front of its own."""
     ordered = sorted(parts, key=lambda part: 0 if part.entry is None else part.entry.complexity)
     concepts = tuple(part.concept for part in ordered if part.concept is not None)
     seen, held = reader.field.subset(reader.seen), reader.field.subset(reader.held)
@@ -279,9 +261,7 @@ def _closest(
 
 
 def _nothing_read(reader: LatentsReader, first: Selection, budget: Budget) -> Interpretation:
-    """The joint verdict that nothing was read, with the first search's choice and its evidence as
-    the only part.
-    """
+    """The joint verdict that nothing was read; the first search's choice is the only part."""
     found = reader.judge(first, (), budget)
     joint = measure_together((), reader.field.subset(reader.seen), reader.field.subset(reader.held))
     verdict = judge_together(joint, [found.verdict], reader.settings.thresholds)
@@ -310,9 +290,7 @@ def _pool(selections: Iterable[Selection]) -> list[Candidate]:
 
 
 def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
-    """What was chosen, with its inputs exchanged: where one component of a vector is conserved the
-    others often are.
-    """
+    """What was chosen, inputs exchanged: other components of a vector are often conserved."""
     chosen = [selection.chosen for selection in selections if selection.chosen is not None]
     return [
         Candidate(image, 1.0, one.complexity, one.engine)

@@ -23,8 +23,7 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.expressions.units.units import UnitsLike
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import NetworkReading
@@ -130,34 +129,8 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     """One field of several: the mean of their directions where they share points, else all points
     together.
 
-    Parameters
-    ----------
-    fields : sequence of GradientField
-        Of the same inputs. The common rank is the median; fields of higher rank are cut to it, and
-        fields of lower rank are left out.
-
-    Returns
-    -------
-    GradientField
-
-    Raises
-    ------
-    ShapeError
-        If the inputs or the tangent spaces differ.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    >>> one, two = (
-    ...     GradientField.from_arrays(points, points + [e, 0], tangent="none") for e in (0.1, -0.1)
-    ... )
-    >>> both = common_field([one, two])
-    >>> exact = points / np.linalg.norm(points, axis=1, keepdims=True)
-    >>> error = [
-    ...     np.median(1 - np.abs((f.directions[:, :, 0] * exact).sum(axis=1))) for f in (one, both)
-    ... ]
-    >>> bool(error[1] < error[0] / 5)
-    True
+    fields: of the same inputs. The common rank is the median; fields of higher rank are cut to it,
+        and fields of lower rank are left out.
     """
     if len(fields) == 1:
         return fields[0]
@@ -313,13 +286,9 @@ def _stacked_tangent(fields: Sequence[GradientField], scale: FloatArray) -> Tang
     bases = []
     for field in fields:
         identity = np.eye(len(field.names))
-        basis = np.broadcast_to(
-            identity if field.tangent.basis is None else field.tangent.basis, _shape(field)
-        )
+        shape = field.n_points, len(field.names), field.tangent.rank
+        own = identity if field.tangent.basis is None else field.tangent.basis
+        basis = np.broadcast_to(own, shape)
         bases.append(np.linalg.qr(basis * (field.scale / scale)[:, None])[0])
     kind = "constraints" if first.kind == "none" else first.kind
     return TangentSpace(kind, first.rank, frozen(np.vstack(bases)), first.spectrum)
-
-
-def _shape(field: GradientField) -> tuple[int, int, int]:
-    return field.n_points, len(field.names), field.tangent.rank

@@ -15,15 +15,14 @@ import numpy as np
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.files import read_arrays, read_header, reading
 from closedform.errors import StorageError
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint, choose_tangent
-from closedform.field.tangent_space import TangentSpace
+from closedform.field.tangent_space import TangentSpace, robust_spread
+from closedform.networks.extract import open_source
 from closedform.networks.fingerprint import behaviour, fingerprint
 from closedform.networks.options import OptionKeywords
 from closedform.networks.rows import gather_rows
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
-from closedform.networks.sources import open_source
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.likeness import Likeness, describe

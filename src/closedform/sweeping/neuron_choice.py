@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
+from closedform.networks.extract import open_source
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords
-from closedform.networks.sources import open_source
 
 Choice = slice | range | Iterable[int | str] | None
 

@@ -3,8 +3,13 @@
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.expressions.units.legality import Legality, carried_constants, charge
-from closedform.expressions.units.sentences import unit_of, units_sentences
+from closedform.expressions.units.legality import (
+    Legality,
+    carried_constants,
+    charge,
+    unit_of,
+    units_sentences,
+)
 from closedform.expressions.units.units import Units
 
 NAMES = ["m", "v", "x", "t", "a"]

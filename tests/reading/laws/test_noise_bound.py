@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.parse import parse
-from closedform.reading.laws.change_parts import NeededNoise, explained_share
+from closedform.reading.laws.changes import NeededNoise, explained_share
 from closedform.reading.laws.motions import Orbits
 
 NAMES = ("x", "y", "z", "w")

@@ -4,7 +4,13 @@ import pytest
 import closedform as cf
 from closedform.errors import ShapeError
 from closedform.networks.motion_source import as_row_function
-from closedform.reading.laws.change_parts import ChangeParts, split_change
+from closedform.reading.laws.changes import (
+    ChangeParts,
+    KeptAlongOrbits,
+    fit_on_orbits,
+    split_change,
+)
+from closedform.reading.laws.changes import change_along_orbits as law_test
 from closedform.reading.laws.counting import Count, find_degeneracy, orbit_dimension
 from closedform.reading.laws.found_laws import measure_drift
 from closedform.reading.laws.law_libraries import distance_library
@@ -17,8 +23,6 @@ from closedform.reading.laws.motion_evidence import (
     repeat_steps,
 )
 from closedform.reading.laws.motions import Flow
-from closedform.reading.laws.orbit_check import KeptAlongOrbits, fit_on_orbits
-from closedform.reading.laws.orbit_check import change_along_orbits as law_test
 from closedform.searching.budget import Budget
 from closedform.searching.space import SearchSpace
 

@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.basics.keywords import KeywordError
-from closedform.networks.errors import NeuronError
+from closedform.errors import NeuronError
 from closedform.reading.replacing.phi_fit import ReplacementError
 
 torch = pytest.importorskip("torch")

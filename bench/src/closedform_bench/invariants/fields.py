@@ -8,10 +8,9 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.field.constraint_tangent import constraint_tangent
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent import TangentSpace
+from closedform.field.tangent import TangentSpace, constraint_tangent
+from closedform.field.tangent_space import robust_spread
 
 N_POINTS = 3000
 MIXING = (0.5, 2.0)

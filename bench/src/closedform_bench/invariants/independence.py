@@ -8,9 +8,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.field.constraint_tangent import constraint_tangent
-from closedform.field.scaling import robust_spread
-from closedform.field.tangent import TangentSpace
+from closedform.field.tangent import TangentSpace, constraint_tangent
+from closedform.field.tangent_space import robust_spread
 
 FUNCTION = 1e-3
 """A concept is a function of the invariants if less than this share of its directions lies outside

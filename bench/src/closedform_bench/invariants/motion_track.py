@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.scaling import robust_spread
+from closedform.field.tangent_space import robust_spread
 from closedform.reading.laws.finding import conserved
 from closedform.searching.budget import Budget
 from closedform_bench.invariants.claims import Claims

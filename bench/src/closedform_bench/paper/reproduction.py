@@ -9,8 +9,8 @@ from typing import Any
 
 from closedform.basics.progress import Progress
 from closedform.canonical.form import canonical_form
+from closedform.errors import ModelFileError
 from closedform.expressions.expression import Expression
-from closedform.networks.errors import ModelFileError
 from closedform_bench.paper.answer_scoring import Score, best_score, expected_text, score
 from closedform_bench.paper.direct_regression import regress_latent
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

@@ -16,7 +16,7 @@ from closedform.arrays import FloatArray
 from closedform.basics.files import write_text
 from closedform.basics.live_progress import ProgressTable
 from closedform.basics.progress import Progress
-from closedform.networks.errors import TrainingError
+from closedform.errors import TrainingError
 from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.profiles import Profile, ProfileName, get_profile

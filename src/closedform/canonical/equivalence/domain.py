@@ -1,6 +1,4 @@
-"""Points of the domain on which two formulas are compared: a box, given points, or a surface of
-constraints.
-"""
+"""Points on which two formulas are compared: of a box, given ones, or on a constraints' surface."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -69,9 +67,7 @@ def sample(
     rng: np.random.Generator,
     n_points: int = 2000,
 ) -> FloatArray:
-    """Random points of the box, on the surface where every equation holds, at which all functions
-    and gradients are finite.
-    """
+    """Random points of the box where every equation holds and all functions are finite."""
     equations = [constraint.function for constraint in constraints if constraint.is_equation]
     kept: list[FloatArray] = []
     found = 0

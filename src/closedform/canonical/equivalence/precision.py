@@ -1,10 +1,7 @@
-"""Gradients compared in 90-digit arithmetic at single points: what floating-point numbers cannot
-decide.
-"""
+"""Gradients compared at single points in 90 digits: what floating-point numbers cannot decide."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -28,16 +25,16 @@ class _Arithmetic:
             "choose": lambda condition, first, second: first if condition else second,
         }
         self.library = Library(
-            "mpmath", self.context, self._number, special, is_exact=True, adapt=self._adapted
+            "mpmath",
+            self.context,
+            lambda exact: self.context.mpf(exact.numerator) / exact.denominator,
+            special,
+            is_exact=True,
+            adapt=self._adapted,
         )
 
-    def _number(self, exact: Fraction) -> Any:
-        return self.context.mpf(exact.numerator) / exact.denominator
-
     def _adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A user's function computes with mpmath's own context, whose precision is this one's
-        meanwhile.
-        """
+        """A user's function computes in mpmath's own context, at this one's precision."""
 
         def at_this_precision(*operands: Any) -> Any:
             with mpmath.workprec(self.context.prec):
@@ -58,9 +55,7 @@ class _Arithmetic:
         return value, gradient
 
     def onto_surface(self, inputs: list[Any], equations: Sequence[Expression]) -> list[Any]:
-        """Newton steps that double the correct digits until the equations hold at full
-        precision.
-        """
+        """Newton steps, which double the correct digits, until the equations hold fully."""
         for _ in range(9 if equations else 0):
             results = [self.value_and_gradient(equation, inputs) for equation in equations]
             slopes = self.context.matrix([gradient for _, gradient in results])
@@ -97,13 +92,7 @@ class Direction:
 
 
 def check_precision(expression: Expression) -> None:
-    """Make sure that every operator can be evaluated at high precision.
-
-    Raises
-    ------
-    ExpressionError
-        If one is known as a function of NumPy arrays only.
-    """
+    """Make sure that every operator can be evaluated at high precision."""
     for name in {
         token for token in expression.tree.tokens if isinstance(token, str) and token in OPERATORS
     }:

@@ -23,9 +23,7 @@ from closedform.expressions.sympy_bridge import symbols, to_sympy
 def parallel_is_proved(
     a: Expression, b: Expression, constraints: Sequence[Constraint], seconds: float
 ) -> bool:
-    """Whether SymPy proves within a time limit that the gradients are parallel; False says
-    nothing.
-    """
+    """Whether SymPy proves in time that the gradients are parallel; False says nothing."""
     try:
         with time_limit(seconds):
             return _prove(a, b, constraints)
@@ -70,9 +68,7 @@ def _prove(a: Expression, b: Expression, constraints: Sequence[Constraint]) -> b
 def _eliminate(
     forms: list[Any], levels: list[Any], equations: list[Any], inputs: list[Any]
 ) -> tuple[Any, list[Any], list[Any]]:
-    """Solve equations that are linear in an input with a constant coefficient, and put the solution
-    everywhere.
-    """
+    """Solve equations that are linear in an input, and put the solution everywhere."""
     remaining: list[Any] = []
     pending = list(equations)
     while pending:
@@ -122,9 +118,7 @@ def _vanishes(form: Any, ideal: Any | None) -> bool:
 
 
 def _numerator_vanishes(form: Any) -> bool:
-    """Replace functions by symbols with their algebraic relations; a numerator that reduces to zero
-    proves it.
-    """
+    """Replace functions by symbols with their relations, and reduce the numerator to 0."""
     relations: list[tuple[Any, Any]] = []
     known: dict[Any, Any] = {}
 

@@ -150,9 +150,7 @@ class _Question:
         seconds: float,
         rng: np.random.Generator,
     ) -> Equivalence:
-        """Reject cheaply first, then prove, then compare at high precision; last, check the
-        direction.
-        """
+        """Reject cheaply, then prove, then compare at high precision; last, check the direction."""
         self.until, end = self.start + seconds, self.start + 2 * seconds
         functions = [self.a, self.b]
         for function in (*functions, *(constraint.function for constraint in self.constraints)):
@@ -205,16 +203,12 @@ class _Question:
         return gradients[0], gradients[1]
 
     def _scale(self) -> FloatArray:
-        """The spread of each input, relative to the largest: angles depend on units, and these do
-        not.
-        """
+        """The spread of each input relative to the largest, which does not depend on units."""
         scale = self.points.std(axis=0)
         return np.where(scale > 0, scale / scale.max(initial=1e-300), 1.0)
 
     def _residuals(self) -> FloatArray:
-        """Misalignment at each point; 0 where the first gradient vanishes and there is nothing to
-        compare with.
-        """
+        """Misalignment at each point; 0 where the first gradient vanishes."""
         gradient_a, gradient_b = self._gradients()
         norms = np.linalg.norm(gradient_a, axis=1, keepdims=True)
         frames = (gradient_a / np.where(norms > 0, norms, 1.0))[:, :, None]
@@ -271,9 +265,7 @@ class _Question:
         return self._different(reason, self.points[index], dependent=False)
 
     def _reversal(self) -> Equivalence | None:
-        """A point where the gradients turn from parallel to opposite, or a region where one of them
-        vanishes alone.
-        """
+        """Where the gradients turn from parallel to opposite, or one of them vanishes alone."""
         tangent_a, tangent_b = self._gradients()
         with np.errstate(all="ignore"):
             unit_a = tangent_a / np.linalg.norm(tangent_a, axis=1, keepdims=True)
@@ -292,9 +284,7 @@ class _Question:
         return self._not_monotone(main) if all(c.is_equation for c in self.constraints) else None
 
     def _flat_region(self, indices: np.ndarray) -> Equivalence | None:
-        """Two points with zero gradient and one value of one formula, but two of the other; a
-        single flat spot is harmless.
-        """
+        """Two flat points with one value of a formula and two of the other; one is harmless."""
         found = [
             (index, compare_at(self.points[index], self.a, self.b, self.constraints))
             for index in self._in_time(indices)
@@ -310,9 +300,7 @@ class _Question:
         return None
 
     def _not_monotone(self, main: float) -> Equivalence | None:
-        """On a domain of several pieces each may be fine alone, and the values yet run back from
-        piece to piece.
-        """
+        """On several pieces each may be fine alone, while values run back from piece to piece."""
         values_a, values_b = self.a(self.points), main * self.b(self.points)
         order = np.argsort(values_a, kind="stable")
         highest = np.maximum.accumulate(values_b[order])

@@ -8,8 +8,7 @@ DIGITS, MORE_DIGITS = 60, 90
 
 PARALLEL_DIGITS = 40
 """Gradients that agree to so many digits are parallel: fewer than the working precision by what
-cancellation may take.
-"""
+cancellation may take."""
 
 PRECISE_POINTS = 25
 """How many points are compared at high precision where no proof is found."""
@@ -19,5 +18,4 @@ MAX_WHOLE_EXPONENT = 200
 
 LARGEST_NUMBER = 10_000
 """Forms with larger numerators or denominators are not simplified by all means: SymPy combines
-logarithms then, and so writes out powers of the size of these numbers.
-"""
+logarithms then, and so writes out powers of the size of these numbers."""

@@ -17,8 +17,7 @@ from closedform.expressions.fitted_constants import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
 from closedform.expressions.units.linear import Exponents, LinearForm, System
-from closedform.expressions.units.unit import TOLERANCE, Unit
-from closedform.expressions.units.units import Units
+from closedform.expressions.units.units import TOLERANCE, Unit, Units
 
 Kind = Literal["plain", "log", "exp"]
 
@@ -35,54 +34,29 @@ class ImpossibleUnitsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A constant that carries a unit.
+    """A constant that carries a unit."""
 
-    Attributes
-    ----------
-    value : float or None
-        Of the constant; None for a factor 1 that is not written.
-    exponents : Exponents
-    before : Tree or None
-        For a factor that is not written, what it stands before.
-    """
-
-    value: float | None
+    value: float | None  # of the constant; None for a factor 1 that is not written
     exponents: Exponents
-    before: Tree | None = None
+    before: Tree | None = None  # for a factor that is not written, what it stands before
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What units say about a formula.
+    """What units say about a formula."""
 
-    Attributes
-    ----------
-    exponents : Exponents or None
-        Of the whole formula; None if it is a sum of logarithms of units or the like.
-    carried : tuple of Carried
-        Constants that are not pure numbers.
-    """
-
+    # Of the whole formula; None if it is a sum of logarithms of units or the like.
     exponents: Exponents | None
-    carried: tuple[Carried, ...]
+    carried: tuple[Carried, ...]  # constants that are not pure numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The unit of a term that stands alone, with pure numbers.
+    """The unit of a term that stands alone, with pure numbers."""
 
-    Attributes
-    ----------
-    kind : {'plain', 'log', 'exp'}
-        A logarithm and an exponential keep the unit of their argument.
-    exponents : Exponents
-    is_open : bool
-        Whether it depends on an input whose unit is not stated.
-    """
-
-    kind: Kind
+    kind: Kind  # a logarithm and an exponential keep the unit of their argument
     exponents: Exponents
-    is_open: bool
+    is_open: bool  # whether it depends on an input whose unit is not stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +110,7 @@ def peeled(tree: Tree) -> Tree:
 class Analyst:
     """Looks at formulas of inputs with known units.
 
-    Parameters
-    ----------
-    units : Units
-    names : sequence of str
-        The inputs of the formulas; one that has no unit there may have any.
+    names: the inputs of the formulas; one that has no unit there may have any.
     """
 
     def __init__(self, units: Units, names: Sequence[str]) -> None:
@@ -162,16 +132,11 @@ class Analyst:
     ) -> Analysis | None:
         """Units of a formula and of its constants; None if it is impossible.
 
-        Parameters
-        ----------
-        tree : Tree
-        is_whole : bool
-            Whether it is a whole formula, of which an invertible function is free, or a part.
-        may_carry : bool
-            Whether fitted constants may carry units; otherwise only powers of known constants.
-        adds_factors : bool
-            Whether a factor 1 that is not written, or a plain number, may carry a unit too: a
-            fitted constant may have been rounded to it.
+        is_whole: whether it is a whole formula, of which an invertible function is free, or a part.
+        may_carry: whether fitted constants may carry units; otherwise only powers of known
+            constants.
+        adds_factors: whether a factor 1 that is not written, or a plain number, may carry a unit
+            too: a fitted constant may have been rounded to it.
         """
         pass_ = _Pass(self, may_carry or len(self.known) > 0, adds_factors)
         try:
@@ -204,9 +169,7 @@ class Analyst:
         return powers if np.abs(left[:-1]).max(initial=0.0) <= TOLERANCE else None
 
     def without_known(self, exponents: Exponents) -> np.ndarray:
-        """Exponents up to powers of known constants: equal for units that a power of one tells
-        apart.
-        """
+        """Exponents up to powers of known constants: equal where one tells units apart."""
         fixed = np.asarray(exponents)
         if not len(self.known):
             return fixed
@@ -378,9 +341,7 @@ class _Pass:
         return _Value(operands[0].tree, "plain", self.pure, number)
 
     def _plain(self, value: _Value) -> _Value:
-        """A logarithm or exponential that stands where only a quantity can: its unit must be
-        pure.
-        """
+        """A logarithm or exponential where only a quantity can stand: its unit must be pure."""
         if value.kind == "plain":
             return value
         self._equal(replace(value, kind="plain"), None)

@@ -1,10 +1,8 @@
-"""Unknown units as a linear system: exponents add where quantities multiply, and must be equal
-where quantities are added.
-"""
+"""Unknown units as a linear system: exponents add in products and are equal in sums."""
 
 from dataclasses import dataclass, field
 
-from closedform.expressions.units.unit import TOLERANCE
+from closedform.expressions.units.units import TOLERANCE
 
 Exponents = tuple[float, ...]
 """Exponents of the base units, and last the decimal logarithm of the size."""
@@ -42,15 +40,9 @@ class LinearForm:
 
 @dataclass(slots=True)
 class System:
-    """Equations between units, solved as they come.
+    """Equations between units, solved as they come."""
 
-    Attributes
-    ----------
-    n_free : int
-        The first so many unknowns belong to inputs, and are used up before those of constants.
-    solved : dict of int to LinearForm
-    """
-
+    # The first so many unknowns belong to inputs, and are used up before those of constants.
     n_free: int
     solved: dict[int, LinearForm] = field(default_factory=dict)
 

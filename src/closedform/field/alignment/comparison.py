@@ -1,6 +1,4 @@
-"""Comparison: a field prepared for the compiled judge, which scores a whole batch of trees in one
-call.
-"""
+"""Comparison: a field prepared for the compiled judge, which scores a batch of trees at once."""
 
 from dataclasses import dataclass, replace
 
@@ -23,25 +21,17 @@ class Comparison:
     """Points and directions in blocks, with scale and tangent space folded into them.
 
     Make one with `prepare`.
-
-    Attributes
-    ----------
-    blocks : ndarray, shape (n_blocks, n_inputs, BLOCK)
-        The points.
-    concept : ndarray, shape (n_blocks, k, n_inputs, BLOCK)
-        Rows that take a gradient to its components along the network's directions.
-    tangent : ndarray, shape (n_blocks or 1, n_tangent, n_inputs, BLOCK or 1)
-        Rows that take a gradient to its tangential components; no rows without a tangent space.
-    scale : ndarray, shape (n_inputs,)
-    weights : ndarray, shape (n_blocks, BLOCK)
-        They sum to 1; points that fill up the last block have weight 0.
-    n_points : int
     """
 
-    blocks: FloatArray
+    blocks: FloatArray  # (n_blocks, n_inputs, BLOCK): the points
+    # (n_blocks, k, n_inputs, BLOCK): rows that take a gradient to its components along the
+    # network's directions.
     concept: FloatArray
+    # (n_blocks or 1, n_tangent, n_inputs, BLOCK or 1): rows that take a gradient to its tangential
+    # components; no rows without a tangent space.
     tangent: FloatArray
-    scale: FloatArray
+    scale: FloatArray  # (n_inputs,)
+    # (n_blocks, BLOCK): they sum to 1; points that fill up the last block have weight 0.
     weights: FloatArray
     n_points: int
 
@@ -50,20 +40,12 @@ class Comparison:
     ) -> tuple[FloatArray, FloatArray]:
         """Judge every tree.
 
-        Parameters
-        ----------
-        tapes : TapeBatch
-        give_up : float
-            A tree whose value is not finite on more than this share of the weight counts 1
+        give_up: a tree whose value is not finite on more than this share of the weight counts 1
             everywhere and its gradients are not computed: a search has no use for it. With 1, the
             default, nothing is given up.
 
-        Returns
-        -------
-        misalignments : ndarray, shape (n_trees,)
-        bad_shares : ndarray, shape (n_trees,)
-            Share of the weight at points where value or gradient is not finite or the gradient is
-            zero; they count 1.
+        Returns misalignments (n_trees,); bad_shares (n_trees,): share of the weight at points where
+        value or gradient is not finite or the gradient is zero; they count 1.
         """
         result = np.empty((2, tapes.n_trees))
         load_sweeps("forward", "backward")
@@ -90,18 +72,13 @@ def prepare(
 ) -> Comparison:
     """Fold scale and tangent space into the directions.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-        In the user's coordinates.
-    frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients, in scaled (and, with a tangent space, tangent)
-        coordinates.
-    scale : ndarray, shape (n_inputs,), optional
-        The spread of each input; gradients are multiplied by it.
-    tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
-        Orthonormal tangent basis in scaled coordinates.
-    weights : ndarray, shape (n_points,), optional
+    points (n_points, n_inputs): in the user's coordinates.
+    frames (n_points, n_inputs, k) or (n_points, n_tangent, k): orthonormal bases of the network's
+        gradients, in scaled (and, with a tangent space, tangent) coordinates.
+    scale (n_inputs,): the spread of each input; gradients are multiplied by it.
+    tangent (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent): orthonormal tangent basis in
+        scaled coordinates.
+    weights (n_points,)
     """
     n_points, n_inputs = points.shape
     # A copy, for an array that may be written to is another type for the compiler than one that may
@@ -174,9 +151,7 @@ def judge_tree(
     n_points, give_up,
     values, adjoints, gradient, work,
 ):  # fmt: skip
-    """Misalignment of one tree and its share of bad points; the last four arguments are room to
-    work in.
-    """
+    """Misalignment of one tree and its share of bad points; the last arguments are work space."""
     width = blocks.shape[2]
     total, norm, aligned, part = work[0], work[1], work[2], work[3]
     tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
@@ -231,9 +206,7 @@ def squared_norm(gradient, scale, n, out):
 
 @compiled_part
 def squared_projection(gradient, rows, n, part, out):
-    """Squared length of rows times gradient at each point; rows have one entry for all points or
-    one for each.
-    """
+    """Squared length of rows times gradient; rows are the same at all points or one for each."""
     for k in range(n):
         out[k] = 0.0
     for m in range(rows.shape[0]):
@@ -255,9 +228,7 @@ def squared_projection(gradient, rows, n, part, out):
 
 @compiled_part
 def add_up(values, total, norm, aligned, weights, n):
-    """Weighted misalignment of a block, and the weight of the points that count 1 because they are
-    bad.
-    """
+    """Weighted misalignment of a block, and the weight of the bad points, which count 1."""
     lost = 0.0
     bad = 0.0
     for k in range(n):
@@ -274,24 +245,9 @@ def add_up(values, total, norm, aligned, weights, n):
 def field_misalignment(expression: Expression, field: GradientField) -> FloatArray:
     """Misalignment at each point of a field, also at those of weight 0, where it means nothing.
 
-    Parameters
-    ----------
-    expression : Expression
-        Its inputs are found among the field's by name.
-    field : GradientField
+    expression: its inputs are found among the field's by name.
 
-    Returns
-    -------
-    ndarray, shape (n_points,)
-
-    Examples
-    --------
-    >>> import numpy as np, closedform as cf
-    >>> from closedform.field.gradient_field import GradientField
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    >>> field = GradientField.from_arrays(points, points * [1.0, 4.0], names=["x", "v"])
-    >>> bool(field_misalignment(cf.parse("x**2 + 4*v**2"), field).max() < 1e-12)
-    True
+    Returns an array of shape (n_points,).
     """
     gradients = expression.rename(field.names).gradient(field.points)
     return point_misalignment(gradients * field.scale, field.frames, field.tangent.basis)

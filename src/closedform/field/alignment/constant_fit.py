@@ -33,22 +33,13 @@ def fit_constants(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit the constants of chosen trees and judge all of them.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    tapes : TapeBatch
-    iterations : ndarray of int, shape (n_trees,)
-        Steps for each tree; 0 leaves its constants alone.
-    give_up : float
-        As in `Comparison.misalignments`.
-    is_free : ndarray of bool, shape (n_nodes,), optional
-        Which nodes' numbers may change, of those that are constants; all by default.
+    iterations (n_trees,): steps for each tree; 0 leaves its constants alone.
+    give_up: as in `Comparison.misalignments`.
+    is_free (n_nodes,): which nodes' numbers may change, of those that are constants; all by
+        default.
 
-    Returns
-    -------
-    numbers : ndarray, shape (n_nodes,)
-        The tapes' numbers with the fitted constants in their places.
-    misalignments, bad_shares : ndarray, shape (n_trees,)
+    Returns numbers (n_nodes,): the tapes' numbers with the fitted constants in their places;
+    misalignments, bad_shares (n_trees,).
     """
     numbers = tapes.numbers.copy()
     result = np.empty((2, tapes.n_trees))

@@ -19,25 +19,11 @@ from closedform.field.alignment.tolerances import DAMPINGS, DEPENDENT, SETTLED, 
 def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """All generalised eigenpairs of many small problems at once.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n_problems, m, m)
-        Symmetric; b has a unit diagonal.
+    a, b (n_problems, m, m): symmetric; b has a unit diagonal.
 
-    Returns
-    -------
-    values : ndarray, shape (n_problems, m)
-        In ascending order.
-    vectors : ndarray, shape (n_problems, m, m)
-        As columns, orthonormal with respect to b.
-    is_dependent : ndarray of bool, shape (n_problems,)
-        Whether some combination of the terms vanishes; values and vectors mean nothing there.
-
-    Examples
-    --------
-    >>> values, vectors, _ = modes(np.array([[[1.0, 0.0], [0.0, 3.0]]]), np.eye(2)[None])
-    >>> values
-    array([[1., 3.]])
+    Returns values (n_problems, m): in ascending order; vectors (n_problems, m, m): as columns,
+    orthonormal with respect to b; is_dependent (n_problems,): whether some combination of the terms
+    vanishes; values and vectors mean nothing there.
     """
     lengths, axes = np.linalg.eigh(b)
     whitened = axes / np.sqrt(np.maximum(lengths, DEPENDENT))[:, None, :]
@@ -53,22 +39,11 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     eigenvalue is the root of a secular equation. The steps below come from above and stay there,
     and converge quadratically.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n_terms, n_terms)
-        Moments of the library; b has a unit diagonal.
-    supports : ndarray of int64, shape (n_supports, m)
+    a, b (n_terms, n_terms): moments of the library; b has a unit diagonal.
+    supports (n_supports, m)
 
-    Returns
-    -------
-    ndarray, shape (n_supports, n_terms)
-        Infinite where the term depends on the support on the data, or is in it.
-
-    Examples
-    --------
-    >>> a, b = np.array([[0.5, 0.5], [0.5, 0.5]]), np.eye(2)
-    >>> extended_minima(a, b, np.array([[0]])).round(12)
-    array([[inf,  0.]])
+    Returns an array (n_supports, n_terms): infinite where the term depends on the support on the
+    data, or is in it.
     """
     rows, columns = supports[:, :, None], supports[:, None, :]
     values, vectors, is_dependent = modes(a[rows, columns], b[rows, columns])
@@ -91,15 +66,13 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     return np.where(fine & np.isfinite(found), found, np.inf)
 
 
-def _secular_root(
-    poles: FloatArray, squares: FloatArray, corner: FloatArray, steps: int = 4
-) -> FloatArray:
+def _secular_root(poles: FloatArray, squares: FloatArray, corner: FloatArray) -> FloatArray:
     """Smallest root of corner - t = sum_i squares_i / (poles_i - t), below all poles."""
     first = poles[:, 0, None]
     root = _smaller_root(first, corner, squares[:, 0])
     if poles.shape[1] == 1:
         return root
-    for _ in range(steps):
+    for _ in range(4):
         # The first pole is kept, the others' sum is replaced by its tangent, which lies below it:
         # the root is still too large.
         gaps = poles[:, 1:, None] - root[:, None, :]
@@ -113,9 +86,7 @@ def _secular_root(
 
 
 def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> FloatArray:
-    """Smaller eigenvalue of [[pole, h], [h, corner]] with h^2 = square, 0 if rounding makes it
-    negative.
-    """
+    """Smaller eigenvalue of [[pole, h], [h, corner]], h^2 = square; 0 if rounded below."""
     total = pole + corner
     spread = np.sqrt((pole - corner) ** 2 + 4 * square)
     return np.maximum(2 * (pole * corner - square) / np.maximum(total + spread, 1e-300), 0.0)
@@ -123,21 +94,11 @@ def _smaller_root(pole: FloatArray, corner: FloatArray, square: FloatArray) -> F
 
 @dataclass(frozen=True, slots=True)
 class CoefficientFit:
-    """Coefficients of a sum of terms.
+    """Coefficients of a sum of terms."""
 
-    Attributes
-    ----------
-    coefficients : ndarray, shape (m,)
-        Of any overall size.
-    shares : ndarray, shape (m,)
-        Size of each term's gradient in the sum, relative to the largest.
-    misalignment : float
-        On the points of the fit.
-    """
-
-    coefficients: FloatArray
-    shares: FloatArray
-    misalignment: float
+    coefficients: FloatArray  # (m,): of any overall size
+    shares: FloatArray  # (m,): size of each term's gradient in the sum, relative to the largest
+    misalignment: float  # on the points of the fit
 
 
 def fit_coefficients(
@@ -149,26 +110,10 @@ def fit_coefficients(
     points do not decide. Then points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's
     quotient into the misalignment itself; the best of the rounds is kept.
 
-    Parameters
-    ----------
-    jacobians : ndarray, shape (n_points, n_tangent, m)
-        The terms' gradients in scaled tangent coordinates, finite.
-    frames : ndarray, shape (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients.
-    weights : ndarray, shape (n_points,)
-    reweightings : int
-        How many solves follow the first.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 2))
-    >>> terms = points[:, :, None] * np.eye(2)
-    >>> truth = points * [1.0, 0.5]
-    >>> fit = fit_coefficients(
-    ...     terms, (truth / np.linalg.norm(truth, axis=1)[:, None])[:, :, None], np.ones(50)
-    ... )
-    >>> round(float(fit.coefficients[1] / fit.coefficients[0]), 12)
-    0.5
+    jacobians (n_points, n_tangent, m): the terms' gradients in scaled tangent coordinates, finite.
+    frames (n_points, n_tangent, k): orthonormal bases of the network's gradients.
+    weights (n_points,)
+    reweightings: how many solves follow the first.
     """
     # Points last: then every operation runs over long rows.
     whole = np.ascontiguousarray(jacobians.transpose(2, 1, 0))

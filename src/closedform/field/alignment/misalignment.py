@@ -19,19 +19,15 @@ def point_misalignment(
 ) -> FloatArray:
     """Misalignment at each point.
 
-    Parameters
-    ----------
-    gradients : ndarray, shape (n_points, n_inputs)
-        The candidate's gradients, in the coordinates in which angles are compared (scaled inputs).
-    frames : ndarray, shape (n_points, n_inputs, k) or (n_points, n_tangent, k)
-        Orthonormal bases of the network's gradients: in the inputs' coordinates without a tangent
-        space, in the tangent space's coordinates with one.
-    tangent : ndarray, shape (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent), optional
-        Orthonormal basis of the data's tangent space, one for all points or one for each.
+    gradients (n_points, n_inputs): the candidate's gradients, in the coordinates in which angles
+        are compared (scaled inputs).
+    frames (n_points, n_inputs, k) or (n_points, n_tangent, k): orthonormal bases of the network's
+        gradients: in the inputs' coordinates without a tangent space, in the tangent space's
+        coordinates with one.
+    tangent (n_inputs, n_tangent) or (n_points, n_inputs, n_tangent): orthonormal basis of the
+        data's tangent space, one for all points or one for each.
 
-    Returns
-    -------
-    ndarray, shape (n_points,)
+    Returns an array of shape (n_points,).
 
     Examples
     --------
@@ -79,14 +75,7 @@ def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> floa
 def trimmed_mean(
     values: FloatArray, weights: FloatArray | None = None, trim: float = TRIM
 ) -> float:
-    """Weighted mean without the worst points, which hold the share ``trim`` of the weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trimmed_mean(np.array([0.0] * 19 + [1.0]))
-    0.0
-    """
+    """Weighted mean without the worst points, which hold the share ``trim`` of the weight."""
     weights = np.ones(len(values)) if weights is None else weights
     order = np.argsort(values)
     cumulated = np.cumsum(weights[order])
@@ -104,21 +93,13 @@ def paper_loss(gradients: FloatArray, directions: FloatArray) -> float:
     """The paper's loss for one neuron: mean squared difference of unit vectors, the better of the
     two global signs.
 
-    Parameters
-    ----------
-    gradients, directions : ndarray, shape (n_points, n_inputs)
-        The candidate's and the network's gradients, in the user's coordinates and not projected.
+    gradients, directions (n_points, n_inputs): the candidate's and the network's gradients, in the
+        user's coordinates and not projected.
 
     Notes
     -----
     As in the paper's Algorithm 3, a zero gradient stays a zero vector. One that is not finite
     counts like one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> paper_loss(np.array([[-2.0, 0.0]]), np.array([[1.0, 0.0]]))
-    0.0
     """
     candidate, target = _unit(gradients), _unit(directions)
     losses = [
@@ -133,3 +114,14 @@ def _unit(vectors: FloatArray) -> FloatArray:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         good = np.isfinite(norms) & (norms > 0)
         return np.where(good, vectors / np.where(good, norms, 1.0), 0.0)
+
+
+def misalignment_of(degrees: float) -> float:
+    """The misalignment, 1 - cos^2, of directions that differ by an angle.
+
+    Examples
+    --------
+    >>> round(misalignment_of(30), 12)
+    0.25
+    """
+    return float(np.sin(np.radians(degrees)) ** 2)

@@ -1,6 +1,4 @@
-"""Fit the free constants of expressions on some points of a field; the numbers that belong to their
-form stay.
-"""
+"""Fit the free constants of expressions to a field; numbers that belong to their form stay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,24 +18,13 @@ from closedform.field.gradient_field import GradientField
 
 @dataclass(frozen=True, slots=True)
 class Tapes:
-    """Expressions ready to be fitted and judged many times.
-
-    Attributes
-    ----------
-    expressions : tuple of Expression
-    batch : TapeBatch
-    is_free : ndarray of bool, shape (n_nodes,)
-    positions : tuple of tuple of int
-        For each expression the tokens that may change.
-    places : tuple of ndarray of int
-        The nodes of these tokens.
-    """
+    """Expressions ready to be fitted and judged many times."""
 
     expressions: tuple[Expression, ...]
     batch: TapeBatch
-    is_free: NDArray[np.bool_]
-    positions: tuple[tuple[int, ...], ...]
-    places: tuple[NDArray[np.int64], ...]
+    is_free: NDArray[np.bool_]  # (n_nodes,)
+    positions: tuple[tuple[int, ...], ...]  # for each expression the tokens that may change
+    places: tuple[NDArray[np.int64], ...]  # the nodes of these tokens
 
     @classmethod
     def of(
@@ -45,13 +32,9 @@ class Tapes:
     ) -> "Tapes":
         """Write expressions on tapes.
 
-        Parameters
-        ----------
-        expressions : sequence of Expression
-        positions : sequence of sequence of int, optional
-            For each the constants that may change, by their tokens; its fitted ones by default.
-            Only ten can, and an exponent that the tape has as a function of its own (0.5 is a
-            square root there) cannot.
+        positions: for each the constants that may change, by their tokens; its fitted ones by
+            default. Only ten can, and an exponent that the tape has as a function of its own (0.5
+            is a square root there) cannot.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
@@ -106,19 +89,7 @@ def refit(
 ) -> tuple[list[Expression], FloatArray]:
     """Fit the constants of expressions to a field; `positions` as in `Tapes.of`.
 
-    Returns
-    -------
-    expressions : list of Expression
-    misalignments : ndarray, shape (n_expressions,)
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    >>> field = cf.GradientField.from_arrays(points, points * [1.0, 1.4], names=["x", "v"])
-    >>> fitted, misalignments = refit([cf.parse("x**2 + 1.1*v**2", names=["x", "v"])], field)
-    >>> round(float(str(fitted[0]).split("+")[1].split("*")[0]), 6), bool(misalignments[0] < 1e-10)
-    (1.4, True)
+    Returns the expressions and their misalignments, (n_expressions,).
     """
     if not expressions:
         return [], np.empty(0)

@@ -73,21 +73,8 @@ def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
     """The dimension that one orbit fills, by the ratio of the distances to the two nearest
     neighbours (Facco, d'Errico, Rodriguez and Laio, 2017); None if it does not return often enough.
 
-    Parameters
-    ----------
-    orbit : ndarray, shape (n_times, n_inputs)
-        In the order of time.
-    scale : ndarray, shape (n_inputs,)
-
-    Examples
-    --------
-    >>> time = np.sort(np.random.default_rng(0).uniform(0, 3000, 1500))
-    >>> circle = np.column_stack([np.cos(time), np.sin(time)])
-    >>> torus = np.column_stack([circle, np.cos(2**0.5 * time), np.sin(2**0.5 * time)])
-    >>> round(orbit_dimension(circle, np.ones(2))), round(orbit_dimension(torus, np.ones(4)))
-    (1, 2)
-    >>> orbit_dimension(np.column_stack([time, time]), np.ones(2)) is None
-    True
+    orbit (n_times, n_inputs): in the order of time.
+    scale (n_inputs,)
     """
     if len(orbit) < LEAST_SAMPLES:
         return None
@@ -121,17 +108,10 @@ def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Degeneracy:
-    """A function that hardly varies on the data.
-
-    Attributes
-    ----------
-    concept : Expression
-    share : float
-        Its spread over what its gradients and the spread of the inputs allow.
-    """
+    """A function that hardly varies on the data."""
 
     concept: Expression
-    share: float
+    share: float  # its spread over what its gradients and the spread of the inputs allow
 
     @property
     def sentence(self) -> str:
@@ -154,17 +134,6 @@ def find_degeneracy(
 
     Functions that do not vary at all are no coincidence and do not count, nor do those that vary
     across the stated tangent space only: what is known to be constant varies by noise.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> angle, radius = rng.uniform(0, 6.3, 500), rng.uniform(0.99, 1.01, 500)
-    >>> ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    >>> found = find_degeneracy(ring, ("x", "y"), ring.std(axis=0), rng)
-    >>> print(found.concept)
-    x**2 + y**2
-    >>> find_degeneracy(rng.normal(size=(500, 2)), ("x", "y"), np.ones(2), rng) is None
-    True
     """
     if len(points) > N_POINTS:
         some = rng.choice(len(points), N_POINTS, replace=False)

@@ -24,9 +24,9 @@ from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
+from closedform.reading.laws.changes import LawTest, change_along_orbits, fit_on_orbits
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
-from closedform.reading.laws.orbit_check import LawTest, change_along_orbits, fit_on_orbits
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings
 from closedform.searching.budget import Budget, as_budget
@@ -52,13 +52,11 @@ N_TESTED = 4000
 
 NEIGHBOURS = 8
 """With concepts held fixed, a negative is one of so many samples that have nearly the anchor's
-values of them.
-"""
+values of them."""
 
 ENOUGH = 2
 """Growing stops when this many networks in a row had latents to spare, since one may have been
-trained badly. If the largest number of latents comes first, one such network is enough.
-"""
+trained badly. If the largest number of latents comes first, one such network is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +224,7 @@ def _directly(laws: Laws) -> Discovery:
 
 
 def _tested(found: Discovery, pairs: FloatArray, seed: int) -> Discovery:
-    """Formulas of networks with their constants fitted on one half of fresh pairs, and tested on
-    the other.
-    """
+    """Formulas of networks, fitted on one half of fresh pairs and tested on the other."""
     half, rng = len(pairs) // 2, np.random.default_rng([seed, 5])
     fitted = tuple(fit_on_orbits(concept, pairs[:half]) for concept in found.concepts)
     tests = tuple(change_along_orbits(concept, pairs[half:], rng) for concept in fitted)

@@ -13,12 +13,12 @@ from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.field.constraint_tangent import constraint_tangent
-from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.field.tangent import StatedConstraint, TangentSpace, constraint_tangent
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
+from closedform.reading.laws.changes import KeptAlongOrbits, change_along_orbits
 from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
 from closedform.reading.laws.found_laws import Law, Laws, measure_drift
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
@@ -31,7 +31,6 @@ from closedform.reading.laws.motion_evidence import (
     evidence_of_trajectories,
 )
 from closedform.reading.laws.motions import Flow, Motion, Orbits
-from closedform.reading.laws.orbit_check import KeptAlongOrbits, change_along_orbits
 from closedform.reading.one_field import compile_ahead
 from closedform.searching.budget import Budget, Clock, as_budget
 from closedform.searching.engine import Engine

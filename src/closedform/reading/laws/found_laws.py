@@ -1,6 +1,4 @@
-"""The answer: laws, each with a formula, a verdict and what becomes of it, and how many there
-are.
-"""
+"""The answer: laws, each with a formula, a verdict and its drift, and how many there are."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +10,8 @@ from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
-from closedform.reading.laws.change_parts import ChangeParts
+from closedform.reading.laws.changes import ChangeParts, LawTest
 from closedform.reading.laws.counting import Count
-from closedform.reading.laws.orbit_check import LawTest
 
 N_DRAWS = 400
 
@@ -63,20 +60,8 @@ def measure_drift(
 ) -> Drift | None:
     """Follow a quantity along a roll-out; None where it is not finite or vanishes.
 
-    Parameters
-    ----------
-    concept : Expression
-    states : ndarray, shape (n_orbits, n_times, n_inputs)
-    times : ndarray, shape (n_times,)
-    rng : Generator
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> times = np.linspace(0, 1, 11)
-    >>> states = np.exp(-0.01 * times)[None, :, None] * np.ones((5, 1, 1))
-    >>> measure_drift(parse("x", ["x"]), states, times, np.random.default_rng(0)).total.__round__(2)
-    -1.0
+    states (n_orbits, n_times, n_inputs)
+    times (n_times,)
     """
     with np.errstate(all="ignore"):
         values = concept(states.reshape(-1, states.shape[2])).reshape(states.shape[:2])

@@ -18,16 +18,10 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import variable
 from closedform.field.tangent import TangentSpace
-from closedform.reading.laws.change_parts import (
-    ChangeParts,
-    NeededNoise,
-    explained_share,
-    split_change,
-)
-from closedform.reading.laws.independence import N_POINTS, is_new, unit_gradients
+from closedform.reading.laws.changes import ChangeParts, NeededNoise, explained_share, split_change
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
-from closedform.reading.laws.motions import Flow, Motion, Orbits
+from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
 from closedform.reading.laws.tolerances import (
     BEYOND_NOISE,
     CLEARLY,
@@ -46,8 +40,7 @@ from closedform.searching.terms.library import Term
 
 MOST_COMPLEX_IN_NOISE = 60
 """Largest complexity of a law that is not exact, the usual largest of a search: with more constants
-a sum comes near to being kept by anything smooth.
-"""
+a sum comes near to being kept by anything smooth."""
 
 MOST_TESTED = 80
 """Sums of one library that are tested on held-out rows, the cheapest."""
@@ -55,22 +48,12 @@ MOST_TESTED = 80
 
 @dataclass(frozen=True, slots=True)
 class LawCandidate:
-    """A formula that changes little along the motion.
-
-    Attributes
-    ----------
-    concept : Expression
-    complexity : int
-    change : ChangeParts
-        On rows that it was not fitted to.
-    allowed : float
-        Largest systematic change of a law.
-    """
+    """A formula that changes little along the motion."""
 
     concept: Expression
     complexity: int
-    change: ChangeParts
-    allowed: float = LAW
+    change: ChangeParts  # on rows that it was not fitted to
+    allowed: float = LAW  # largest systematic change of a law
 
     @property
     def is_exact(self) -> bool:
@@ -146,9 +129,7 @@ class LawSearch:
         return [one for one in self.pool.values() if one.is_exact]
 
     def _is_known_exactly(self) -> bool:
-        """Whether a law changes by rounding only; that inputs which never move are kept says
-        nothing.
-        """
+        """Whether a law changes by rounding only; inputs that never move say nothing."""
         still = [Expression(variable(place), self.seen.names) for place in self._still]
         return bool(self._independent(self._exact(), still))
 
@@ -185,9 +166,7 @@ class LawSearch:
         return self.pool[concept]
 
     def change_of(self, changes: FloatArray) -> ChangeParts:
-        """A change and its systematic part: all of it where the motion is computed, without
-        noise.
-        """
+        """A change and its systematic part: all of it where a computed motion has no noise."""
         with np.errstate(all="ignore"):
             total = float(np.sqrt(np.mean(changes**2)))
         if self.is_computed or total <= EXACT_CHANGE:
@@ -195,9 +174,7 @@ class LawSearch:
         return split_change(changes, self.held.points / self.held.scale, self.rng)
 
     def _varies(self, concept: Expression, change: float) -> bool:
-        """Whether it varies more than it changes: what has one value at all points was not seen to
-        be kept.
-        """
+        """Whether it varies more than it changes: one value everywhere was not seen to be kept."""
         with np.errstate(all="ignore"):
             points = np.concatenate([self.seen.points, self.held.points])
             spread = float(concept(points).std())

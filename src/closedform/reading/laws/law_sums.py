@@ -42,39 +42,25 @@ MOST_LOOKED_AT = 40
 
 DROP = 0.05
 """A set is complete if its last term lowers the ratio to this share; then more terms must do so
-again, for a law with anything else added to it is as small as the law.
-"""
+again, for a law with anything else added to it is as small as the law."""
 
 
 @dataclass(frozen=True, slots=True)
 class LawFit:
-    """Terms of a library along a motion, ready to be fitted; all have the spread 1.
-
-    Attributes
-    ----------
-    trees : list of Tree
-    costs : ndarray of int64
-    changes : ndarray, shape (n_rows, n_terms)
-    values : ndarray, shape (n_points, n_terms)
-        Centred.
-    lengths : ndarray, shape (n_terms, n_terms)
-        Moments of the gradients, which is what independent noise adds to those of the changes.
-    units : ndarray, shape (n_terms,)
-        The terms' spreads.
-    null : ndarray, shape (n_terms, n)
-        An orthonormal basis of the coefficients of sums that do not change; none if nothing but
-        constants is among them.
-    lost, spread : ndarray, shape (n_terms, n_terms)
-        Second moments of the changes and of the values.
-    """
+    """Terms of a library along a motion, ready to be fitted; all have the spread 1."""
 
     trees: list[Tree]
     costs: NDArray[np.int64]
-    changes: FloatArray
-    values: FloatArray
+    changes: FloatArray  # (n_rows, n_terms)
+    values: FloatArray  # (n_points, n_terms): centred
+    # (n_terms, n_terms): moments of the gradients, which is what independent noise adds to those of
+    # the changes.
     lengths: FloatArray
-    units: FloatArray
+    units: FloatArray  # (n_terms,): the terms' spreads
+    # (n_terms, n): an orthonormal basis of the coefficients of sums that do not change; none if
+    # nothing but constants is among them.
     null: FloatArray
+    # lost, spread: (n_terms, n_terms): second moments of the changes and of the values.
     lost: FloatArray
     spread: FloatArray
 
@@ -240,13 +226,9 @@ def best_supports(
 ) -> list[Support]:
     """The best sets of 1, 2, ... terms, by the least ratio of two quadratic forms.
 
-    Parameters
-    ----------
-    small, whole : ndarray, shape (n_terms, n_terms)
-        What is to be small, and what it is compared with; `whole` has a unit diagonal.
-    most_terms : int
-    per_size : int
-        Sets of each size that are returned.
+    small, whole (n_terms, n_terms): what is to be small, and what it is compared with; `whole` has
+        a unit diagonal.
+    per_size: sets of each size that are returned.
 
     Examples
     --------

@@ -10,12 +10,11 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline, make_smoothing_spline
 
 from closedform.arrays import FloatArray
-from closedform.errors import ClosedformError, ShapeError
+from closedform.errors import ClosedformError, FieldError, ShapeError
 from closedform.field.arguments import checked_names
-from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
-from closedform.field.scaling import robust_spread
 from closedform.field.tangent import StatedConstraint
+from closedform.field.tangent_space import robust_spread
 from closedform.networks.motion_source import as_row_function
 from closedform.reading.laws.counting import N_SAMPLES
 from closedform.reading.laws.motions import Flow, Motion, Orbits
@@ -26,8 +25,7 @@ N_FOLLOWED = 48
 N_TIMES = 41
 HORIZON = 12.0
 """How long they are followed, in times in which a point moves by one spread of the inputs: about
-two turns of an oscillator.
-"""
+two turns of an oscillator."""
 
 LONG = 400.0
 """How long the orbits are, in the same times, whose dimension is measured."""
@@ -50,34 +48,19 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class MotionEvidence:
-    """What is known of a motion.
-
-    Attributes
-    ----------
-    motion : Motion
-    field : GradientField or None
-        The directions across it; None for distant pairs.
-    states, times : ndarray or None
-        Roll-outs or trajectories for the law test and the drift, shapes (n, n_times, d) and
-        (n_times,). `tested` are those that the search does not see.
-    tested : ndarray or None
-    long : ndarray or None
-        Orbits whose dimension says how many laws there can be.
-    n_free : int
-        Dimension of the data.
-    notes : tuple of str
-    is_computed : bool
-        Whether a flow or simulator can be asked, so that nothing is measured with noise.
-    """
+    """What is known of a motion."""
 
     motion: Motion
-    field: GradientField | None
-    n_free: int
+    field: GradientField | None  # the directions across it; None for distant pairs
+    n_free: int  # dimension of the data
+    # states, times: roll-outs or trajectories for the law test and the drift, shapes (n, n_times,
+    # d) and (n_times,). `tested` are those that the search does not see.
     states: FloatArray | None = None
     times: FloatArray | None = None
     tested: FloatArray | None = None
-    long: FloatArray | None = None
+    long: FloatArray | None = None  # orbits whose dimension says how many laws there can be
     notes: tuple[str, ...] = ()
+    # Whether a flow or simulator can be asked, so that nothing is measured with noise.
     is_computed: bool = False
 
 
@@ -220,14 +203,9 @@ def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Velocities:
-    """Smoothed states, their velocities and the velocities' standard errors.
+    """Smoothed states, their velocities and the velocities' standard errors."""
 
-    Attributes
-    ----------
-    points, velocities, errors : ndarray, shape (n_trajectories, n_times, n_inputs)
-    """
-
-    points: FloatArray
+    points: FloatArray  # points, velocities, errors: (n_trajectories, n_times, n_inputs)
     velocities: FloatArray
     errors: FloatArray
 
@@ -235,16 +213,8 @@ class Velocities:
 def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> Velocities:
     """Differentiate trajectories by smoothing splines.
 
-    Parameters
-    ----------
-    trajectories : ndarray, shape (n_trajectories, n_times, n_inputs)
-    times : ndarray, shape (n_times,)
-        Ascending.
-
-    Raises
-    ------
-    ShapeError
-        If there are too few times.
+    trajectories (n_trajectories, n_times, n_inputs)
+    times (n_times,): ascending.
 
     Examples
     --------
@@ -303,23 +273,11 @@ class RolloutError(ClosedformError):
 def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> FloatArray:
     """Integrate a flow from several points at once.
 
-    Parameters
-    ----------
-    flow : callable
-        From points (n, d) to velocities.
-    start : ndarray, shape (n, d)
-    times : ndarray, shape (n_times,)
-        From 0 upwards.
+    flow: from points (n, d) to velocities.
+    start (n, d)
+    times (n_times,): from 0 upwards.
 
-    Returns
-    -------
-    ndarray, shape (n, n_times, d)
-
-    Examples
-    --------
-    >>> ends = follow_flow(lambda x: -x, np.ones((1, 2)), np.array([0.0, 1.0]))[0, -1]
-    >>> bool(np.allclose(ends, np.exp(-1)))
-    True
+    Returns an array of shape (n, n_times, d).
     """
     shape = start.shape
 
@@ -345,13 +303,7 @@ def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> Floa
 
 
 def repeat_steps(step: RowFunction, start: FloatArray, count: int) -> FloatArray:
-    """States of a simulator, shape (n, count + 1, d), from the start on.
-
-    Examples
-    --------
-    >>> repeat_steps(lambda x: 2 * x, np.ones((1, 1)), 3)[0, :, 0]
-    array([1., 2., 4., 8.])
-    """
+    """States of a simulator, shape (n, count + 1, d), from the start on."""
     states = [np.array(start, dtype=np.float64)]
     for _ in range(count):
         states.append(step(states[-1]))

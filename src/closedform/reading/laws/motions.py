@@ -7,7 +7,6 @@ are linear in the coefficients: the sum of the terms' changes vanishes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
-from closedform.reading.laws.change_parts import NeededNoise, needed_noise
-from closedform.reading.laws.independence import beyond, unit_gradients
+from closedform.reading.laws.changes import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
 
@@ -31,77 +29,24 @@ CHUNK_BYTES = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class TermChanges:
-    """What terms do along a motion.
+    """What terms do along a motion."""
 
-    Attributes
-    ----------
-    changes : ndarray, shape (n_rows, n_terms)
-        How much each term changes, in a step of one spread of the inputs, or within an orbit.
-    lengths : ndarray, shape (n_terms, n_terms)
-        Second moments of the terms' gradients: what noise of the points or velocities of one
-        spread would add to those of the changes.
-    values : ndarray, shape (n_points, n_terms)
-    kept : ndarray of int64, shape (n_terms,)
-        The terms that are finite everywhere and vary.
-    """
-
+    # (n_rows, n_terms): how much each term changes, in a step of one spread of the inputs, or
+    # within an orbit.
     changes: FloatArray
+    # (n_terms, n_terms): second moments of the terms' gradients: what noise of the points or
+    # velocities of one spread would add to those of the changes.
     lengths: FloatArray
-    values: FloatArray
-    kept: NDArray[np.int64]
-
-
-class Motion(Protocol):
-    """Evidence of a motion."""
-
-    @property
-    def points(self) -> FloatArray:
-        """All points, shape (n_points, n_inputs)."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The inputs."""
-        ...
-
-    @property
-    def scale(self) -> FloatArray:
-        """Robust spread of each input."""
-        ...
-
-    @property
-    def is_rich(self) -> bool:
-        """Whether sums that do not change at all say something: on a few orbits, which are curves,
-        nearly every sum of many terms can be made constant.
-        """
-        ...
-
-    def table(self, trees: Sequence[Tree]) -> TermChanges:
-        """What terms do along the motion."""
-        ...
-
-    def changes(self, concept: Expression) -> FloatArray:
-        """How much a function changes in each row, over the length of its gradient there."""
-        ...
-
-    def split(self, rng: np.random.Generator) -> tuple["Motion", "Motion"]:
-        """Two thirds to search on, and the rest to test on."""
-        ...
+    values: FloatArray  # (n_points, n_terms)
+    kept: NDArray[np.int64]  # (n_terms,): the terms that are finite everywhere and vary
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Points and velocities, held as the field across them.
+    """Points and velocities, held as the field across them."""
 
-    Attributes
-    ----------
-    field : GradientField
-        As `GradientField.from_flow` makes it.
-    along : ndarray, shape (n_points, tangent.rank)
-        Unit vectors along the motion in scaled tangent coordinates.
-    """
-
-    field: GradientField
+    field: GradientField  # as `GradientField.from_flow` makes it
+    # (n_points, tangent.rank): unit vectors along the motion in scaled tangent coordinates.
     along: FloatArray
 
     @classmethod
@@ -127,7 +72,9 @@ class Flow:
 
     @property
     def is_rich(self) -> bool:
-        """Velocities at points are."""
+        """Whether sums that do not change at all say something. On a few orbits, which are curves,
+        nearly every sum of many terms can be made constant; velocities at points do.
+        """
         return True
 
     def table(self, trees: Sequence[Tree]) -> TermChanges:
@@ -176,18 +123,11 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Orbits:
-    """Points that are known to lie on one orbit each: trajectories, or pairs.
+    """Points that are known to lie on one orbit each: trajectories, or pairs."""
 
-    Attributes
-    ----------
-    groups : ndarray, shape (n_orbits, n_places, n_inputs)
-    names : tuple of str
-    scale : ndarray, shape (n_inputs,)
-    """
-
-    groups: FloatArray
+    groups: FloatArray  # (n_orbits, n_places, n_inputs)
     names: tuple[str, ...]
-    scale: FloatArray
+    scale: FloatArray  # (n_inputs,)
 
     @property
     def points(self) -> FloatArray:
@@ -254,16 +194,16 @@ class Orbits:
         )
 
 
+Motion = Flow | Orbits
+"""Evidence of a motion."""
+
+
 def differentiated(
     trees: Sequence[Tree], points: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
     """Values and scaled gradients of the terms that are finite everywhere and vary.
 
-    Returns
-    -------
-    values : ndarray, shape (n_terms, n_points)
-    gradients : ndarray, shape (n_terms, n_points, n_inputs)
-    kept : ndarray of int64, shape (n_terms,)
+    Returns values (n_terms, n_points); gradients (n_terms, n_points, n_inputs); kept (n_terms,).
     """
     chunk = max(1, CHUNK_BYTES // (8 * points.size))
     values, gradients, kept = [], [], []
@@ -292,3 +232,41 @@ def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:
     if basis.ndim == 2:
         return gradients @ basis
     return np.einsum("knd,ndr->knr", gradients, basis)
+
+
+INDEPENDENT = 0.03
+"""Least median sine of the angle between a gradient and the span of others. What is found twice
+from noisy data differs by less, and what is worth calling another law by more. The median, because
+independent functions have parallel gradients somewhere, and dependent ones ill-conditioned spans.
+"""
+
+N_POINTS = 400
+"""Gradients are compared at so many points."""
+
+_ROUNDING = 1e-9
+
+
+def unit_gradients(
+    concept: Expression, points: FloatArray, scale: FloatArray, tangent: TangentSpace | None = None
+) -> FloatArray:
+    """Gradients of unit length in scaled (tangent) coordinates; 0 where there is none."""
+    with np.errstate(all="ignore"):
+        gradients = concept.gradient(points)
+        columns = gradients * scale if tangent is None else tangent.coordinates(gradients, scale)
+        units = columns / np.linalg.norm(columns, axis=1, keepdims=True)
+    return np.where(np.isfinite(units), units, 0.0)
+
+
+def beyond(units: FloatArray, known: Sequence[FloatArray]) -> FloatArray:
+    """The parts of unit vectors, shape (n, r), outside the span of others of the same shape."""
+    if not known:
+        return units
+    spans, sizes, _ = np.linalg.svd(np.stack(known, axis=2), full_matrices=False)
+    spans = spans * (sizes > _ROUNDING)[:, None, :]
+    return units - np.einsum("nrk,nk->nr", spans, np.einsum("nrk,nr->nk", spans, units))
+
+
+def is_new(units: FloatArray, known: Sequence[FloatArray]) -> bool:
+    """Whether a function is independent of others, by their gradients."""
+    left = np.linalg.norm(beyond(units, known), axis=1)
+    return float(np.median(left)) > INDEPENDENT

@@ -2,8 +2,7 @@
 
 EXACT_CHANGE = 1e-6
 """Largest change of a law along motions that are known exactly, relative to its spread: integrators
-and differences leave 1e-7, and a formula that is almost a law a hundred times that.
-"""
+and differences leave 1e-7, and a formula that is almost a law a hundred times that."""
 
 LAW = 1e-3
 """Largest systematic change of what counts as a law. The energies of planets, which disturb each
@@ -12,8 +11,7 @@ other, change by 1e-4; what is conserved because orbits are nearly circular, by 
 
 LAW_OF_COMPUTED = 1e-4
 """The same where velocities or steps are computed: nothing but rounding disturbs them, which is
-1e-6 in single precision.
-"""
+1e-6 in single precision."""
 
 LITTLE = 0.01
 """What changes by less is nearly conserved, and the simplest of it is told first."""
@@ -26,8 +24,7 @@ HARDLY = 0.05
 
 ONE_VALUE, CLEARLY = 1e-3, 5.0
 """What varies by less than this share of what its gradients allow, or than so many times its own
-change, has one value on the data.
-"""
+change, has one value on the data."""
 
 NO_WORSE = 3.0
 """Standard errors by which plain numbers may keep a law worse than fitted ones."""
@@ -37,11 +34,9 @@ SURE = 4.0
 
 MOST_MEDIANS = 5.0
 """Of their median, the largest change that counts: near critical points of a function its gradient
-has any direction, and these may not drown the rest.
-"""
+has any direction, and these may not drown the rest."""
 
 BEYOND_NOISE = 1.5
 """A formula may change by this many times the noise that others leave room for. With 1% of noise
 laws change by up to 1.13 times that, and the formulas that were wrongly taken for laws by 2 and
-more.
-"""
+more."""

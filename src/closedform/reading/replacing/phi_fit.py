@@ -33,13 +33,11 @@ PIECES = 16
 
 LEAST_STEP = 1e-7
 """Least step of the spline's coefficients as a share of the latent's range, about a float32's
-rounding: what is flat still grows, so that phi can be inverted.
-"""
+rounding: what is flat still grows, so that phi can be inverted."""
 
 WORTH = 2.0
 """A form with more numbers must lower the squared error so many times, as in the choice of a
-concept.
-"""
+concept."""
 
 MOST_DEGREE = 5
 _PLAIN = ("a + b*g", "a + b*log(g)", "a + b*sqrt(g)", "a + b/g", "a + b*g**2")
@@ -61,16 +59,9 @@ class PhiFit:
 def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     """phi for one concept and one latent.
 
-    Parameters
-    ----------
-    concept, latent : ndarray, shape (n_points,)
-    kind : {'auto', 'spline', 'formula'}
-        'auto' takes a formula unless the spline at least halves the squared error.
-
-    Raises
-    ------
-    ReplacementError
-        If one of both does not vary, or a formula is asked for and none can be fitted.
+    concept, latent (n_points,)
+    kind {'auto', 'spline', 'formula'}: 'auto' takes a formula unless the spline at least halves the
+        squared error.
 
     Examples
     --------
@@ -121,10 +112,8 @@ def fit_spline(concept: FloatArray, latent: FloatArray) -> SplinePhi:
 def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
     """Polynomials of the concepts; a higher degree must halve the squared error.
 
-    Parameters
-    ----------
-    concepts : ndarray, shape (n_points, n_concepts)
-    latents : ndarray, shape (n_points, n_latents)
+    concepts (n_points, n_concepts)
+    latents (n_points, n_latents)
     """
     usable = np.isfinite(concepts).all(axis=1) & np.isfinite(latents).all(axis=1)
     concepts, latents = concepts[usable], latents[usable]
@@ -221,9 +210,7 @@ def _is_letter(token: Token) -> TypeGuard[Variable]:
 
 
 def _bends(concept: FloatArray, count: int) -> list[list[float]]:
-    """Where a fit of c, or of c and d, begins: a bend over the concept's spread, of exp to either
-    side.
-    """
+    """Where a fit of c and d begins: a bend over the concept's spread, of exp to either side."""
     scale = 1 / concept.std()
     return [[[]], [[scale], [-scale]], [[scale, -concept.mean() * scale]]][count]
 

@@ -1,8 +1,9 @@
 """``answer.replace_in``: a copy of the network with the formula in the neurons' place."""
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +18,6 @@ from closedform.interpretation.answer import Interpretation
 from closedform.networks.neuron import Neuron, parse_neurons
 from closedform.networks.parametric_formula import Composition, ParametricFormula, TrainablePhi
 from closedform.reading.replacing.phi_fit import ReplacementError, fit_one, fit_several
-
-if TYPE_CHECKING:
-    from closedform.networks.jax_replacement import FormulaFunction
-    from closedform.networks.torch_replacement import FormulaNetwork
-
 
 PHIS = ("auto", "spline", "formula")
 
@@ -73,13 +69,10 @@ def measure_cost(
 ) -> Cost:
     """Compare outputs of shape (n_points, n_outputs), and both with targets where there are any.
 
-    Parameters
-    ----------
-    original, replaced : ndarray, shape (n_points, n_outputs)
-    latents : tuple of ndarray, shape (n_points, n_latents)
-        The neurons' own values, and the formula's.
-    targets : ndarray or None
-        Whole numbers are classes: the output with the largest value, or the sign of a single one.
+    original, replaced (n_points, n_outputs)
+    latents (n_points, n_latents): the neurons' own values, and the formula's.
+    targets: whole numbers are classes: the output with the largest value, or the sign of a single
+        one.
 
     Examples
     --------
@@ -133,72 +126,51 @@ def replace_in(
     _known("trainable", trainable, TRAINABLE)
     formulas = tuple(_opened(concept, trainable) for concept in _concepts(answer))
     neurons = _neurons(answer, neuron)
-    copy = _replace_in_torch if _is_torch(model) else _replace_in_jax
-    return copy(
-        model, inputs, neurons, Plan(answer, formulas, phi), targets=targets, points_of=points_of
-    )
+    frame = _framework(model)
+    if inputs is None:
+        found = _phi_of_answer(answer, formulas, phi)
+        return frame.build(model, neurons, Composition(formulas, found), points_of)
+    # phi is fitted on every second point, and the cost is measured on the others.
+    values, output, points = frame.own_values(model, neurons, inputs, points_of)
+    concepts = np.stack([formula.expression(points[::2]) for formula in formulas], axis=1)
+    composition = Composition(formulas, _fitted_phi(concepts, values[::2], phi))
+    copy = frame.build(model, neurons, composition, points_of)
+    replaced, latents = frame.run_held(copy, inputs)
+    if replaced is None or not hasattr(output, "shape"):  # a cost is that of one array
+        return copy
+    wanted = None if targets is None else np.asarray(targets)[1::2]
+    flat = [
+        np.asarray(one, dtype=np.float64).reshape(len(one), -1) for one in (output[1::2], replaced)
+    ]
+    return frame.with_cost(copy, measure_cost(flat[0], flat[1], (values[1::2], latents), wanted))
 
 
-class Plan:
-    """What goes into a network, once the neurons' values are known.
-
-    Parameters
-    ----------
-    answer : Interpretation
-    formulas : tuple of ParametricFormula
-    kind : str
-        Of phi.
-    """
-
-    def __init__(
-        self, answer: Interpretation, formulas: tuple[ParametricFormula, ...], kind: str
-    ) -> None:
-        self.answer, self.formulas, self.kind = answer, formulas, kind
-
-    def from_answer(self) -> Composition:
-        """phi from the values that the answer has kept.
-
-        Raises
-        ------
-        ReplacementError
-            If it has none, or those before a squashing function.
-        """
-        kept = self.answer.phi
-        is_squashed = any(UNSQUASHED in note for note in self.answer.provenance.notes)
-        if kept is None or len(self.formulas) > 1 or is_squashed:
-            raise ReplacementError(
-                "The answer does not hold the values of these neurons, or holds those before a "
-                "squashing function; pass inputs=, a few hundred points of the network's data."
-            )
-        concept = np.array([*kept.concept_sample, *kept.concept])
-        latent = np.array([*kept.latent_sample, *kept.latent])
-        return Composition(self.formulas, fit_one(concept, latent, self.kind))
-
-    def fitted(self, points: FloatArray, latents: FloatArray) -> Composition:
-        """phi for the neurons' own values, shape (n_points, n_latents)."""
-        columns = [formula.expression(points) for formula in self.formulas]
-        return Composition(self.formulas, self._phi(np.stack(columns, axis=1), latents))
-
-    def _phi(self, concepts: FloatArray, latents: FloatArray) -> TrainablePhi:
-        if concepts.shape[1] == 1 and latents.shape[1] == 1:
-            return fit_one(concepts[:, 0], latents[:, 0], self.kind)
-        if self.kind != "auto":
-            raise ReplacementError(
-                f"phi={self.kind!r} is for one latent; {latents.shape[1]} latents of "
-                f"{concepts.shape[1]} concepts get polynomials: leave phi out."
-            )
-        return fit_several(concepts, latents)
+def _phi_of_answer(
+    answer: Interpretation, formulas: Sequence[ParametricFormula], kind: str
+) -> TrainablePhi:
+    """phi from the values that the answer has kept."""
+    kept = answer.phi
+    is_squashed = any(UNSQUASHED in note for note in answer.provenance.notes)
+    if kept is None or len(formulas) > 1 or is_squashed:
+        raise ReplacementError(
+            "The answer does not hold the values of these neurons, or holds those before a "
+            "squashing function; pass inputs=, a few hundred points of the network's data."
+        )
+    concept = np.array([*kept.concept_sample, *kept.concept])
+    latent = np.array([*kept.latent_sample, *kept.latent])
+    return fit_one(concept, latent, kind)
 
 
-def cost_of(
-    outputs: tuple[Any, Any], latents: tuple[FloatArray, FloatArray], targets: Any
-) -> Cost | None:
-    """What changed, where the outputs are one array."""
-    if not all(hasattr(output, "shape") for output in outputs):
-        return None
-    flat = [np.asarray(output, dtype=np.float64) for output in outputs]
-    flat = [array.reshape(len(array), -1) for array in flat]
-    return measure_cost(flat[0], flat[1], latents, targets)
+def _fitted_phi(concepts: FloatArray, latents: FloatArray, kind: str) -> TrainablePhi:
+    """phi for the neurons' own values, shape (n_points, n_latents)."""
+    if concepts.shape[1] == 1 and latents.shape[1] == 1:
+        return fit_one(concepts[:, 0], latents[:, 0], kind)
+    if kind != "auto":
+        raise ReplacementError(
+            f"phi={kind!r} is for one latent; {latents.shape[1]} latents of "
+            f"{concepts.shape[1]} concepts get polynomials: leave phi out."
+        )
+    return fit_several(concepts, latents)
 
 
 def _concepts(answer: Interpretation) -> tuple[Expression, ...]:
@@ -236,66 +208,11 @@ def _known(keyword: str, word: str, known: Sequence[str]) -> None:
         )
 
 
-def _is_torch(model: Any) -> bool:
-    import sys
-
+def _framework(model: Any) -> Any:
+    """The module that replaces neurons in networks of this kind; both have the same functions."""
     torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
-
-
-def _replace_in_torch(
-    model: Any,
-    inputs: Any,
-    neurons: tuple[Neuron, ...],
-    plan: Plan,
-    *,
-    targets: Any,
-    points_of: Callable[..., Any] | None,
-) -> "FormulaNetwork":
-    """phi is fitted on every second point, and the cost is measured on the others."""
-    from closedform.networks.torch_replacement import FormulaNetwork, own_values, run_quietly
-
-    if inputs is None:
-        return FormulaNetwork(model, neurons, plan.from_answer(), points_of)
-    values, output, points = own_values(model, neurons, inputs, points_of)
-    composition = plan.fitted(points[::2], values[::2])
-    copy = FormulaNetwork(model, neurons, composition, points_of)
-    held = slice(1, None, 2)
-    replaced, latents = run_quietly(copy, inputs)
-    copy.cost = cost_of(
-        (output[held], replaced[held]) if hasattr(output, "shape") else (None, None),
-        (values[held], latents[held]),
-        None if targets is None else np.asarray(targets)[held],
-    )
-    return copy
-
-
-def _replace_in_jax(
-    model: Any,
-    inputs: Any,
-    neurons: tuple[Neuron, ...],
-    plan: Plan,
-    *,
-    targets: Any,
-    points_of: Callable[..., Any] | None,
-) -> "FormulaFunction":
-    """phi is fitted on every second point, and the cost is measured on the others."""
-    from closedform.networks.jax_replacement import FormulaFunction, own_values
-
-    if inputs is None:
-        composition = plan.from_answer()
-        return FormulaFunction(model, neurons, composition, composition.trained(), points_of)
-    given = np.asarray(inputs)
-    values, output = own_values(model, neurons, given)
-    points = given.reshape(len(given), -1) if points_of is None else np.asarray(points_of(given))
-    composition = plan.fitted(points[::2].astype(np.float64), values[::2])
-    copy = FormulaFunction(model, neurons, composition, composition.trained(), points_of)
-    held = slice(1, None, 2)
-    replaced = np.asarray(copy(copy.parameters, given[held]))
-    latents = np.asarray(copy.latents(copy.parameters, given[held]))
-    cost = cost_of(
-        (output[held], replaced),
-        (values[held], latents),
-        None if targets is None else np.asarray(targets)[held],
-    )
-    return replace(copy, cost=cost)
+    if torch is not None and isinstance(model, torch.nn.Module):
+        from closedform.networks import torch_replacement as frame
+    else:
+        from closedform.networks import jax_replacement as frame
+    return frame

@@ -16,7 +16,7 @@ from closedform.basics.compiled import compiled, compiled_part
 from closedform.expressions.operators import CODES, OPERATORS
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 from closedform.expressions.units.legality import Legality, analyst_of
-from closedform.expressions.units.unit import TOLERANCE
+from closedform.expressions.units.units import TOLERANCE
 from closedform.searching.evolution.decode import arities
 
 _PLAIN, _LOG, _EXP = 0, 1, 2  # kinds of values

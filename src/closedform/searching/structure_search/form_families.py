@@ -28,6 +28,14 @@ WIDER = (
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
     ("log: log(x + c)", "shifts"), ("log: exp(b*x) - 1", "rates"), ("log: log(b*x + 1)", "rises"),
     ("log: (x + c)**2 + b", "resonances"), ("log: x**4 + c", "quartics"),
+    ("log(exp(b*x) + 1)", "rates"), ("log: log(exp(b*x) + 1)", "rates"),
+    ("log(1 - exp(b*x))", "rates"), ("log: log(1 - exp(b*x))", "rates"),
+    ("log(exp(b*x) + exp(-b*x))", "rises"), ("log: log((exp(b*x) + exp(-b*x))/2)", "rises"),
+    ("x/(exp(b*x) - 1)", "rates"), ("(1 - exp(b*x))/x", "rates"), ("sin(b*x)/x", "waves"),
+    ("atan(b*x)/x", "rises"), ("1/tanh(b*x) - 1/(b*x)", "rises"),
+    ("log: 1/tanh(b*x) - 1/(b*x)", "rises"), ("(b*x - 1)/log(b*x)", "rises"),
+    ("log: (b*x - 1)/log(b*x)", "rises"), ("x*exp(b*x)", "rates"), ("sqrt(x)*exp(b*x)", "rates"),
+    ("x**p*exp(-c*x)", "scaled rises"), ("x/(x**p + c)", "powered"), ("x**x", "none"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 

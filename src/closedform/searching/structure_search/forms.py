@@ -280,6 +280,9 @@ def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
             for power in (-2.0, -0.5, 0.5, 1.5)
             for sign in (1, -1)
         ],
+        "scaled rises": [
+            (power, rate / spread) for power in (0.6, 1.5, 2.5) for rate in (0.4, 1.0, 2.5)
+        ],
         "roots": [(0.0, c * np.sqrt(size)) for c in (-0.5, 0.15, 0.5, 1.5)],
         "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
         "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from closedform.arrays import FloatArray
+from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree
-from closedform.field.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import Data, State, substitute

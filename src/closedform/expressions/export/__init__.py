@@ -1,1 +1,0 @@
-"""Expressions in the form that other programs take: one file per form."""

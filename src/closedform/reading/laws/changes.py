@@ -1,0 +1,254 @@
+"""The law test: on held-out trajectories the change along each, against the spread between them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares, linprog
+from scipy.spatial import KDTree
+
+from closedform.arrays import FloatArray
+from closedform.canonical.constants import free_constants, with_constants
+from closedform.expressions.expression import Expression
+from closedform.interpretation.verdict import CheckResult
+from closedform.judge.checks import Evidence
+from closedform.reading.laws.tolerances import HARDLY, LAW, MOST_MEDIANS, SURE
+
+_ROWS_PER_FEATURE = 6
+_RIDGE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeParts:
+    """How much a function changes along a motion; 1 is as much as it varies."""
+
+    total: float  # root mean square
+    systematic: float  # the part of it that depends on the place, as far as it is surely seen
+
+
+def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> ChangeParts:
+    """Split changes into what the place predicts and the rest.
+
+    changes (n_rows,)
+    scaled (n_rows, n_inputs): where they occur, in spreads.
+    """
+    if not np.isfinite(changes).all():
+        return ChangeParts(np.inf, np.inf)
+    total = float(np.sqrt(np.mean(changes**2)))
+    if total == 0 or len(changes) < 20:
+        return ChangeParts(total, total)
+    most = MOST_MEDIANS * float(np.median(np.abs(changes)))
+    calm = np.clip(changes, -most, most) if most > 0 else changes
+    shares = [_predicted(calm, scaled, rng), _neighbours(calm, scaled)]
+    return ChangeParts(total, float(np.sqrt(max(shares))))
+
+
+def _predicted(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> float:
+    """The mean square that a polynomial fitted to one half of the rows explains in the other."""
+    features = _polynomials(scaled)
+    order = rng.permutation(len(changes))
+    halves = order[::2], order[1::2]
+    products = np.empty(len(changes))
+    for fitted, judged in (halves, halves[::-1]):
+        block = features[fitted]
+        gram = block.T @ block + _RIDGE * len(fitted) * np.eye(block.shape[1])
+        weights = np.linalg.solve(gram, block.T @ changes[fitted])
+        products[judged] = (features[judged] @ weights) * changes[judged]
+    return _surely_positive(products)
+
+
+def _neighbours(changes: FloatArray, scaled: FloatArray) -> float:
+    """The mean product of the changes at nearest neighbours: 0 for noise."""
+    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+    return _surely_positive(changes * changes[nearest])
+
+
+def _surely_positive(products: FloatArray) -> float:
+    """The mean, if it lies above 0 by enough standard errors."""
+    error = float(products.std() / np.sqrt(len(products)))
+    mean = float(products.mean())
+    return mean if mean > SURE * error else 0.0
+
+
+def _polynomials(scaled: FloatArray) -> FloatArray:
+    """Monomials of bounded inputs, of the largest degree up to 4 that the rows can carry."""
+    n_rows, n_inputs = scaled.shape
+    centred = np.tanh((scaled - np.median(scaled, axis=0)) / 2)
+    fitting = [d for d in (1, 2, 3, 4) if comb(n_inputs + d, d) <= n_rows / _ROWS_PER_FEATURE]
+    columns = [np.ones(n_rows)]
+    for degree in range(1, max(fitting, default=0) + 1):
+        for powers in combinations_with_replacement(range(n_inputs), degree):
+            columns.append(np.prod(centred[:, powers], axis=1))
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class NeededNoise:
+    """The noise that would explain how much a formula changes along orbits."""
+
+    variance: float  # of every input, if all are equally noisy; in squared spreads
+    shares: FloatArray  # (n_inputs,): what each input contributes to it; their sum is 1
+
+
+def needed_noise(values: FloatArray, gradients: FloatArray) -> NeededNoise:
+    """Compare changes with what independent noise of the inputs would cause.
+
+    values (n_orbits, n_places)
+    gradients (n_orbits, n_places, n_inputs): scaled.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=(2000, 2, 2)) * [0.01, 0.03]
+    >>> law = needed_noise(noise @ [0.6, 0.8], np.broadcast_to([0.6, 0.8], noise.shape))
+    >>> round(law.variance, 4), law.shares.round(2)
+    (0.0006, array([0.36, 0.64]))
+    """
+    n_places = values.shape[1]
+    with np.errstate(all="ignore"):
+        squares = gradients**2
+        # Of a deviation from the mean of the orbit's places, each of which has noise of its own.
+        caused = (1 - 2 / n_places) * squares + squares.mean(axis=1, keepdims=True) / n_places
+        whole = caused.sum(axis=2)
+        deviations = np.abs(values - values.mean(axis=1, keepdims=True))
+        ratios = np.divide(
+            deviations, np.sqrt(whole), out=np.zeros_like(whole), where=deviations > 0
+        )
+        most = MOST_MEDIANS * float(np.median(ratios))
+        calm = np.minimum(ratios, most) if most > 0 else ratios
+        shares = np.nanmean((caused / whole[:, :, None]).reshape(-1, caused.shape[2]), axis=0)
+    return NeededNoise(float(np.mean(calm**2)), shares)
+
+
+def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
+    """How much of a formula's squared change noise can explain, between 0 and 1.
+
+    No formula changes less than by noise. Each bounds a sum of the inputs' variances, weighted with
+    its shares; the largest weighted sum for the formula in question is a linear programme.
+    """
+    if not one.variance > 0:
+        return 1.0
+    bounds = [one, *others]
+    variances = np.array([bound.variance / one.variance for bound in bounds])
+    shares = np.array([bound.shares for bound in bounds])
+    fine = np.isfinite(variances) & np.isfinite(shares).all(axis=1)
+    if not fine[0]:
+        return 1.0
+    found = linprog(-one.shares, A_ub=shares[fine], b_ub=variances[fine], bounds=(0, None))
+    return float(np.clip(-found.fun, 0.0, 1.0)) if found.success else 1.0
+
+
+N_DRAWS = 400
+
+
+MOST_ORBITS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LawTest:
+    """How much a function changes along trajectories, relative to how much it differs between them.
+
+    Attributes
+    ----------
+    change : float
+        Root mean square of the deviation from each trajectory's mean, over the spread of the means.
+    low, high : float
+        Its 95% bootstrap interval over trajectories.
+    n_orbits : int
+    """
+
+    change: float
+    low: float
+    high: float
+    n_orbits: int
+
+
+def change_along_orbits(
+    concept: Expression, groups: FloatArray, rng: np.random.Generator
+) -> LawTest:
+    """Compare changes along trajectories with differences between them.
+
+    groups (n_orbits, n_places, n_inputs): that nothing was fitted to.
+    """
+    with np.errstate(all="ignore"):
+        values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
+    if not np.isfinite(values).all() or len(values) < 3:
+        return LawTest(np.inf, np.inf, np.inf, len(values))
+    within, means = values.var(axis=1), values.mean(axis=1)
+    draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
+
+    def ratio(rows: NDArray[np.int64]) -> FloatArray:
+        between = np.maximum(means[rows].var(axis=-1), 1e-300)
+        return np.sqrt(within[rows].mean(axis=-1) / between)
+
+    low, high = np.percentile(ratio(draws), [2.5, 97.5])
+    return LawTest(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
+
+
+@dataclass(frozen=True)
+class KeptAlongOrbits:
+    """The law test as a check of the verdict."""
+
+    outcome: LawTest | None  # None where there are points and velocities only
+    change: float  # systematic change on held-out rows, as the search measured it
+    noise: float  # what noise adds to it
+    degenerate: str = ""  # why the data cannot tell, if they cannot
+    allowed: float = LAW  # largest systematic change of a law
+    name: str = "law"
+    asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
+    failure: str = "it changes along the motion"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare the change with what a law may have."""
+        del evidence
+        return self.result()
+
+    def result(self) -> CheckResult:
+        """The outcome, which was measured before."""
+        fine = self.change <= self.allowed and not self.degenerate
+        text = (
+            f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "
+            f"overall variation (at most {100 * self.allowed:g}% is allowed); noise adds "
+            f"{100 * self.noise:.2g}%."
+        )
+        if self.outcome is not None:
+            text += (
+                f" On {self.outcome.n_orbits} trajectories it changes by "
+                f"{100 * self.outcome.change:.2g}% (95% interval {100 * self.outcome.low:.2g} to "
+                f"{100 * self.outcome.high:.2g}%) of the spread between them."
+            )
+            fine = fine and self.outcome.low <= max(HARDLY, 5 * self.noise)
+        return CheckResult.made(fine, f"{text} {self.degenerate}".strip())
+
+
+def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
+    """Minimise Var(g within orbits) / Var(g) over the constants of a formula.
+
+    groups (n_orbits, n_places, n_inputs): pairs, or trajectories.
+
+    The formula as it was if it has no constants, or others are not better.
+    """
+    free = free_constants(concept)
+    some = groups[:MOST_ORBITS]
+    if not free:
+        return concept
+
+    def deviations(constants: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            formula = with_constants(concept, [float(value) for value in constants])
+            values = formula(some.reshape(-1, some.shape[2])).reshape(some.shape[:2])
+            found = (values - values.mean(axis=1, keepdims=True)) / values.std()
+        return np.nan_to_num(found, nan=1.0, posinf=1.0, neginf=1.0).ravel()
+
+    start = np.array([float(one.value) for one in free])
+    if start.size > len(some):
+        return concept
+    found = least_squares(deviations, start, x_scale=np.maximum(np.abs(start), 1e-3), max_nfev=60)
+    before = float(np.sum(deviations(start) ** 2))
+    if not 2 * found.cost < before:
+        return concept
+    # Without the last digits, which the fit does not know.
+    return with_constants(concept, [float(f"{value:.7g}") for value in found.x])

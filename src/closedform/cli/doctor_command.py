@@ -186,8 +186,8 @@ def _opened(path: Path) -> tuple[str, Parts]:
 
 
 def _network(path: Path) -> tuple[str, Parts]:
-    from closedform.networks.torch_layers import list_layers
     from closedform.networks.model_files import load_network
+    from closedform.networks.torch_layers import list_layers
 
     loaded = load_network(path)
     layers = [(layer.name, f"{layer.kind} {layer.units}") for layer in list_layers(loaded)]

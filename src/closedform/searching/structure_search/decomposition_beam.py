@@ -343,15 +343,17 @@ class DecompositionBeam:
 
     def _of_products(self, state: State) -> list[Merge]:
         """Merges of the last two quantities by a power of the first and any function of the
-        second, or a power of that times any function.
+        second; if none is good, a power of that times any function.
         """
-        self.finder.count(2)
+        self.finder.count(1)
         second, first = state.size - 2, state.size - 1
         pair = Pair(self.data, state, first, second)
         power = self.finder.forms(state.quantities[second], False).only((POWER,))
         forms = self.finder.forms(state.quantities[first], True)
         merges = find_merges(pair, (forms, power), self.level)
-        return [*merges, *find_doubles(pair, forms, power, self.level, POWER)]
+        if any(merge.loss < self.level for merge in merges):
+            return merges
+        return find_doubles(pair, forms, power, self.level, POWER)
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second

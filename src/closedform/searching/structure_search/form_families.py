@@ -28,14 +28,6 @@ WIDER = (
     ("log: (c + x)/(c - x)", "mirrors"), ("log: x**p + c", "powered"),
     ("log: log(x + c)", "shifts"), ("log: exp(b*x) - 1", "rates"), ("log: log(b*x + 1)", "rises"),
     ("log: (x + c)**2 + b", "resonances"), ("log: x**4 + c", "quartics"),
-    ("log(exp(b*x) + 1)", "rates"), ("log: log(exp(b*x) + 1)", "rates"),
-    ("log(1 - exp(b*x))", "rates"), ("log: log(1 - exp(b*x))", "rates"),
-    ("log(exp(b*x) + exp(-b*x))", "rises"), ("log: log((exp(b*x) + exp(-b*x))/2)", "rises"),
-    ("x/(exp(b*x) - 1)", "rates"), ("(1 - exp(b*x))/x", "rates"), ("sin(b*x)/x", "waves"),
-    ("atan(b*x)/x", "rises"), ("1/tanh(b*x) - 1/(b*x)", "rises"),
-    ("log: 1/tanh(b*x) - 1/(b*x)", "rises"), ("(b*x - 1)/log(b*x)", "rises"),
-    ("log: (b*x - 1)/log(b*x)", "rises"), ("x*exp(b*x)", "rates"), ("sqrt(x)*exp(b*x)", "rates"),
-    ("x**p*exp(-c*x)", "scaled rises"), ("x/(x**p + c)", "powered"), ("x**x", "none"),
 )  # fmt: skip
 """Forms with constants inside, each with the list of values to start from."""
 
@@ -50,6 +42,20 @@ COMPOSED = (
 )  # fmt: skip
 """Functions of a power of the quantity, which may enter by any of them: u stands for one of
 `POWERS`.
+"""
+
+SPECIAL = (
+    ("log(exp(b*u) + 1)", "rates"), ("log: log(exp(b*u) + 1)", "rates"),
+    ("log(1 - exp(b*u))", "rates"), ("log: log(1 - exp(b*u))", "rates"),
+    ("log(exp(b*u) + exp(-b*u))", "rises"), ("log: log((exp(b*u) + exp(-b*u))/2)", "rises"),
+    ("u/(exp(b*u) - 1)", "rates"), ("(1 - exp(b*u))/u", "rates"), ("sin(b*u)/u", "waves"),
+    ("atan(b*u)/u", "rises"), ("1/tanh(b*u) - 1/(b*u)", "rises"),
+    ("log: 1/tanh(b*u) - 1/(b*u)", "rises"), ("(b*u - 1)/log(b*u)", "rises"),
+    ("log: (b*u - 1)/log(b*u)", "rises"), ("u*exp(b*u)", "rates"), ("sqrt(u)*exp(b*u)", "rates"),
+    ("u**p*exp(-c*u)", "scaled rises"), ("u/(u**p + c)", "powered"), ("u**u", "none"),
+)  # fmt: skip
+"""Functions with a name of their own in some science, such as Langevin's, Planck's, Debye's and the
+logarithmic mean; u stands for the quantity or its inverse.
 """
 
 INVERSE = (
@@ -102,4 +108,4 @@ def composed(text: str, power: str) -> str:
     """A family with a power in the place of u; b/x rather than b*(1/x)."""
     if power.startswith("1/"):
         text = text.replace("b*u", "b" + power.removeprefix("1"))
-    return text.replace("u", f"({power})")
+    return text.replace("u", power if power == "x" else f"({power})")

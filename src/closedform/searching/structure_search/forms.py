@@ -25,6 +25,7 @@ from closedform.searching.structure_search.form_families import (
     INVERSE,
     PLAIN,
     POWERS,
+    SPECIAL,
     WIDER,
     composed,
     with_ones,
@@ -195,8 +196,10 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
     chosen = [(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)]
     values = quantity.values
     families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
+    families.append(([(composed(text, "x"), grid) for text, grid in SPECIAL], values))
     if values.min() > 0 or values.max() < 0:
-        families.append((INVERSE, 1 / values))
+        inverse = [(composed(text, "1/x"), grid) for text, grid in SPECIAL]
+        families.append(([*INVERSE, *inverse], 1 / values))
     if any_power and values.min() > 0:
         families.append((ANY_POWER, values))
     for power_text, power in POWERS:

@@ -36,8 +36,8 @@ PRICE, CHOICES = 0.1, 2
 """What each unit of c's exponents costs, as a logarithm of what c leaves unexplained, and how many
 choices of c are followed."""
 
-LARGEST = (4, 4, 4, 4, 4, 2, 1, 1)
-"""Largest exponent that is tried, by the number of quantities."""
+LARGEST, LARGEST_OUTER = (4, 4, 4, 4, 4, 2, 1, 1), 6
+"""Largest exponents of c that are tried, by the number of quantities, and of p."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,12 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
         aside = np.eye(len(places)) - np.outer(inner, inner) / (inner @ inner)
         across = np.linalg.eigh(aside @ moments @ aside)[1][:, -1]
         # Whatever of c is added to p becomes a part of F, so one of c's inputs need not be in p.
-        outer = min(
-            (_plain(across - across[k] / inner[k] * inner) for k in np.flatnonzero(inner)),
-            key=lambda exponents: sum(map(abs, exponents)),
-        )
-        yield Similarity(
-            tuple(places), _product(places, inner.tolist()), _product(places, outer),
-            float(scores[number]),
-        )  # fmt: skip
+        outers = [_plain(across - across[k] / inner[k] * inner) for k in np.flatnonzero(inner)]
+        for outer in dict.fromkeys(outers):
+            yield Similarity(
+                tuple(places), _product(places, inner.tolist()), _product(places, outer),
+                float(scores[number]),
+            )  # fmt: skip
 
 
 def _turning(
@@ -152,7 +150,7 @@ def _plain(exponents: FloatArray) -> tuple[int, ...]:
     """The smallest whole numbers in about the ratio of some exponents."""
     largest = exponents[np.abs(exponents).argmax()]
     whole = exponents / largest
-    for size in range(1, LARGEST[0] + 1):
+    for size in range(1, LARGEST_OUTER + 1):
         whole = np.round(size * exponents / largest)
         off = exponents - whole * (exponents @ whole) / (whole @ whole)
         if np.linalg.norm(off) < NEARER * np.linalg.norm(exponents):

@@ -30,6 +30,7 @@ from closedform.searching.structure_search.found_structure import Decomposition,
 from closedform.searching.structure_search.loss_tolerances import EXACT, find_levels
 from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
+from closedform.searching.structure_search.quotients import quotients
 from closedform.searching.structure_search.small_fields import (
     in_inputs,
     interferences,
@@ -92,6 +93,7 @@ class StructureRun:
         try:
             for state in self.beam.similar_children(self.start):
                 self.beam.add(state)
+            self._keep(quotients(self.data, self.start, self._may_go_on))
             levels = find_levels(
                 self.beam,
                 self.start,
@@ -149,6 +151,8 @@ class StructureRun:
     def _read_what_is_left(self) -> None:
         """Let the other engines read states of few quantities."""
         for state in self._left():
+            if state.size < self.start.size:
+                self._keep(quotients(self.data, state, self._may_go_on))
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
             is_early = state.size < self.start.size or self.clock.used <= ALONE

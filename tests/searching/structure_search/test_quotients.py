@@ -1,0 +1,50 @@
+"""Quotients of sums of monomials, from small eigenproblems."""
+
+import numpy as np
+import pytest
+
+from closedform.expressions.expression import Expression
+from closedform.field.alignment.comparison import field_misalignment
+from closedform.field.alignment.refit import refit
+from closedform.searching.structure_search.quantities import Data, first_state
+from closedform.searching.structure_search.quotients import quotients
+from closedform.testing import KnownField
+
+
+def found_in(truth, names, noise=0.0):
+    """The formula that comes nearest on other points, and by how much it misses them."""
+    known = KnownField(truth, tuple(names), 1.0, 2.5)
+    field = known.field(np.random.default_rng(0), 800, noise)
+    data = Data.of(field, 800, np.random.default_rng(0))
+    trees = quotients(data, first_state(data), lambda: True)
+    fitted, _ = refit([Expression(tree, field.names) for tree in trees], field)
+    fresh = known.field(np.random.default_rng(9))
+    return min(float(field_misalignment(formula, fresh).mean()) for formula in fitted)
+
+
+@pytest.mark.parametrize(
+    ("truth", "names"),
+    [
+        ("(x + 2*y*z)/(1 + x*z)", "xyz"),
+        ("(x**2 + y*z)/(3 + x*y + z**2)", "xyz"),
+        ("(a*b + c*d)/(a + d)", "abcd"),
+        ("(0.5*x*y + z)/(0.3 + w**2 + 2*y*z)", "wxyz"),
+        ("x**2 + y*z + 3*z", "xyz"),
+    ],
+)
+def test_quotients_with_cross_terms_are_read(truth, names):
+    assert found_in(truth, names) < 1e-12
+
+
+def test_noise_does_not_hide_them():
+    assert found_in("(x + 2*y*z)/(1 + x*z)", "xyz", noise=np.deg2rad(1.0)) < 1e-4
+
+
+def test_what_is_no_quotient_of_low_degree_is_not_read():
+    assert found_in("x*exp(y*z)/(1 + log(x*z))", "xyz") > 1e-6
+
+
+def test_it_ends_when_time_does():
+    field = KnownField("x + y", ("x", "y"), 1.0, 2.0).field(np.random.default_rng(0), 200)
+    data = Data.of(field, 200, np.random.default_rng(0))
+    assert quotients(data, first_state(data), lambda: False) == []

@@ -20,7 +20,7 @@ FLOW = ("networks", "field", "searching", "judge", "interpretation", "report")
 
 COLUMNS = {
     "networks": -2, "canonical": -1, "sweeping": 1, "report": 2, "testing": 1, "example": -3,
-    "cli": 0, "reading": 0, "interpretation": 2, "judge": 0, "neighbours": -1, "searching": 0,
+    "cli": 0, "reading": 0, "interpretation": 2, "judge": 0, "searching": 0,
     "field": 0, "expressions": 0, SMALL: 0,
 }  # fmt: skip
 
@@ -31,7 +31,7 @@ WHAT = {
     "cli": "commands", "testing": "contracts for plug-ins", "example": "a network to try",
     "reading": "search, select, verify", "interpretation": "the answer",
     "report": "pages, pictures", "judge": "choice and verdict",
-    "neighbours": "forms near a formula", "searching": "engines, the front",
+    "searching": "engines, the front",
     "canonical": "one formula per concept", "networks": "models to gradients",
     "field": "points and directions", "expressions": "trees, operators, units",
     "sweeping": "whole layers", SMALL: "files, errors, progress, ...",
@@ -127,7 +127,7 @@ def draw(target: Path = PICTURE) -> None:
     place = places(found)
     with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "closedform"}):
         figure, ax = plt.subplots(
-            figsize=(7.8, 0.82 * (max(level.values()) + 1)), layout="constrained"
+            figsize=(9.0, 0.82 * (max(level.values()) + 1)), layout="constrained"
         )
         for first, second in direct(found):
             (x, y), (other_x, other_y) = place[first], place[second]
@@ -170,7 +170,8 @@ def draw(target: Path = PICTURE) -> None:
                 color="#4A5560",
                 zorder=4,
             )
-        ax.set_xlim(-5.6, 5.6)
+        across = [x for x, _ in place.values()]
+        ax.set_xlim(min(across) - width, max(across) + width)
         ax.set_ylim(-0.5, 1.12 * max(level.values()) + 0.5)
         ax.axis("off")
         figure.savefig(target, metadata={"Date": None, "Description": description()})

@@ -30,10 +30,10 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.judge.confidence import shared_error
 from closedform.judge.evidence import Weighing, clues_of, weights_of
+from closedform.judge.neighbours.same_form import group_by_form
 from closedform.judge.pool import weigh
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Witnesses
-from closedform.neighbours.same_form import group_by_form
 from closedform.searching.budget import processor_seconds
 from closedform.searching.search_stage import search
 from closedform_bench.formulas.grammar import draw_problems

@@ -4,7 +4,7 @@ import numpy as np
 
 import closedform as cf
 from closedform.field.alignment.refit import refit
-from closedform.neighbours.same_form import free_positions
+from closedform.judge.neighbours.same_form import free_positions
 
 NAMES = ["x", "y", "z"]
 

@@ -12,9 +12,9 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, clues_of, independent_pieces, weighing, weights_of
+from closedform.judge.neighbours.same_form import group_by_form
 from closedform.judge.regions import divide, mean_by_regions
 from closedform.judge.witnesses import Heard, Witnesses
-from closedform.neighbours.same_form import group_by_form
 
 LISTED = 0.95
 """Forms are listed until they hold this share of what is known; an answer that holds as much of

@@ -11,9 +11,9 @@ from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.judge.evidence import weighing
 from closedform.judge.fitting import Fitter
+from closedform.judge.neighbours.same_form import free_positions
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Witnesses, typical
-from closedform.neighbours.same_form import free_positions
 
 BIAS = 1.5
 """How many times larger errors of constants are than the jackknife says: regions share some of a

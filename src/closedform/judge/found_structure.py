@@ -5,7 +5,7 @@ from dataclasses import replace
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
-from closedform.neighbours.same_form import contains
+from closedform.judge.neighbours.same_form import contains
 from closedform.searching.decomposition import Decomposition
 
 

@@ -26,11 +26,11 @@ from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
 from closedform.judge.fitting import Fitted, Fitter
+from closedform.judge.neighbours.exchanged import Stock
+from closedform.judge.neighbours.made_forms import made_forms, stock_of
+from closedform.judge.neighbours.variants import as_sum, variants
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
-from closedform.neighbours.exchanged import Stock
-from closedform.neighbours.made_forms import made_forms, stock_of
-from closedform.neighbours.variants import as_sum, variants
 from closedform.searching.front import Front
 from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace

@@ -14,8 +14,8 @@ from closedform.expressions.fitted_constants import constant_values, fitted_posi
 from closedform.expressions.tree import Constant
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
+from closedform.judge.neighbours.same_form import free_positions
 from closedform.judge.witnesses import Witnesses
-from closedform.neighbours.same_form import free_positions
 from closedform.searching.budget import Budget
 from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.formulas.scoring import is_right

@@ -15,7 +15,7 @@ from closedform.expressions.tree import Tree, apply
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
-from closedform.neighbours.formula_shape import formula_shape
+from closedform.judge.neighbours.formula_shape import formula_shape
 
 N_COMPARED = 200
 """Points at which formulas are compared with each other."""

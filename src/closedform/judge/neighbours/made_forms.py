@@ -16,8 +16,8 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
-from closedform.neighbours.exchanged import Stock, exchanged_parts
-from closedform.neighbours.same_form import free_positions
+from closedform.judge.neighbours.exchanged import Stock, exchanged_parts
+from closedform.judge.neighbours.same_form import free_positions
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
 from closedform.searching.structure_search.quantities import Data
 from closedform.searching.structure_search.writing import Draft

@@ -18,7 +18,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import power_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.gradient_field import GradientField
-from closedform.neighbours.places import Place, places
+from closedform.judge.neighbours.places import Place, places
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, Forms, rival_forms
 from closedform.searching.structure_search.quantities import USABLE, Data, Quantity, make_quantity

@@ -15,7 +15,7 @@ ROOMS = (
 )  # fmt: skip
 """Those that keep their numbers in a module ``tolerances``."""
 
-OPEN_ROOMS = ("neighbours", "judge")
+OPEN_ROOMS = ("judge.neighbours", "judge")
 """Those that keep them where they are used."""
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import closedform as cf
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
@@ -48,3 +49,13 @@ def test_it_ends_when_time_does():
     field = KnownField("x + y", ("x", "y"), 1.0, 2.0).field(np.random.default_rng(0), 200)
     data = Data.of(field, 200, np.random.default_rng(0))
     assert quotients(data, first_state(data), lambda: False) == []
+
+
+@pytest.mark.parametrize("factor", [1e-40, 1e-12, 1e12, 1e40])
+def test_inputs_of_any_size_end_without_an_error(factor):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 2, (200, 3)) * [1.0, factor, 1.0]
+    gradients = np.column_stack([points[:, 2], np.ones(200) / factor, points[:, 0]])
+    field = cf.GradientField.from_arrays(points, gradients, names=["x", "y", "z"])
+    data = Data.of(field, 200, rng)
+    assert isinstance(quotients(data, first_state(data), lambda: True), list)

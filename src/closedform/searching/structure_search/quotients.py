@@ -29,6 +29,9 @@ TURNS, MORE_TURNS, BEST, SETTLED = 6, 300, 3, 0.9999
 """How often numerator and denominator are found in turn from each start, and from the best of
 these, how many those are, and what a turn that gains nothing multiplies the loss by."""
 
+RANK = 1e-13
+"""Added to moments, as a share of their trace, so that they have a full rank."""
+
 RISE, ROUNDED, NOTHING = 1.5, 1e-12, 1e-8
 """What leaving out a monomial may multiply the loss by, above rounding, and a coefficient that is
 none, as a share of the largest."""
@@ -67,7 +70,7 @@ class Moments:
         size = np.trace(total)
         if not size > 0:
             return known, 1.0
-        losses, vectors = eigh(off / size, total / size + 1e-13 * np.eye(len(total)))
+        losses, vectors = _eigenvectors(off / size, total / size)
         found = basis @ vectors[:, 0]
         return found / np.linalg.norm(found), max(float(losses[0]), 0.0)
 
@@ -76,7 +79,7 @@ class Moments:
         is a combination of rank two.
         """
         size = np.trace(self.total)
-        _, vectors = eigh(self.off / size, self.total / size + 1e-13 * np.eye(len(self.total)))
+        _, vectors = _eigenvectors(self.off / size, self.total / size)
         found = []
         for vector in vectors.T[:BEST]:
             square = np.zeros((self.seconds.max() + 1,) * 2)
@@ -97,17 +100,19 @@ def quotients(data: Data, state: State, may_go_on: Callable[[], bool]) -> list[T
         for degree in range(DEGREE + 1)
         for chosen in map(list, combinations_with_replacement(range(state.size), degree))
     ]
-    moments = _moments(data, state, powers, sizes)
+    with np.errstate(all="ignore"):
+        moments = _moments(data, state, powers, sizes)
+    if not (np.isfinite(moments.total).all() and np.trace(moments.total) > 0):
+        return []
     everything = np.ones(len(powers), dtype=bool)
     firsts = [*np.eye(len(powers)), *moments.nearly_exact()]
     starts = [_turned(moments, one, everything, TURNS) for one in firsts]
     trees: list[Tree] = []
-    for above, below, _ in sorted(starts, key=lambda start: start[2])[:BEST]:
+    for _, below, _ in sorted(starts, key=lambda start: start[2])[:BEST]:
         if not may_go_on():
             break
-        found = _turned(moments, below, everything, MORE_TURNS, above)
-        for sides in _shortened(moments, *found):
-            trees.append(_written(sides, powers, sizes))
+        found = _turned(moments, below, everything, MORE_TURNS)
+        trees += [_written(sides, powers, sizes) for sides in _shortened(moments, *found)]
     parts = [quantity.tree for quantity in state.quantities]
     return [substitute(tree, parts) for tree in dict.fromkeys(trees) if not tree.is_constant]
 
@@ -138,12 +143,19 @@ def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArr
     return Moments(total - weighted.T @ weighted, total, firsts, seconds)
 
 
+def _eigenvectors(off: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of what is off against what is in all, the smallest first; pairs of monomials that always
+    point alike leave `total` without a full rank.
+    """
+    losses, vectors = eigh(off, total + RANK * np.eye(len(total)))
+    return losses, vectors
+
+
 def _turned(
-    moments: Moments, below: FloatArray, allowed: np.ndarray, turns: int,
-    above: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray, float]:  # fmt: skip
+    moments: Moments, below: FloatArray, allowed: np.ndarray, turns: int
+) -> tuple[FloatArray, FloatArray, float]:
     """Numerator and denominator found in turn, and what they lose."""
-    loss = 1.0
+    above, loss = below, 1.0
     for _ in range(turns):
         above, _ = moments.best(below, allowed)
         below, after = moments.best(above, allowed)
@@ -151,7 +163,6 @@ def _turned(
         loss = after
         if is_settled:
             break
-    assert above is not None
     return above, below, loss
 
 

@@ -36,6 +36,9 @@ PRICE, CHOICES = 0.1, 2
 """What each unit of c's exponents costs, as a logarithm of what c leaves unexplained, and how many
 choices of c are followed."""
 
+MOST_SETS = 5
+"""Quantities up to which every set of them is looked at; of more, pairs and all."""
+
 LARGEST, LARGEST_OUTER = (4, 4, 4, 4, 4, 2, 1, 1), 6
 """Largest exponents of c that are tried, by the number of quantities, and of p."""
 
@@ -62,11 +65,10 @@ class Similarity:
 
 def similarities(data: Data, state: State) -> list[Similarity]:
     """What is found for all quantities of a state and for some, the best first."""
-    sets = [
-        places
-        for size in range(min(state.size, len(LARGEST)), 1, -1)
-        for places in combinations(range(state.size), size)
-    ]
+    if state.size > len(LARGEST):
+        return []
+    sizes = range(2, state.size + 1) if state.size <= MOST_SETS else sorted({2, state.size})
+    sets = [places for size in sizes for places in combinations(range(state.size), size)]
     found = [one for places in sets for one in similarity(data, state, places)]
     return sorted(found, key=lambda one: one.score)
 

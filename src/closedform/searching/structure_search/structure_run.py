@@ -93,7 +93,6 @@ class StructureRun:
         try:
             for state in self.beam.similar_children(self.start):
                 self.beam.add(state)
-            self._keep(quotients(self.data, self.start, self._may_go_on))
             levels = find_levels(
                 self.beam,
                 self.start,
@@ -150,8 +149,10 @@ class StructureRun:
 
     def _read_what_is_left(self) -> None:
         """Let the other engines read states of few quantities."""
+        if self._may_go_on():
+            self._keep(quotients(self.data, self.start, self._may_go_on))
         for state in self._left():
-            if state.size < self.start.size:
+            if state.size < self.start.size and self._may_go_on():
                 self._keep(quotients(self.data, state, self._may_go_on))
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.

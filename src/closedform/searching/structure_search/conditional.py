@@ -126,13 +126,11 @@ def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iter
         yield Merge(pair, tree, loss, float(shares.sum()), float(shares.min()))
 
 
-def recoordinated(
-    data: Data, state: State, shapes: Sequence[Tree], pair: tuple[int, int] | None = None
-) -> Iterator[State]:
-    """The same quantities in other coordinates: a combination of two, or of a given pair, takes the
-    place of one; it comes last, and the other one of the pair before it.
+def recoordinated(data: Data, state: State, shapes: Sequence[Tree]) -> Iterator[State]:
+    """The same quantities in other coordinates: a combination of two takes the place of one; it
+    comes last, and the other one of the two before it.
     """
-    for places in [pair] if pair else combinations(range(state.size), 2):
+    for places in combinations(range(state.size), 2):
         both = [state.quantities[place].tree for place in places]
         kept = [quantity for place, quantity in enumerate(state.quantities) if place not in places]
         for new in make_quantities(data, [substitute(shape, both) for shape in shapes]):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
@@ -111,49 +110,6 @@ class DecompositionBeam:
     def sizes(self) -> list[int]:
         """Numbers of quantities for which there are states, the largest first."""
         return sorted(self.states, reverse=True)
-
-    def find_level(self, start: State) -> tuple[float, float, float]:
-        """What a true merge loses, by the merge of two inputs for which most speaks, how much
-        speaks for it, and the share of the loss that neighbouring points have in common.
-
-        Every true merge of two inputs loses the noise of one direction, whichever it is. The first
-        is 0 if some are exact.
-        """
-        merges = [*self.finder.of_pairs(start, wider=False), *find_conditional(self.data, start)]
-        if any(merge.loss < ROUNDING for merge in merges):
-            return 0.0, np.inf, 0.0
-        with self._at_any_loss():
-            merges += self.finder.of_pairs(start, wider=False)
-        best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
-        if best is None:
-            return 0.0, 0.0, 0.0
-        return best.loss, best.evidence(ROUNDING), self._shared(start, best)
-
-    def _shared(self, start: State, merge: Merge) -> float:
-        """The share of a merge's loss that nearest neighbours have in common, in its two inputs or
-        in all of them: none of it if the loss is noise.
-        """
-        chosen = list(merge.places)
-        parts = [quantity.tree for quantity in start.quantities]
-        (new,) = make_quantities(self.data, [substitute(merge.tree, parts)])
-        if new is None:
-            return 1.0
-        own = np.stack(
-            [(start.quantities[place].units * new.units).sum(axis=1) for place in chosen], axis=1
-        )
-        own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-300)
-        slopes = start.slopes[:, chosen]
-        left = slopes[:, 0] * own[:, 1] - slopes[:, 1] * own[:, 0]
-        total = float(self.data.weights @ left**2)
-        if not total > 0:
-            return 1.0
-        values = np.stack([quantity.values for quantity in start.quantities], axis=1)
-        values = values / values.std(axis=0)
-        shares = []
-        for near in (values[:, chosen], values):
-            nearest = np.asarray(KDTree(near).query(near, 2)[1])[:, 1]
-            shares.append(float(self.data.weights @ (left * left[nearest])) / total)
-        return max(shares)
 
     def divide(self, start: State, *, only_good: bool) -> None:
         """Merge quantities until one is left, or nothing merges any more.
@@ -373,7 +329,7 @@ class DecompositionBeam:
 
     def children(self, state: State) -> list[State]:
         """States of one quantity less, the shortest descriptions first."""
-        with self._at_any_loss():
+        with self.at_any_loss():
             merges = [
                 *self.finder.of_pairs(state, wider=False),
                 *find_conditional(self.data, state),
@@ -393,11 +349,12 @@ class DecompositionBeam:
 
     def similar_children(self, state: State) -> list[State]:
         """What `_similar` finds, whatever it loses."""
-        with self._at_any_loss():
+        with self.at_any_loss():
             return list(self._similar(state))
 
     @contextmanager
-    def _at_any_loss(self) -> Iterator[None]:
+    def at_any_loss(self) -> Iterator[None]:
+        """Take merges for good whatever they lose, for a while."""
         level, self.finder.level = self.level, np.inf
         try:
             yield

@@ -5,11 +5,14 @@ and a network's bias where neither explains what the best merge loses.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.quality import Quality
+from closedform.searching.structure_search.conditional import find_conditional
 from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
-from closedform.searching.structure_search.quantities import State
+from closedform.searching.structure_search.merges import Merge
+from closedform.searching.structure_search.quantities import Data, State, make_quantity, substitute
 from closedform.searching.structure_search.yardstick import (
     BIASED_YARDSTICK,
     USUAL_YARDSTICK,
@@ -99,7 +102,7 @@ def find_levels(
     OutOfTimeError
         If the budget is over before the best merge is known.
     """
-    found, evidence, shared = beam.find_level(start)
+    found, evidence, shared = _best_merge(beam, start)
     n_across = max(len(beam.data.names) - 1, 1)
     resolution = quality.noise_resolution_degrees
     if found == 0:
@@ -116,6 +119,51 @@ def find_levels(
     # A level that was taken from a merge ends a search only if much speaks for that merge.
     is_known = evidence > STRONG and found < CARRIED
     return LossTolerances(steps, bias, True, is_structured, is_known)
+
+
+def _best_merge(beam: DecompositionBeam, start: State) -> tuple[float, float, float]:
+    """What a true merge loses, by the merge of two inputs for which most speaks, how much speaks
+    for it, and the share of the loss that neighbouring points have in common.
+
+    Every true merge of two inputs loses the noise of one direction, whichever it is. The first is 0
+    if some are exact.
+    """
+    merges = [*beam.finder.of_pairs(start, wider=False), *find_conditional(beam.data, start)]
+    if any(merge.loss < ROUNDING for merge in merges):
+        return 0.0, np.inf, 0.0
+    with beam.at_any_loss():
+        merges += beam.finder.of_pairs(start, wider=False)
+    best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
+    if best is None:
+        return 0.0, 0.0, 0.0
+    return best.loss, best.evidence(ROUNDING), _shared(beam.data, start, best)
+
+
+def _shared(data: Data, start: State, merge: Merge) -> float:
+    """The share of a merge's loss that nearest neighbours have in common, in its two inputs or in
+    all of them: none of it if the loss is noise.
+    """
+    chosen = list(merge.places)
+    parts = [quantity.tree for quantity in start.quantities]
+    new = make_quantity(data, substitute(merge.tree, parts))
+    if new is None:
+        return 1.0
+    own = np.stack(
+        [(start.quantities[place].units * new.units).sum(axis=1) for place in chosen], axis=1
+    )
+    own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-300)
+    slopes = start.slopes[:, chosen]
+    left = slopes[:, 0] * own[:, 1] - slopes[:, 1] * own[:, 0]
+    total = float(data.weights @ left**2)
+    if not total > 0:
+        return 1.0
+    values = np.stack([quantity.values for quantity in start.quantities], axis=1)
+    values = values / values.std(axis=0)
+    shares = []
+    for near in (values[:, chosen], values):
+        nearest = np.asarray(KDTree(near).query(near, 2)[1])[:, 1]
+        shares.append(float(data.weights @ (left * left[nearest])) / total)
+    return max(shares)
 
 
 def _may_be_noise(misalignment: float, quality: Quality) -> bool:

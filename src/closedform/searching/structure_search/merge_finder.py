@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
-from typing import Protocol
 
 from closedform.expressions.tree import Tree, variable
+from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.coupled_sums import find_varying
 from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
@@ -24,16 +24,19 @@ class OutOfTimeError(Exception):
     """The budget is used up."""
 
 
-class Limit(Protocol):
-    """How long a beam may go on."""
+class ClockShare:
+    """A share of a clock's budget."""
+
+    def __init__(self, clock: Clock, share: float) -> None:
+        self.clock, self.share = clock, share
 
     def count(self, evaluations: int) -> None:
-        """Count what was judged."""
-        ...
+        """Count on the clock."""
+        self.clock.evaluations += evaluations
 
     def is_over(self) -> bool:
-        """Whether it is used up."""
-        ...
+        """Whether the share is used up."""
+        return self.clock.used >= self.share
 
 
 class MergeFinder:
@@ -43,7 +46,7 @@ class MergeFinder:
     ----------
     data : Data
     space : SearchSpace
-    clock : Limit
+    clock : ClockShare
     level : float
         A merge that loses no more than this explains its quantities up to rounding or noise.
     show : callable
@@ -51,7 +54,8 @@ class MergeFinder:
     """
 
     def __init__(
-        self, data: Data, space: SearchSpace, clock: Limit, level: float, show: Callable[[], None]
+        self, data: Data, space: SearchSpace, clock: ClockShare, level: float,
+        show: Callable[[], None],
     ) -> None:  # fmt: skip
         self.data, self.space, self.clock, self.level, self._show = data, space, clock, level, show
         self._forms: dict[tuple[Tree, bool], Forms] = {}

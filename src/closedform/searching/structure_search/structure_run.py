@@ -28,7 +28,11 @@ from closedform.searching.structure_search.decomposition_beam import (
 from closedform.searching.structure_search.first_shots import first_shots
 from closedform.searching.structure_search.found_structure import Decomposition, decompose
 from closedform.searching.structure_search.loss_tolerances import EXACT, find_levels
-from closedform.searching.structure_search.merge_finder import MergeFinder, OutOfTimeError
+from closedform.searching.structure_search.merge_finder import (
+    ClockShare,
+    MergeFinder,
+    OutOfTimeError,
+)
 from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.searching.structure_search.quotients import quotients
 from closedform.searching.structure_search.small_fields import (
@@ -78,7 +82,7 @@ class StructureRun:
         self.data = Data.of(field, options.points, rng)
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
-        self.limit = _Part(clock, options.apart)
+        self.limit = ClockShare(clock, options.apart)
         self.beam = DecompositionBeam(
             MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
         )
@@ -93,12 +97,8 @@ class StructureRun:
         try:
             for state in self.beam.similar_children(self.start):
                 self.beam.add(state)
-            levels = find_levels(
-                self.beam,
-                self.start,
-                self.field.quality,
-                has_latents=self.field.latents is not None,
-            )
+            has_latents = self.field.latents is not None
+            levels = find_levels(self.beam, self.start, self.field.quality, has_latents=has_latents)
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known
@@ -384,21 +384,6 @@ class StructureRun:
             if good and (size < self.start.size or self.unused):
                 return decompose(self.data, good[0], self.unused)
         return None
-
-
-class _Part:
-    """A share of a clock's budget."""
-
-    def __init__(self, clock: Clock, share: float) -> None:
-        self.clock, self.share = clock, share
-
-    def count(self, evaluations: int) -> None:
-        """Count on the clock."""
-        self.clock.evaluations += evaluations
-
-    def is_over(self) -> bool:
-        """Whether the share is used up."""
-        return self.clock.used >= self.share
 
 
 class _Passing:

@@ -95,10 +95,11 @@ class StructureRun:
         self._show()
         self._keep(first_shots(self.data, self._may_go_on))
         try:
-            for state in self.beam.similar_children(self.start):
-                self.beam.add(state)
             has_latents = self.field.latents is not None
             levels = find_levels(self.beam, self.start, self.field.quality, has_latents=has_latents)
+            # An exact merge is hardly ever false; one that loses something competes with these.
+            for state in self.beam.similar_children(self.start) if levels is not EXACT else ():
+                self.beam.add(state)
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known

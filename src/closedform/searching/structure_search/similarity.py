@@ -104,7 +104,12 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
         aside = np.eye(len(places)) - np.outer(inner, inner) / (inner @ inner)
         across = np.linalg.eigh(aside @ moments @ aside)[1][:, -1]
         # Whatever of c is added to p becomes a part of F, so one of c's inputs need not be in p.
-        outers = [_plain(across - across[k] / inner[k] * inner) for k in np.flatnonzero(inner)]
+        outers = [
+            outer
+            for k in np.flatnonzero(inner)
+            for outer in _plain(across - across[k] / inner[k] * inner)
+            if ((inner != 0) | (np.array(outer) != 0)).all()
+        ]
         for outer in dict.fromkeys(outers):
             yield Similarity(
                 tuple(places), _product(places, inner.tolist()), _product(places, outer),
@@ -148,16 +153,21 @@ def _whole_numbers(count: int) -> FloatArray:
     return numbers[is_kept].astype(np.float64)
 
 
-def _plain(exponents: FloatArray) -> tuple[int, ...]:
-    """The smallest whole numbers in about the ratio of some exponents."""
+def _plain(exponents: FloatArray) -> list[tuple[int, ...]]:
+    """Whole numbers in about the ratio of some exponents: the smallest that are near, and the
+    nearest.
+    """
     largest = exponents[np.abs(exponents).argmax()]
-    whole = exponents / largest
-    for size in range(1, LARGEST_OUTER + 1):
-        whole = np.round(size * exponents / largest)
-        off = exponents - whole * (exponents @ whole) / (whole @ whole)
-        if np.linalg.norm(off) < NEARER * np.linalg.norm(exponents):
-            break
-    return tuple(int(number) for number in whole)
+    wholes = [np.round(size * exponents / largest) for size in range(1, LARGEST_OUTER + 1)]
+    offs = [
+        float(np.linalg.norm(exponents - whole * (exponents @ whole) / (whole @ whole)))
+        for whole in wholes
+    ]
+    near = NEARER * np.linalg.norm(exponents)
+    smallest = next((k for k, off in enumerate(offs) if off < near), len(offs) - 1)
+    # Only what is nearer by far is another choice: of equal ones the first is the plainest.
+    nearest = min(range(len(offs)), key=lambda k: round(np.log2(offs[k] + ROUNDING)))
+    return [tuple(int(number) for number in wholes[k]) for k in dict.fromkeys((smallest, nearest))]
 
 
 def _product(places: Sequence[int], exponents: Sequence[float]) -> Tree:

@@ -20,6 +20,7 @@ from closedform.canonical.product_sums import (
     of_atom,
     of_factors,
 )
+from closedform.canonical.roots_of_sums import conjugates, into_roots
 from closedform.canonical.tolerances import MOST_EXPANDED, MOST_ROOT_TERMS
 from closedform.expressions.evaluate import evaluate, value_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
@@ -122,6 +123,7 @@ def moves(total: ProductSum, algebra: Algebra, sample: Sample) -> Iterator[Produ
     expanded = algebra.expanded(total)
     if expanded != total and len(expanded.parts) <= max(MOST_EXPANDED, len(total.parts)):
         yield expanded
+    yield into_roots(total, algebra)
     if total.single is not None:
         yield from _of_product(total.single[0], algebra, sample)
     else:
@@ -147,6 +149,7 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         if len(turned.parts) <= MOST_EXPANDED:
             yield turned
         yield from _remainders(factors, algebra)
+        yield from conjugates(factors, algebra)
         if any(atom.is_exponential or atom.tree.root == "pow" for atom, _ in factors) and all(
             sample.sign_of(atom.tree) > 0 for atom, _ in factors
         ):

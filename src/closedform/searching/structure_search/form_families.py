@@ -53,9 +53,11 @@ SPECIAL = (
     ("log: 1/tanh(b*u) - 1/(b*u)", "rises"), ("(b*u - 1)/log(b*u)", "rises"),
     ("log: (b*u - 1)/log(b*u)", "rises"), ("u*exp(b*u)", "rates"), ("sqrt(u)*exp(b*u)", "rates"),
     ("u**p*exp(-c*u)", "scaled rises"), ("u/(u**p + c)", "powered"), ("u**u", "none"),
+    ("log: sqrt(b*u + 1) + 1", "rises"), ("log: sqrt(b*u + 1) - 1", "rises"),
+    ("log: sqrt(b*u**2 + 1) + 1", "rises"), ("log: sqrt(b*u**2 + 1) - 1", "rises"),
 )  # fmt: skip
 """Functions with a name of their own in some science, such as Langevin's, Planck's, Debye's and the
-logarithmic mean; u stands for the quantity or its inverse.
+logarithmic mean, and the roots of quadratic equations; u stands for the quantity or its inverse.
 """
 
 INVERSE = (

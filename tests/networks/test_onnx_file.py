@@ -254,9 +254,17 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     assert len(said) > 10
 
 
+def test_names_that_are_not_text_are_refused(tmp_path: Path) -> None:
+    content = model(node("Relu", "x", name="longname")).SerializeToString()
+    path = tmp_path / "net.onnx"
+    path.write_bytes(content.replace(b"longname", b"long\xffame"))
+    with pytest.raises(DamagedFileError):
+        load_network(path)
+
+
 def test_fields_are_counted_as_the_parser_finds_them() -> None:
     content = model(node("Relu", "x")).SerializeToString()
-    onnx_file._count_fields(content)
+    onnx_file._check_fields(content)
     for cut in (b"\xff" * 12, b"\x3a\x7f", b"\x0b", b"\x3a"):
         with pytest.raises((ValueError, IndexError)):
-            onnx_file._count_fields(cut)
+            onnx_file._check_fields(cut)

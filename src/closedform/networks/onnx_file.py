@@ -66,7 +66,7 @@ def read_graph(file: Path) -> Graph:
     """Read a file; nothing in it is run."""
     with reading(file, "get it again, or export it again"):
         data = _read(file)
-        _count_fields(data)
+        _check_fields(data)
         # onnx.load would open whatever other file this one names.
         model = onnx.ModelProto.FromString(data)
         _check_parts(file, model)
@@ -87,8 +87,8 @@ def _read(file: Path) -> bytes:
     return data
 
 
-def _count_fields(data: bytes) -> None:
-    """Walk over the fields of all messages and refuse too many; nothing is kept of them."""
+def _check_fields(data: bytes) -> None:
+    """Walk over the fields of all messages; refuse too many, and names that are not text."""
     parts: list[tuple[int, int, Any]] = [(0, len(data), onnx.ModelProto.DESCRIPTOR)]
     count = 0
     while parts:
@@ -109,6 +109,8 @@ def _count_fields(data: bytes) -> None:
             field = kind.fields_by_number.get(tag >> 3) if wire == 2 else None
             if field is not None and field.message_type is not None:
                 parts.append((at, at + length, field.message_type))
+            elif field is not None and field.type == field.TYPE_STRING:
+                data[at : at + length].decode()
             at += length
         if at > end:
             raise ValueError("it ends too early")

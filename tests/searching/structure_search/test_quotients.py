@@ -1,4 +1,4 @@
-"""Quotients of sums of monomials, from small eigenproblems."""
+"""Quotients of sums of monomials, grown from quotients of two."""
 
 import numpy as np
 import pytest
@@ -31,6 +31,8 @@ def found_in(truth, names, noise=0.0):
         ("(a*b + c*d)/(a + d)", "abcd"),
         ("(0.5*x*y + z)/(0.3 + w**2 + 2*y*z)", "wxyz"),
         ("x**2 + y*z + 3*z", "xyz"),
+        ("(2*y**2 + 3*x*y)/(0.7 + 3*x + 3*x*y**2)", "xy"),
+        ("(2*y*z + 0.7*x)/(2 + 0.5*x*z + 0.3*x**2*y)", "xyz"),
     ],
 )
 def test_quotients_with_cross_terms_are_read(truth, names):

@@ -1,16 +1,15 @@
-"""Quotients of sums of monomials, from small eigenproblems.
+"""Quotients of sums of monomials, grown from quotients of two.
 
 The gradient of N/D is along D*grad(N) - N*grad(D), which is linear in N where D is known, and in D
-where N is. All of it is linear in the pairs of monomials: their moments are taken over the points
-once, and then numerator and denominator are found in turn, each as the eigenvector of what points
-off the field's directions against what points along them. A sum is the quotient whose denominator
-is 1.
+where N is. All of it is linear in the pairs of monomials, whose moments are taken over the points
+once: what points off the field's directions, and all. So each side of a small quotient is the
+eigenvector of a small problem, and which monomial to add to it is known from a problem of two.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import product
 
 import numpy as np
 from scipy.linalg import eigh
@@ -22,19 +21,42 @@ from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import screened
 from closedform.searching.structure_search.quantities import Data, State, substitute
 
-DEGREE, MOST_QUANTITIES = 2, 5
-"""Of the monomials, and how many quantities there may be: time grows with their fourth power."""
+HIGHEST_DEGREES, HIGHEST = (4, 4, 3, 2), 2
+"""Of monomials by the number of quantities, from two on, since time grows with the fourth power of
+how many there are; and of each quantity in them."""
 
-TURNS, MORE_TURNS, BEST, SETTLED = 6, 300, 3, 0.9999
-"""How often numerator and denominator are found in turn from each start, and from the best of
-these, how many those are, and what a turn that gains nothing multiplies the loss by."""
+WIDTH, LONGEST, TURNS, MORE_TURNS = 12, 7, 3, 40
+"""Quotients of each length that are grown, monomials of the longest, and how often the sides are
+found in turn, and those of the best."""
 
-RANK = 1e-13
-"""Added to moments, as a share of their trace, so that they have a full rank."""
+ADDED, EXCHANGED, BETTER = 6, 2, 0.9
+"""Monomials that are added to each side of a quotient, one at a time; how many of the best are
+improved by exchanges, and what an exchange has to multiply the loss by."""
 
-RISE, ROUNDED, NOTHING = 1.5, 1e-12, 1e-8
-"""What leaving out a monomial may multiply the loss by, above rounding, and a coefficient that is
-none, as a share of the largest."""
+ROUNDED, NOTHING = 1e-12, 1e-8
+"""A loss that is none, and a coefficient that is none as a share of the largest."""
+
+Side = dict[int, float]
+"""Coefficients of monomials by their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """Numerator and denominator, and what the quotient loses."""
+
+    above: Side
+    below: Side
+    loss: float
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both."""
+        return self.above, self.below
+
+    def key(self, powers: np.ndarray) -> object:
+        """The same for the quotient with a monomial above and below, or turned over."""
+        common = powers[[*self.above, *self.below]].min(axis=0)
+        return frozenset(frozenset(tuple(powers[k] - common) for k in side) for side in self.sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,77 +66,163 @@ class Moments:
     Attributes
     ----------
     off, total : ndarray, shape (n_pairs, n_pairs)
-    firsts, seconds : ndarray of int, shape (n_pairs,)
+    place, sign : ndarray of int, shape (n_monomials, n_monomials)
+        Where the pair of a denominator's monomial and a numerator's stands, and its sign there.
     """
 
     off: FloatArray
     total: FloatArray
-    firsts: np.ndarray
-    seconds: np.ndarray
+    place: np.ndarray
+    sign: np.ndarray
 
-    def best(self, known: FloatArray, allowed: np.ndarray) -> tuple[FloatArray, float]:
-        """The other side of a quotient of which one is known, and what it loses; only some
-        monomials are allowed in it.
-        """
-        pairs = np.arange(len(self.firsts))
-        along = np.zeros((len(pairs), len(known)))
-        along[pairs, self.seconds] += known[self.firsts]
-        along[pairs, self.firsts] -= known[self.seconds]
-        # A multiple of what is known makes the quotient a constant: leave that direction out.
-        basis = np.eye(len(known))[:, allowed]
-        inside = basis.T @ known
-        if inside @ inside > (1 - ROUNDED) * (known @ known):
-            basis = basis @ np.linalg.svd(inside[None, :])[2][1:].T
-        reduced = along @ basis
-        off, total = (reduced.T @ moments @ reduced for moments in (self.off, self.total))
-        size = np.trace(total)
-        if not size > 0:
-            return known, 1.0
-        losses, vectors = _eigenvectors(off / size, total / size)
-        found = basis @ vectors[:, 0]
-        return found / np.linalg.norm(found), max(float(losses[0]), 0.0)
+    def grown(self, above: Side, below: Side) -> list[int]:
+        """The monomials whose addition to the numerator helps most."""
+        pairs, values = self._pairs(above, below)
+        others = [k for k in range(len(self.place)) if k not in above and k not in below]
+        if not others:
+            return []
+        known, size = list(below), np.array([*below.values()])[:, None]
+        new, signed = self.place[np.ix_(known, others)], self.sign[np.ix_(known, others)] * size
+        least = []
+        for moments in (self.off, self.total):
+            near = moments[pairs]
+            own = values @ near[:, pairs] @ values
+            mixed = ((values @ near)[new] * signed).sum(axis=0)
+            grid = moments[new[:, None, :], new[None, :, :]]
+            each = (grid * signed[:, None, :] * signed[None, :, :]).sum(axis=(0, 1))
+            least.append((own, mixed, each))
+        (a, b, c), (d, e, f) = least
+        # The smaller root of the determinant of [[a, b], [b, c]] - loss*[[d, e], [e, f]].
+        square, middle = d * f - e**2, a * f + c * d - 2 * b * e
+        with np.errstate(all="ignore"):
+            root = np.sqrt(np.maximum(middle**2 - 4 * square * (a * c - b**2), 0.0))
+            losses = np.where(square > ROUNDED * d * f, (middle - root) / (2 * square), np.inf)
+        return [others[k] for k in np.argsort(losses)[:ADDED]]
 
-    def nearly_exact(self) -> list[FloatArray]:
-        """A side of the quotients nearest to the combinations of pairs that lose least; a quotient
-        is a combination of rank two.
-        """
-        size = np.trace(self.total)
-        _, vectors = _eigenvectors(self.off / size, self.total / size)
-        found = []
-        for vector in vectors.T[:BEST]:
-            square = np.zeros((self.seconds.max() + 1,) * 2)
-            square[self.firsts, self.seconds], square[self.seconds, self.firsts] = vector, -vector
-            found += [*np.linalg.svd(square)[2][:2]]
-        return found
+    def best(self, above: Iterable[int], below: Side) -> tuple[Side, float]:
+        """The numerator of some monomials over a denominator, and what the quotient loses."""
+        numbers = list(above)
+        if set(below) <= set(numbers):
+            # A multiple of the denominator may be taken off: leave its largest monomial out.
+            numbers.remove(max(below, key=lambda k: abs(below[k])))
+        columns = [self._pairs({k: 1.0}, below) for k in numbers]
+        pairs = np.unique(np.concatenate([places for places, _ in columns]))
+        linear = np.zeros((len(pairs), len(numbers)))
+        for column, (places, values) in enumerate(columns):
+            linear[np.searchsorted(pairs, places), column] = values
+        chosen = np.ix_(pairs, pairs)
+        off, total = (linear.T @ moments[chosen] @ linear for moments in (self.off, self.total))
+        sizes = np.sqrt(np.maximum(np.diag(total), 1e-300))
+        off, total = (each / np.outer(sizes, sizes) for each in (off, total))
+        losses, vectors = eigh(off, total + ROUNDED * np.eye(len(numbers)))
+        found = vectors[:, 0] / sizes
+        return dict(zip(numbers, found / np.abs(found).max(), strict=True)), max(losses[0], 0.0)
+
+    def _pairs(self, above: Side, below: Side) -> tuple[np.ndarray, FloatArray]:
+        """The pairs of a quotient, and the coefficient of each."""
+        totals: dict[int, float] = {}
+        for i, denominator in below.items():
+            for j, numerator in above.items():
+                if i != j:
+                    at = int(self.place[i, j])
+                    part = self.sign[i, j] * denominator * numerator
+                    totals[at] = totals.get(at, 0.0) + part
+        return np.array([*totals], dtype=int), np.array([*totals.values()])
 
 
 def quotients(data: Data, state: State, may_go_on: Callable[[], bool]) -> list[Tree]:
-    """The best quotients of a state's quantities, with all monomials and with few, as trees over
-    the inputs.
+    """The best quotients of a state's quantities, by degree and length, as trees over the inputs;
+    an exact one ends the search.
     """
-    if not 2 <= state.size <= MOST_QUANTITIES:
+    if not 2 <= state.size < 2 + len(HIGHEST_DEGREES):
         return []
     sizes = np.array([np.abs(quantity.values).max() for quantity in state.quantities])
-    powers = [
-        np.bincount(chosen, minlength=state.size)
-        for degree in range(DEGREE + 1)
-        for chosen in map(list, combinations_with_replacement(range(state.size), degree))
-    ]
-    with np.errstate(all="ignore"):
-        moments = _moments(data, state, powers, sizes)
-    if not (np.isfinite(moments.total).all() and np.trace(moments.total) > 0):
-        return []
-    everything = np.ones(len(powers), dtype=bool)
-    firsts = [*np.eye(len(powers)), *moments.nearly_exact()]
-    starts = [_turned(moments, one, everything, TURNS) for one in firsts]
-    trees: list[Tree] = []
-    for _, below, _ in sorted(starts, key=lambda start: start[2])[:BEST]:
-        if not may_go_on():
+    every = [np.array(power) for power in product(range(HIGHEST + 1), repeat=state.size)]
+    parts, trees = [quantity.tree for quantity in state.quantities], []
+    # Many monomials lead a search that takes the best step astray: few of them come first.
+    for degree in range(2, HIGHEST_DEGREES[state.size - 2] + 1):
+        powers = [power for power in every if power.sum() <= degree]
+        with np.errstate(all="ignore"):
+            moments = _moments(data, state, powers, sizes)
+        if not (np.isfinite(moments.total).all() and (np.diag(moments.total) > 0).all()):
             break
-        found = _turned(moments, below, everything, MORE_TURNS)
-        trees += [_written(sides, powers, sizes) for sides in _shortened(moments, *found)]
-    parts = [quantity.tree for quantity in state.quantities]
-    return [substitute(tree, parts) for tree in dict.fromkeys(trees) if not tree.is_constant]
+        found = [*_grown(moments, np.array(powers), may_go_on)]
+        trees += [substitute(_written(one.sides, powers, sizes), parts) for one in found]
+        if not found or found[-1].loss < ROUNDED:
+            break
+    return [tree for tree in dict.fromkeys(trees) if not tree.is_constant]
+
+
+def _grown(
+    moments: Moments, powers: np.ndarray, may_go_on: Callable[[], bool]
+) -> Iterator[Quotient]:
+    """The best quotient of three monomials, of four and so on, as long as each is better."""
+    firsts, seconds = np.triu_indices(len(powers), 1)
+    losses = (np.diag(moments.off) / np.diag(moments.total)).tolist()
+    order = np.argsort(losses, kind="stable")
+    ratios = {tuple(powers[seconds[k]] - powers[firsts[k]]): k for k in order[::-1]}
+    starts = sorted(ratios.values(), key=lambda k: losses[k])[:WIDTH]
+    beam = [Quotient({int(seconds[k]): 1.0}, {int(firsts[k]): 1.0}, losses[k]) for k in starts]
+    lowest = np.inf
+    for _ in range(2, LONGEST):
+        found: dict[object, Quotient] = {}
+        for parent in beam:
+            for child in _children(moments, parent, powers, found):
+                found[child.key(powers)] = child
+            if not may_go_on():
+                return
+        ranked = sorted(found.values(), key=lambda child: child.loss)[:WIDTH]
+        if not ranked:
+            return
+        best = [_exchanged(moments, one, powers) for one in ranked[:EXCHANGED]]
+        beam = sorted([*best, *ranked[EXCHANGED:]], key=lambda child: child.loss)
+        if beam[0].loss > lowest:
+            return
+        lowest = beam[0].loss
+        yield beam[0]
+        if lowest < ROUNDED:
+            return
+
+
+def _children(
+    moments: Moments, parent: Quotient, powers: np.ndarray, known: Container[object]
+) -> Iterator[Quotient]:
+    """Quotients of one monomial more, without those that are known."""
+    for one, other in ((parent.above, parent.below), (parent.below, parent.above)):
+        for new in moments.grown(one, other):
+            larger = Quotient({**one, new: 0.0}, other, 1.0)
+            if larger.key(powers) not in known:
+                yield _settled(moments, larger)
+
+
+def _exchanged(moments: Moments, quotient: Quotient, powers: np.ndarray) -> Quotient:
+    """The quotient with one monomial after another exchanged for a better one."""
+    best = _settled(moments, quotient, MORE_TURNS)
+    while best.loss > ROUNDED:
+        tries: dict[object, Quotient] = {best.key(powers): best}
+        for side in (0, 1):
+            for gone in best.sides[side]:
+                kept = [dict(each) for each in best.sides]
+                del kept[side][gone]
+                if kept[side]:
+                    for child in _children(moments, Quotient(kept[0], kept[1], 1.0), powers, tries):
+                        tries[child.key(powers)] = child
+        better = min(tries.values(), key=lambda one: one.loss)
+        if not better.loss < BETTER * best.loss:
+            break
+        best = _settled(moments, better, MORE_TURNS)
+    return best
+
+
+def _settled(moments: Moments, start: Quotient, turns: int = TURNS) -> Quotient:
+    """Numerator and denominator found in turn."""
+    loss, below, above = 1.0, start.below, start.above
+    for _ in range(turns):
+        above, _ = moments.best(start.above, below)
+        below, loss = moments.best(start.below, above)
+        if loss < ROUNDED:
+            break
+    return Quotient(above, below, loss)
 
 
 def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArray) -> Moments:
@@ -140,85 +248,30 @@ def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArr
     rows = (pairs * np.sqrt(weights)[:, None, None]).reshape(-1, len(firsts))
     total = rows.T @ rows
     weighted = along * np.sqrt(weights)[:, None]
-    return Moments(total - weighted.T @ weighted, total, firsts, seconds)
+    place, sign = np.zeros((2, len(powers), len(powers)), dtype=int)
+    place[firsts, seconds] = place[seconds, firsts] = np.arange(len(firsts))
+    sign[firsts, seconds], sign[seconds, firsts] = 1, -1
+    return Moments(total - weighted.T @ weighted, total, place, sign)
 
 
-def _eigenvectors(off: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of what is off against what is in all, the smallest first; pairs of monomials that always
-    point alike leave `total` without a full rank.
-    """
-    losses, vectors = eigh(off, total + RANK * np.eye(len(total)))
-    return losses, vectors
-
-
-def _turned(
-    moments: Moments, below: FloatArray, allowed: np.ndarray, turns: int
-) -> tuple[FloatArray, FloatArray, float]:
-    """Numerator and denominator found in turn, and what they lose."""
-    above, loss = below, 1.0
-    for _ in range(turns):
-        above, _ = moments.best(below, allowed)
-        below, after = moments.best(above, allowed)
-        is_settled = after > SETTLED * loss or after < ROUNDED
-        loss = after
-        if is_settled:
-            break
-    return above, below, loss
-
-
-def _shortened(
-    moments: Moments, above: FloatArray, below: FloatArray, loss: float
-) -> list[tuple[FloatArray, FloatArray]]:
-    """Quotients with fewer and fewer monomials, as long as each loses little more than the one
-    before, the one that costs least left out first.
-    """
-    found = [(above, below)]
-    sides, kept = [above, below], [np.abs(above) > 0, np.abs(below) > 0]
-    while sum(map(np.sum, kept)) > 2:
-        tries = []
-        for side in (0, 1):
-            for place in np.flatnonzero(kept[side]):
-                if kept[side].sum() == 1:
-                    continue
-                allowed = kept[side].copy()
-                allowed[place] = False
-                tries.append((moments.best(sides[1 - side], allowed), side, allowed))
-        if not tries:
-            break
-        (new, _), side, allowed = min(tries, key=lambda one: one[0][1])
-        sides[side], kept[side] = new, allowed
-        after = 1.0
-        for _ in range(TURNS):
-            for number in (1 - side, side):
-                sides[number], after = moments.best(sides[1 - number], kept[number])
-        if after > RISE * loss + ROUNDED:
-            break
-        loss = after
-        found.append((sides[0], sides[1]))
-    return found[-BEST:]
-
-
-def _written(
-    sides: tuple[FloatArray, FloatArray], powers: list[np.ndarray], sizes: FloatArray
-) -> Tree:
+def _written(sides: tuple[Side, Side], powers: list[np.ndarray], sizes: FloatArray) -> Tree:
     above, below = (_sum(side, powers, sizes) for side in sides)
     return above if below.is_constant else apply("div", above, below)
 
 
-def _sum(side: FloatArray, powers: list[np.ndarray], sizes: FloatArray) -> Tree:
-    largest = np.abs(side).argmax()
-    own = np.array([side[k] / np.prod(sizes**power) for k, power in enumerate(powers)])
-    own = np.where(np.abs(side) > NOTHING * np.abs(side[largest]), own / own[largest], 0.0)
+def _sum(side: Side, powers: list[np.ndarray], sizes: FloatArray) -> Tree:
+    largest = max(side, key=lambda k: abs(side[k]))
+    scale = side[largest] / np.prod(sizes ** powers[largest])
     terms = []
-    for number, power in zip(own, powers, strict=True):
-        if number != 0:
-            product = product_of_powers(
-                [(variable(k), Fraction(int(n))) for k, n in enumerate(power) if n]
-            )
-            if product.is_constant:
-                terms.append(constant(float(number)))
-            else:
-                terms.append(
-                    product if number == 1 else apply("mul", constant(float(number)), product)
-                )
+    for k, value in side.items():
+        if abs(value) < NOTHING * abs(side[largest]):
+            continue
+        number = float(value / np.prod(sizes ** powers[k]) / scale)
+        monomial = product_of_powers(
+            [(variable(place), Fraction(int(n))) for place, n in enumerate(powers[k]) if n]
+        )
+        if monomial.is_constant:
+            terms.append(constant(number))
+        else:
+            terms.append(monomial if k == largest else apply("mul", constant(number), monomial))
     return sum_of(terms)

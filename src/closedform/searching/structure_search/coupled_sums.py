@@ -123,7 +123,8 @@ class Regression:
             energy = pair.along[few] ** 2 + pair.across[few] ** 2
             total = pair.data.weights[few]
             weights = np.sqrt(total / total.sum() * energy) * per_target / (1 + scaled**2)
-        if not np.isfinite(target * weights).all() or not np.isfinite(weights).all():
+            is_finite = np.isfinite(target * weights).all() and np.isfinite(weights).all()
+        if not is_finite:
             return None
         y = one.values[few]
         middle, half = (y.max() + y.min()) / 2, max((y.max() - y.min()) / 2, 1e-300)

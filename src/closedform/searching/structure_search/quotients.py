@@ -25,7 +25,7 @@ HIGHEST_DEGREES, HIGHEST = (4, 4, 3, 2), 2
 """Of monomials by the number of quantities, from two on, since time grows with the fourth power of
 how many there are; and of each quantity in them."""
 
-WIDTH, LONGEST, TURNS, MORE_TURNS = 12, 7, 3, 40
+WIDTH, LONGEST, TURNS, MORE_TURNS = 20, 6, 3, 40
 """Quotients of each length that are grown, monomials of the longest, and how often the sides are
 found in turn, and those of the best."""
 

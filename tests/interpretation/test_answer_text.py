@@ -50,6 +50,23 @@ def test_what_to_try_is_what_the_field_says(example) -> None:
     assert example.next_steps == ()
 
 
+def test_warnings_about_the_field_are_printed_once(example) -> None:
+    """One-hot columns were told by `explain` alone."""
+    known = [
+        Finding("one-hot-inputs", "warning", "steel, copper look like one category."),
+        Finding("badly-scaled-inputs", "info", "Spreads differ."),
+        Finding("curved-data", "warning", "Pass tangent='local'."),
+        Finding("saturated", "warning", "The neuron saturates."),
+    ]
+    quality = replace(example.field_quality, findings=tuple(known))
+    text = str(replace(example, field_quality=quality))
+    assert "warning: steel, copper look like one category." in text
+    assert "warnings: 1 more, answer.explain() has all" in text
+    assert "Spreads" not in text
+    assert str(of_none(example, field_quality=quality)).count("one category") == 1
+    assert "warning" not in str(replace(example, field_quality=replace(quality, findings=())))
+
+
 def test_the_front_is_a_table_and_still_a_tuple(example, tmp_path) -> None:
     """Its repr had 125,000 characters."""
     text = repr(example.front)

@@ -6,7 +6,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExtractionError
-from closedform.networks.wrt import HELD_VARY
+from closedform.networks.held import HELD_VARY
 
 NAMES = ["steel", "A", "dT", "d"]
 
@@ -43,14 +43,26 @@ def test_a_column_that_does_not_exist_gets_a_suggestion() -> None:
         cf.extract_field(heat, inputs(), 0, wrt=[1, 7])
 
 
-def test_phi_is_not_tested_while_held_inputs_vary() -> None:
+def test_phi_is_tested_within_each_held_value() -> None:
     """An exact law was called approximate because its latent depends on a held category too."""
     field = cf.extract_field(heat, inputs(), 0, names=NAMES, wrt=["A", "dT", "d"])
-    assert field.latents is None
-    assert HELD_VARY in field.notes
+    assert field.latents is not None
+    assert field.held is not None
+    assert set(field.held.tolist()) == {0.0, 1.0}
+    assert "2 different values" in field.notes[-1]
     answer = cf.verify("A*dT/d", field, rivals=None, rng=0)
     assert answer.verdict.status == "verified"
-    assert answer.phi is None
+    assert "by values" in answer.explain()
+    assert answer.phi is None  # there are two
+
+
+def test_a_text_column_is_named() -> None:
+    """A table with one gave 'Input 0 holds object'."""
+    table = pd.DataFrame(inputs(), columns=NAMES).assign(material="brass")
+    with pytest.raises(ExtractionError, match="Column 'material' of the table holds 'brass'"):
+        cf.extract_field(heat, table, 0)
+    numbers = pd.DataFrame(inputs(), columns=NAMES).astype({"A": object})
+    assert cf.extract_field(heat, numbers, 0).names == tuple(NAMES)
 
 
 def test_held_inputs_that_do_not_vary_cost_nothing() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from closedform.errors import ExtractionError
+from closedform.networks.held import held_values
 from closedform.networks.rows import Rows
-from closedform.networks.wrt import column_names, fill, held_note, make_blocks, points_of
+from closedform.networks.wrt import column_names, fill, make_blocks, points_of
 
 SERIES = np.arange(30.0).reshape(5, 3, 2)
 TIME = np.arange(5.0)
@@ -52,7 +53,7 @@ def test_slices_and_lists(wrt: Any, expected: np.ndarray) -> None:
     points = points_of(ROWS, blocks)
 
     assert points.tolist() == expected.tolist()
-    assert held_note(ROWS, blocks)
+    assert held_values(ROWS, blocks) is not None
     filled = fill(dict(ROWS.parts), points + 100.0, blocks, write)
     again = Rows({key: np.asarray(part) for key, part in filled.items()})
     assert points_of(again, blocks).tolist() == (expected + 100.0).tolist()
@@ -61,6 +62,28 @@ def test_slices_and_lists(wrt: Any, expected: np.ndarray) -> None:
     }
     assert untouched["series"].tolist() == SERIES.tolist()
     assert untouched["time"].tolist() == TIME.tolist()
+
+
+@pytest.mark.parametrize(
+    ("wrt", "expected"),
+    [
+        (np.s_[-1, :], SERIES[:, -1]),
+        (np.s_[:, 0], SERIES[:, :, 0]),
+        (np.s_[..., 1], SERIES[:, :, 1]),
+        ((0, np.s_[-1]), SERIES[:, -1]),
+    ],
+)
+def test_of_the_only_input_an_index_is_enough(wrt: Any, expected: np.ndarray) -> None:
+    """np.s_[-1, :] was taken for an input -1."""
+    rows = Rows({0: SERIES})
+    assert points_of(rows, make_blocks(rows, wrt)).tolist() == expected.tolist()
+
+
+def test_an_index_that_could_be_an_input_is_asked_about() -> None:
+    with pytest.raises(ExtractionError, match=r"Write wrt=0 .* wrt=\(0, np.s_\[0, :\]\)"):
+        make_blocks(Rows({0: SERIES}), np.s_[0, :])
+    with pytest.raises(ExtractionError, match="counts the axes of one point"):
+        make_blocks(Rows({0: np.zeros((5, 3))}), np.s_[:, 0])
 
 
 def test_names_of_a_table_follow_the_slice() -> None:

@@ -139,7 +139,7 @@ def test_ticks_lie_inside_and_are_few(low, span):
 
 def test_short_numbers():
     assert [short_number(value) for value in (0.0, 1.0, 0.25, 1234.0)] == ["0", "1", "0.25", "1200"]
-    assert short_number(-2e-9) == "-2.0\N{MULTIPLICATION SIGN}10⁻⁹"
+    assert short_number(-2e-9) == "-2\N{MULTIPLICATION SIGN}10⁻⁹"
 
 
 def test_thinning_keeps_both_ends():

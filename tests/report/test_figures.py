@@ -32,7 +32,7 @@ def test_several_concepts_have_joint_rows_and_each_its_own(several):
     assert rows == {
         "Rank": "2",
         "Read": "2",
-        "Spectrum": "1, 0.51, 9e-17",
+        "Spectrum": "1, 0.51, 9\N{MULTIPLICATION SIGN}10⁻¹⁷",
         "Outside": "0.0012",
         "Missing": "0.0034",
         "Explained": "98.5%",

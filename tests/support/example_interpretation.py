@@ -123,7 +123,10 @@ def example_interpretation(names: Sequence[str] = ("x", "v")) -> Interpretation:
             _rival(front[6], names, (2.97, 0.02), degrees=2.9),
             _rival(front[7], names, (-2.99, -0.01), degrees=8.4),
         ),
-        inputs=(InputNeed(names[0], True, 0.21, 0.4), InputNeed(names[1], True, 0.68, 0.6)),
+        inputs=(
+            InputNeed(names[0], True, 0.21, 0.4, *_range(points[:, 0])),
+            InputNeed(names[1], True, 0.68, 0.6, *_range(points[:, 1])),
+        ),
         hypothesis=HypothesisResult(
             Expression(parse("0.75015*v**2 + 1.5*sin(x)", ["x", "v"]).tree, tuple(names)),
             "proved",
@@ -132,6 +135,10 @@ def example_interpretation(names: Sequence[str] = ("x", "v")) -> Interpretation:
         ),
         directions=Directions(_pairs(points), _pairs(gradients), _pairs(energy.gradient(points))),
     )
+
+
+def _range(column: np.ndarray) -> tuple[float, float, float]:
+    return float(column.min()), float(np.median(column)), float(column.max())
 
 
 def _verdict(best: FrontEntry) -> Verdict:

@@ -47,6 +47,9 @@ def test_two_stores_are_compared(tmp_path):
     swept(tmp_path / "b", 1.31, 0.58)
     found = cf.compare(tmp_path / "a", tmp_path / "b")
     assert [change.status for change in found.changes] == ["kept", "moved"]
+    # print(found) said '1 kept, 1 moved', and not what.
+    assert any("moved" in line and "0.47 -> 0.58" in line for line in str(found).splitlines())
+    assert str(found).splitlines()[-1] == "1 kept, 1 moved"
     result = CliRunner().invoke(app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")])
     assert result.exit_code == 1
     assert "0.47 -> 0.58" in result.output

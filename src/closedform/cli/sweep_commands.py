@@ -30,8 +30,6 @@ from closedform.networks.tolerances import MAX_POINTS
 if TYPE_CHECKING:
     import pandas
 
-    from closedform.sweeping.compare import NetworkComparison, NeuronChange
-
 
 def sweep(
     model: ModelFile,
@@ -272,27 +270,6 @@ def compare(
         told = {"counts": found.counts, "changes": changes, "unmatched": found.unmatched}
         typer.echo(json.dumps(told))
     else:
-        typer.echo(_comparison_text(found))
+        typer.echo(str(found))
     changed = sum(found.counts[name] for name in ("moved", "other", "appeared", "lost"))
     raise typer.Exit(1 if changed else 0)
-
-
-def _comparison_text(found: "NetworkComparison") -> str:
-    lines = [line for change in found.changes for line in _lines(change)]
-    left = [f"only in one of the two: {', '.join(map(shown, found.unmatched))}"]
-    return "\n".join(
-        [*lines, str(found) or "No neuron is in both.", *(left if found.unmatched else [])]
-    )
-
-
-def _lines(change: "NeuronChange") -> list[str]:
-    if change.status == "none":
-        return []
-    head = f"{shown(change.neuron):<20} {change.status:<9}"
-    if change.status in ("kept", "moved"):
-        shifts = [
-            f"{shown(shift.term)} {shift.first:.5g} -> {shift.second:.5g} ({shift.errors:+.1f} SE)"
-            for shift in change.shifts
-        ]
-        return [f"{head} {'; '.join(shifts) or shown(change.first)}"]
-    return [f"{head} {shown(change.first) or '-'}  ->  {shown(change.second) or '-'}"]

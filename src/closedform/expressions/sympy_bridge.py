@@ -229,23 +229,37 @@ def to_latex(expression: Expression) -> str:
     >>> to_latex(parse("v**2/2 + sin(x_1)"))
     '\\\\frac{v^{2}}{2} + \\\\sin{\\\\left(x_{1} \\\\right)}'
     """
-    form = to_sympy(expression, exact=False, named=True)
-    long_numbers = {
-        number: _rounded(number)
-        for number in form.atoms(sympy.Rational, sympy.Float)
-        if _is_long(number)
-    }
+    form = to_plain_sympy(expression, named=True)
     labels = {
         symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
         for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
         if not _WORD.fullmatch(name)
     }
     try:
-        return sympy.latex(form.xreplace(long_numbers), symbol_names=labels)
+        return sympy.latex(form, symbol_names=labels)
     except RecursionError as error:
         raise ExpressionError(
             "The expression is nested too deeply to be typeset; write it flatter."
         ) from error
+
+
+def to_plain_sympy(expression: Expression, *, named: bool = False) -> sympy.Expr:
+    """The SymPy form to look at: fitted constants as decimals of six digits, simple fractions as
+    fractions. named: as in `to_sympy`.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> to_plain_sympy(parse("0.47650524008500483*v**2 + x/2"))
+    0.476505*v**2 + x/2
+    """
+    form: Any = to_sympy(expression, exact=False, named=named)
+    long_numbers = {
+        number: _rounded(number)
+        for number in form.atoms(sympy.Rational, sympy.Float)
+        if _is_long(number)
+    }
+    return form.xreplace(long_numbers)
 
 
 def _is_long(number: Any) -> bool:

@@ -205,6 +205,8 @@ def check_field(field: "GradientField") -> None:
         check_range(field.latents[np.isfinite(field.latents)], "latents")
     if field.slopes is not None:
         check_range(field.slopes, "slopes")
+    if field.held is not None:
+        check_range(field.held, "held values")
     counted = field.weights > 0
     check_orthonormal(field.directions[counted], "directions")
     check_orthonormal(field.frames[counted], "frames")
@@ -232,6 +234,8 @@ def _check_shapes(field: "GradientField") -> None:
         )
     if field.latents is not None and (field.latents.ndim != 2 or len(field.latents) != n_points):
         raise ShapeError(f"Latents have shape {field.latents.shape}; pass ({n_points}, n_latents).")
+    if field.held is not None and field.held.shape != (n_points,):
+        raise ShapeError(f"Held values have shape {field.held.shape}; pass ({n_points},).")
     _check_tangent(field)
 
 

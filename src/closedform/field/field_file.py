@@ -49,6 +49,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
     optional = {
         "latents": field.latents,
         "slopes": field.slopes,
+        "held": field.held,
         "tangent_basis": field.tangent.basis,
         "tangent_is_defined": field.tangent.is_defined,
     }
@@ -176,6 +177,7 @@ def _build(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GradientFie
         # Files of earlier versions do not say, and a sign that is not known decides nothing.
         is_signed=typed(header.get("is_signed", False), bool, "is_signed"),
         slopes=optional("slopes"),
+        held=optional("held"),
     )
 
 

@@ -71,6 +71,9 @@ class GradientField:
         that way, but not for directions across a flow or of several latents.
     slopes : ndarray, shape (n_points, n_latents), or None
         How steep each latent is, in scaled inputs; kept with the latents' values.
+    held : ndarray, shape (n_points,), or None
+        Which values the inputs have at each point that the field does not show, as whole numbers:
+        phi is another function for each. None where there are no such inputs, or one value.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class GradientField:
     units: Units | None = None
     is_signed: bool = False
     slopes: FloatArray | None = None
+    held: FloatArray | None = None
 
     def __post_init__(self) -> None:
         check_field(self)
@@ -349,6 +353,7 @@ class GradientField:
             weights=frozen(self.weights[chosen]),
             tangent=self.tangent.subset(chosen),
             slopes=None if self.slopes is None else frozen(self.slopes[chosen]),
+            held=None if self.held is None else frozen(self.held[chosen]),
         )
 
     def with_units(self, units: UnitsLike | None) -> "GradientField":

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""
 
+MOST_WARNINGS = 2
+"""Of a field's warnings so many are printed: an answer is read in a terminal, at a glance."""
+
 _HEADS = ("complexity", "misalignment", "formula")
 
 MANY_INPUTS = 20
@@ -46,7 +49,8 @@ def brief(answer: "Interpretation") -> str:
     lines += [] if answer.seeds is None else [str(answer.seeds)]
     lines += [answer.agreement] if answer.networks else []
     lines += _hypothesis_lines(answer)
-    return "\n".join([*lines, f"next: {shown((*answer.next_steps, EVERYTHING)[0])}"])
+    step = (*answer.next_steps, EVERYTHING)[0]
+    return "\n".join([*lines, *_warnings(answer, step), f"next: {shown(step)}"])
 
 
 def explanation(answer: "Interpretation") -> str:
@@ -76,6 +80,15 @@ def explanation(answer: "Interpretation") -> str:
     ]
     told += [f"Next: {shown(step)}" for step in answer.next_steps]
     return "\n".join(told)
+
+
+def _warnings(answer: "Interpretation", told: str) -> list[str]:
+    """What may spoil the answer, as the field says; nothing twice, and two lines at most."""
+    severe = [one for one in answer.field_quality.findings if one.severity != "info"]
+    messages = [one.message for one in severe if one.message != told]
+    lines = [f"warning: {shown(message)}" for message in messages[:MOST_WARNINGS]]
+    more = len(messages) - MOST_WARNINGS
+    return [*lines, f"warnings: {more} more, answer.explain() has all"] if more > 0 else lines
 
 
 def _figures(answer: "Interpretation") -> list[str]:

@@ -141,6 +141,9 @@ class InputNeed:
     is_used: bool  # whether it occurs in the concept
     without: float  # misalignment of the concept with this input held at its median
     network_share: float  # its share of the energy of the network's directions, in scaled inputs
+    low: float | None = None  # its range on the points that judge; None in older files
+    median: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

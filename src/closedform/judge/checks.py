@@ -21,6 +21,11 @@ from closedform.judge.alignment import measure_alignment
 from closedform.judge.confidence import FURTHEST, Judged
 from closedform.judge.regions import divide
 from closedform.judge.thresholds import Thresholds
+from closedform.judge.witnesses import VALUE_FLOOR, Witnesses
+
+MOST_UNLIKE = 10.0
+"""A network's error has about one size for all values of the held inputs; ten times leaves room for
+one that few points were trained on, and a formula that fails for one value leaves more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,33 @@ class UnitsPossible:
         return CheckResult.made(fine, " ".join(units_sentences(formula, units)) or "Units fit.")
 
 
+class AlikeForHeld:
+    """One that is exact for some values of the held inputs can hide that it fails for others."""
+
+    name = "held"
+    asks = "Does it fit about as well for each value of the held inputs?"
+    failure = "it fits some values of the held inputs far worse than others"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare what phi leaves of the latent, value by value of the held inputs."""
+        field = evidence.field
+        witnesses = Witnesses.of(field)
+        _, squares = witnesses.hear(evidence.concept.rename(field.names).tree).squares()
+        if squares is None:
+            return CheckResult.not_made("The latent's values are not known.", is_required=False)
+        # The median: a network is bad somewhere, for every value.
+        sizes = [
+            float(np.sqrt(np.median(squares[witnesses.held == label]) + VALUE_FLOOR))
+            for label in np.unique(witnesses.held)
+        ]
+        ratio = max(sizes) / min(sizes)
+        text = (
+            f"For one value of the held inputs phi leaves {ratio:.2g} times as much as for "
+            f"another; at most {MOST_UNLIKE:g} times is allowed."
+        )
+        return CheckResult.made(ratio <= MOST_UNLIKE, text)
+
+
 @dataclass(frozen=True)
 class FollowsLatents:
     """For one of several concepts: modulo other formulas that are not exact either, one can fit
@@ -219,7 +251,8 @@ CHECKS: tuple[Check, ...] = (EnoughPoints(), Aligned(), Holds(), Sure())
 def all_checks(
     further: Sequence[Check] | None, field: GradientField | None = None
 ) -> tuple[Check, ...]:
-    """The built-in checks and a user's: a verdict never rests on fewer. Units where there are any.
+    """The built-in checks and a user's: a verdict never rests on fewer. Units where there are any,
+    and each value of held inputs.
 
     Raises
     ------
@@ -233,4 +266,10 @@ def all_checks(
                 f"measure(evidence)."
             )
     has_units = field is not None and field.units is not None
-    return (*CHECKS, *(further or ()), *((UnitsPossible(),) if has_units else ()))
+    is_held = field is not None and field.held is not None
+    return (
+        *CHECKS,
+        *(further or ()),
+        *((UnitsPossible(),) if has_units else ()),
+        *((AlikeForHeld(),) if is_held else ()),
+    )

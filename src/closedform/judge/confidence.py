@@ -11,7 +11,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, clues_of, independent_pieces, weighing, weights_of
+from closedform.judge.evidence import Pair, clues_of, weighing, weights_of
 from closedform.judge.neighbours.same_form import group_by_form
 from closedform.judge.regions import divide, mean_by_regions
 from closedform.judge.witnesses import Heard, Witnesses
@@ -154,7 +154,7 @@ def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:
         errors = heard.values / np.sqrt(values + scales[1])[:, None]
     pieces = float(len(errors))
     if float((errors**2).sum(axis=1).mean()) >= EXACT:
-        pieces = independent_pieces(errors, witnesses.field.points / witnesses.field.scale)
+        pieces = witnesses.pieces(errors)
     return float(np.log(pieces if values is not None else pieces / len(errors)))
 
 

@@ -108,8 +108,15 @@ class Fitter:
             of_values = share * self.witnesses.steepness / (squares[1] + self.scales[1])
             changes = self._value_changes(heard, values[0], np.column_stack(value_changes))
             blocks.append((heard.values, changes, of_values))
-        means = self.witnesses.means(heard, self.scales)
-        return _State(numbers, heard, blocks, float(np.dot(self.counts, means)))
+        return _State(numbers, heard, blocks, self._loss(squares))
+
+    def _loss(self, squares: tuple[FloatArray, FloatArray | None]) -> float:
+        """What a step has to lower: over all points, whatever inputs are held."""
+        logs = [self.counts[0] * self.witnesses.weights @ np.log(squares[0] + self.scales[0])]
+        if squares[1] is not None:
+            steepness = self.witnesses.steepness
+            logs.append(self.counts[1] * steepness @ np.log(squares[1] + self.scales[1]))
+        return float(sum(logs))
 
     def _value_changes(self, heard: Heard, values: FloatArray, changes: FloatArray) -> FloatArray:
         """How what phi leaves changes with each constant: by its slope, less what a new phi would
@@ -117,7 +124,7 @@ class Fitter:
         """
         if heard.phi is None:
             return np.zeros((*heard.values.shape, changes.shape[1]))
-        slopes = heard.phi.phi.slopes(values)
+        slopes = heard.phi.slopes(values)
         return np.stack(
             [-heard.phi.beyond(slopes[:, [latent]] * changes) for latent in range(slopes.shape[1])],
             axis=1,

@@ -24,11 +24,8 @@ def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNe
     """
     concept = expression.rename(field.names)
     plain = weighted_mean(field_misalignment(concept, field), field.weights)
-    medians = (
-        np.median(field.points[field.weights > 0], axis=0)
-        if (field.weights > 0).any()
-        else np.zeros(len(field.names))
-    )
+    used = field.points[field.weights > 0] if (field.weights > 0).any() else field.points
+    lows, medians, highs = used.min(axis=0), np.median(used, axis=0), used.max(axis=0)
     needs = []
     for column, name in enumerate(field.names):
         is_used = column in concept.tree.variables
@@ -40,7 +37,9 @@ def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNe
                 if held.tree.is_constant
                 else weighted_mean(field_misalignment(held, field), field.weights)
             )
-        needs.append(InputNeed(name, is_used, without, float(field.quality.input_shares[column])))
+        share = float(field.quality.input_shares[column])
+        span = (float(each[column]) for each in (lows, medians, highs))
+        needs.append(InputNeed(name, is_used, without, share, *span))
     return tuple(needs)
 
 

@@ -19,7 +19,8 @@ def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
     Returns
     -------
     Phi or None
-        None without the latent's values, for several latents, or if one of both does not vary.
+        None without the latent's values, for several latents, if one of both does not vary, or
+        where held inputs make phi another for each of their values.
 
     Examples
     --------
@@ -32,7 +33,7 @@ def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
     >>> round(phi.rank_correlation, 6), phi.r2 > 0.99
     (-1.0, True)
     """
-    if field.latents is None or field.latents.shape[1] != 1:
+    if field.latents is None or field.latents.shape[1] != 1 or field.held is not None:
         return None
     usable = field.weights > 0
     return phi_between(

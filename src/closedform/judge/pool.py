@@ -24,7 +24,7 @@ from closedform.field.alignment.comparison import comparison_of, field_misalignm
 from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, Weighing, independent_pieces, weighing
+from closedform.judge.evidence import Pair, Weighing, weighing
 from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.neighbours.exchanged import Stock
 from closedform.judge.neighbours.made_forms import made_forms, stock_of
@@ -205,12 +205,11 @@ def weigh(
     """
     first, second = typical(heard)
     scales = max(first, floor), max(second, floor)
-    scaled = witnesses.field.points / witnesses.field.scale
     directions, values = heard.squares()
-    pieces = independent_pieces(heard.directions / np.sqrt(directions + scales[0])[:, None], scaled)
+    pieces = witnesses.pieces(heard.directions / np.sqrt(directions + scales[0])[:, None])
     if values is None:
         return scales, numbers.counts((pieces, 0.0))
-    also = independent_pieces(heard.values / np.sqrt(values + scales[1])[:, None], scaled)
+    also = witnesses.pieces(heard.values / np.sqrt(values + scales[1])[:, None])
     return scales, numbers.counts((pieces, also))
 
 

@@ -16,7 +16,8 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.judge.phi_spline import PhiFit, PhiSpline, fit_phi_spline
+from closedform.judge.evidence import independent_pieces
+from closedform.judge.held_phi import HeldFit, HeldPhi, fit_held_phi
 
 VALUE_FLOOR = 1e-6
 """Share of a latent's variance below which differences do not count: the spline itself leaves about
@@ -37,13 +38,13 @@ class Heard:
         What phi leaves of the latents, in their spreads; no columns without values.
     is_turned : ndarray of bool, shape (n_points,)
         Where the gradient points against the field.
-    phi : PhiFit or None
+    phi : HeldFit or None
     """
 
     directions: FloatArray
     values: FloatArray
     is_turned: np.ndarray
-    phi: PhiFit | None = None
+    phi: HeldFit | None = None
 
     def squares(self) -> tuple[FloatArray, FloatArray | None]:
         """Squared errors at each point: of the direction, and of the values (the mean over
@@ -71,7 +72,9 @@ class Witnesses:
     is_signed : bool
         Whether pointing against the field is an error.
     centre, spread : ndarray, shape (n_latents,)
-        Of the latents as they were given.
+        Of the latents as they were given; the spread among points of the same held values.
+    held : ndarray, shape (n_points,)
+        Labels of the values of inputs that the field does not show; phi is another for each.
     """
 
     field: GradientField
@@ -81,6 +84,7 @@ class Witnesses:
     is_signed: bool
     centre: FloatArray
     spread: FloatArray
+    held: FloatArray
 
     @classmethod
     def of(cls, field: GradientField, like: "Witnesses | None" = None) -> "Witnesses":
@@ -94,39 +98,51 @@ class Witnesses:
         # A few points where a latent jumps must not be all that is heard.
         steepness = np.minimum(steepness, 3 * steepness[field.weights > 0].mean())
         steepness = steepness / steepness.sum()
+        held = np.zeros(field.n_points) if field.held is None else field.held
         if like is None:
             centre = steepness @ latents
-            spread = np.sqrt(steepness @ (latents - centre) ** 2)
+            # Of what a formula can explain: phi takes up what differs between held values.
+            apart = latents - _means_among(latents, steepness, held)
+            spread = np.sqrt(steepness @ apart**2)
         else:
             centre, spread = like.centre, like.spread
         is_known = np.isfinite(latents).all() and bool((spread > 0).all())
         is_known = is_known and latents.shape[1] == len(centre)
         latents = (latents - centre) / spread if is_known else latents[:, :0]
         weights = field.weights / field.weights.sum()
-        return cls(field, latents, steepness, weights, field.is_signed, centre, spread)
+        return cls(field, latents, steepness, weights, field.is_signed, centre, spread, held)
 
     @property
     def has_values(self) -> bool:
         """Whether the second witness is there."""
         return self.latents.shape[1] > 0
 
-    def hear(self, tree: Tree, phi: PhiSpline | None = None) -> Heard:
+    def pieces(self, errors: FloatArray) -> float:
+        """As how many independent points errors count, shape (n_points, n_coordinates). Where
+        inputs are held, the value that has the fewest decides, as in `means`.
+        """
+        scaled = self.field.points / self.field.scale
+        parts = [np.flatnonzero(self.held == label) for label in np.unique(self.held)]
+        found = [independent_pieces(errors, scaled)]
+        if len(parts) > 1:
+            found += [
+                independent_pieces(errors[p], scaled[p]) * len(errors) / len(p) for p in parts
+            ]
+        return min(found)
+
+    def hear(self, tree: Tree, phi: HeldPhi | None = None) -> Heard:
         """What both say of a formula; with a phi that was fitted elsewhere, or one fitted here."""
         values, gradients, _ = values_and_gradients(compile_tapes([tree]), self.field.points)
         return self.heard(values[0], gradients[0], phi)
 
-    def heard(
-        self, values: FloatArray, gradients: FloatArray, phi: PhiSpline | None = None
-    ) -> Heard:
+    def heard(self, values: FloatArray, gradients: FloatArray, phi: HeldPhi | None = None) -> Heard:
         """The same from a formula's values and gradients."""
         directions, is_turned = self.direction_errors(values, gradients)
         if not self.has_values:
             return Heard(directions, self.latents, is_turned)
         if phi is not None:
-            finite = np.isfinite(values)
-            left = self.latents - phi(np.where(finite, values, phi.knots[0]))
-            return Heard(directions, np.where(finite[:, None], left, 1.0), is_turned)
-        fit = fit_phi_spline(values, self.latents, self.steepness)
+            return Heard(directions, phi.left_of(self.latents, values, self.held), is_turned)
+        fit = fit_held_phi(values, self.latents, self.steepness, self.held)
         left = np.ones_like(self.latents) if fit is None else fit.left
         return Heard(directions, left, is_turned, fit)
 
@@ -154,15 +170,38 @@ class Witnesses:
         return left, is_turned
 
     def means(self, heard: Heard, scales: tuple[float, float]) -> tuple[float, float]:
-        """Mean logarithms of squared errors, directions and values; 0 without values.
+        """Mean logarithms of squared errors, directions and values; 0 without values. Where inputs
+        are held, of the value for which they are largest: a concept has to be the same for each,
+        and one that is exact for some would make up for any error at the others.
 
         The scale is what errors typically are: an error far below it counts as the scale, and one
         far above it, of which a network has some, only by its logarithm.
         """
         directions, values = heard.squares()
-        first = float(self.weights @ np.log(directions + scales[0]))
-        second = 0.0 if values is None else float(self.steepness @ np.log(values + scales[1]))
-        return first, second
+        first = self._worst(np.log(directions + scales[0]), self.weights)
+        if values is None:
+            return first, 0.0
+        return first, self._worst(np.log(values + scales[1]), self.steepness)
+
+    def _worst(self, logs: FloatArray, weights: FloatArray) -> float:
+        """The largest mean of the points of a label."""
+        if self.field.held is None:
+            return float(weights @ logs)
+        parts = [self.held == label for label in np.unique(self.held)]
+        return max(
+            float(weights[part] @ logs[part] / weights[part].sum())
+            for part in parts
+            if weights[part].any()
+        )
+
+
+def _means_among(latents: FloatArray, weights: FloatArray, held: FloatArray) -> FloatArray:
+    """The mean of the latents among the points of the same label, at each point."""
+    _, places = np.unique(held, return_inverse=True)
+    total = np.bincount(places, weights)
+    sums = np.zeros((len(total), latents.shape[1]))
+    np.add.at(sums, places, weights[:, None] * latents)
+    return (sums / np.maximum(total, 1e-300)[:, None])[places]
 
 
 def typical(heard: Heard) -> tuple[float, float]:

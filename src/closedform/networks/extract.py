@@ -9,12 +9,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from closedform.arrays import frozen
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
 from closedform.errors import ClosedformError, ExtractionError, NetworkError, warn
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.networks.held import Comparable, comparable_latents
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
@@ -22,7 +24,7 @@ from closedform.networks.rows import Rows, gather_rows, own_copy
 from closedform.networks.samples import VARIES, Samples, Source
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
-from closedform.networks.wrt import HELD_VARY, arguments, chosen_columns
+from closedform.networks.wrt import arguments, chosen_columns
 
 
 @checked_keywords
@@ -111,11 +113,12 @@ def extract_field(
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
         samples = source.evaluate(source.points)
+        values = comparable_latents(source, samples)
     if VARIES in samples.notes:
         warn(VARIES)
     labels = samples.names if names is None else names
     known_units = _without_held(known_units, every, labels)
-    field = _field(samples, labels, tangent, constraints).with_units(known_units)
+    field = _field(samples, values, labels, tangent, constraints).with_units(known_units)
     if not smoothing:
         return field
     smooth = smooth_samples(
@@ -125,7 +128,8 @@ def extract_field(
         f"Gradients are means over a Gaussian ball of {smoothing:g} times the spread, inside the "
         f"tangent space."
     )
-    smoothed = _field(replace(smooth, notes=(*samples.notes, note)), labels, field.tangent, ())
+    smooth = replace(smooth, notes=(*samples.notes, note))
+    smoothed = _field(smooth, values, labels, field.tangent, ())
     return smoothed.with_units(known_units)
 
 
@@ -202,20 +206,23 @@ def _telling(inputs: Any) -> Iterator[None]:
 
 def _field(
     samples: Samples,
+    values: Comparable,
     names: Sequence[str] | None,
     tangent: str | TangentSpace,
     constraints: Sequence[StatedConstraint],
 ) -> GradientField:
-    return GradientField.from_arrays(
+    labels = values.labels
+    field = GradientField.from_arrays(
         samples.points,
         samples.jacobians,
-        # Values that other inputs move as well say nothing about phi.
-        latents=None if HELD_VARY in samples.notes else samples.latents,
+        latents=values.latents,
         names=names,
         tangent=tangent,
         constraints=constraints,
-        notes=samples.notes,
+        weights=None if labels is None else labels >= 0,
+        notes=(*samples.notes, *values.notes),
     )
+    return field if labels is None else replace(field, held=frozen(labels))
 
 
 def extract_samples(

@@ -40,9 +40,9 @@ class Options:
         coordinates before it. A scikit-learn transformer is accepted if it is affine.
     wrt : optional
         What to differentiate with respect to: an input by position or name, ``(which, index)`` for
-        a slice of it (the index counts the axes of one point), or a list of these. Of one table
-        also columns: ``["A", "dT"]``, ``[3, 4, 5]``, ``np.s_[3:]``. Default: every input that holds
-        real numbers.
+        a slice of it (the index counts the axes of one point), or a list of these. Of the only
+        input the index is enough, ``np.s_[-1, :]``; of one table also columns: ``["A", "dT"]``,
+        ``[3, 4, 5]``, ``np.s_[3:]``. Default: every input that holds real numbers.
     fixed : mapping, optional
         Further arguments of the network that stay the same: position or name to value. A callable
         value is called with the number of points in a batch.

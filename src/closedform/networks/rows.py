@@ -288,7 +288,7 @@ def _is_array(value: Any) -> bool:
 def _arrays(inputs: Any) -> Parts | None:
     """The inputs as arrays, or None if they are a data set or a stream."""
     if _is_table(inputs):
-        return {0: inputs.to_numpy()}
+        return {0: _table_array(inputs)}
     if _is_array(inputs):
         return {0: inputs}
     if isinstance(inputs, Mapping):
@@ -298,6 +298,24 @@ def _arrays(inputs: Any) -> Parts | None:
     if isinstance(inputs, list):
         return {0: np.asarray(inputs, dtype=float)}
     return None
+
+
+def _table_array(table: Any) -> Any:
+    """The numbers of a table; a column that holds anything else is named."""
+    array = table.to_numpy()
+    if array.ndim != 2 or array.dtype.kind not in "OUS":
+        return array
+    columns = []
+    for name, column in zip(table.columns, array.T, strict=True):
+        try:
+            columns.append(np.asarray(column, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ExtractionError(
+                f"Column {str(name)!r} of the table holds {column[0]!r:.40}, which is not a "
+                "number. Leave it out (inputs.drop(columns=[...])), or encode it as columns of 0 "
+                "and 1 as the network takes them, and hold these: wrt=[...] names the others."
+            ) from None
+    return np.stack(columns, axis=1)
 
 
 def _array(value: Any) -> Any:

@@ -1,18 +1,21 @@
 """What sources of gradients hand on: points, Jacobians, latents, and what was decided."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
+from closedform.networks.held import held_values
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
-from closedform.networks.wrt import column_names, held_note, make_blocks, points_of
+from closedform.networks.wrt import column_names, make_blocks, points_of
 
 PROBED = 8
 """Points of the trial pass that finds out how a network behaves."""
@@ -43,6 +46,8 @@ class Samples:
         Estimated size of the error of each derivative, for finite differences and for smoothing.
     names : tuple of str or None
         Names of the inputs, where the data carried them.
+    held : ndarray, shape (n_points, n_held), or None
+        The inputs that are not differentiated, where they differ.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class Samples:
     notes: tuple[str, ...] = ()
     errors: FloatArray | None = None
     names: tuple[str, ...] | None = None
+    held: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for field in ("points", "jacobians", "latents"):
@@ -103,12 +109,20 @@ class Source:
         self._model, self._rows, self._neurons, self._options = model, rows, neurons, options
         self._blocks = make_blocks(rows, options.wrt)
         self.points = points_of(rows, self._blocks)
+        self._held = held_values(rows, self._blocks)
         # A dictionary keeps the notes in order and each of them once.
-        self._notes = dict.fromkeys((*notes, *rows.notes, *held_note(rows, self._blocks)))
+        self._notes = dict.fromkeys((*notes, *rows.notes))
 
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
         raise NotImplementedError
+
+    def holding(self, places: NDArray[np.int64]) -> "Source":
+        """The same where inputs that are not differentiated have the values of other points."""
+        other = copy(self)
+        parts = {key: part[places] for key, part in self._rows.parts.items()}
+        other._rows = replace(self._rows, parts=parts)
+        return other
 
     def _note(self, sentence: str | None) -> None:
         if sentence:
@@ -125,5 +139,5 @@ class Source:
         """Latents, Jacobians and perhaps errors of all passes."""
         latents, jacobians, *errors = (np.concatenate(part) for part in zip(*pieces, strict=True))
         names = column_names(self._rows, self._blocks)
-        notes = tuple(self._notes)
-        return Samples(points, jacobians, latents, notes, errors[0] if errors else None, names)
+        notes, error = tuple(self._notes), errors[0] if errors else None
+        return Samples(points, jacobians, latents, notes, error, names, self._held)

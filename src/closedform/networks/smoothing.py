@@ -6,6 +6,8 @@ biased where the concept is curved, by an amount that grows with the square of t
 radius stays small and is chosen by who judges the gain.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from closedform.arrays import FloatArray
@@ -70,6 +72,4 @@ def smooth_samples(
         f"Gradients are means over {draws} draws{inside}, of radius {radius:g} of the spread of "
         f"each input."
     )
-    return Samples(
-        points, mean, samples.latents, (*samples.notes, note), errors=errors, names=samples.names
-    )
+    return replace(samples, jacobians=mean, notes=(*samples.notes, note), errors=errors)

@@ -11,14 +11,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, Rows, as_numpy
-
-HELD_VARY = (
-    "Inputs that are not differentiated keep the values of each point, which differ: a concept of "
-    "them too would look different there. The values of the neuron depend on them as well, so that "
-    "they are left out, and whether phi is monotone cannot be tested."
-)
-"""Said of a field whose points differ in inputs that it does not hold."""
+from closedform.networks.rows import Key, Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +29,8 @@ def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
     columns = _columns(rows, wrt)
     if columns is not None:
         wrt = (next(iter(rows.parts)), np.array(columns))
+    elif len(rows.parts) == 1 and isinstance(wrt, tuple):
+        wrt = _of_the_only(rows, wrt)
     choices = wrt if isinstance(wrt, list) else [wrt] if wrt is not None else _real(rows)
     blocks: list[Block] = []
     start = 0
@@ -55,7 +50,8 @@ def make_blocks(rows: Rows, wrt: Any) -> tuple[Block, ...]:
             )
         except (IndexError, TypeError) as error:
             raise ExtractionError(
-                f"wrt={choice!r} does not fit input {key!r} of shape {tuple(part.shape[1:])}."
+                f"wrt={choice!r} does not fit input {key!r}, of which one point has the shape "
+                f"{tuple(part.shape[1:])}: the index counts the axes of one point."
             ) from error
         size = int(np.prod(shape))
         blocks.append(Block(key, index, shape, slice(start, start + size)))
@@ -115,23 +111,6 @@ def fill(
     return filled
 
 
-def held_note(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...]:
-    """A note where some inputs keep the values that each point has, and these differ."""
-    return (HELD_VARY,) if any(_held_varies(rows, key, blocks) for key in rows.parts) else ()
-
-
-def _held_varies(rows: Rows, key: Key, blocks: tuple[Block, ...]) -> bool:
-    """Whether what is not differentiated of an input differs between points."""
-    part = rows.parts[key]
-    values = as_numpy(part)
-    is_held = np.ones(values.shape[1:], dtype=bool)
-    for block in blocks:
-        if block.key == key:
-            is_held[... if block.index is None else block.index] = False
-    kept = values[:, is_held]
-    return bool((kept != kept[:1]).any())
-
-
 def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and named arguments for a call."""
     places = sorted(key for key in parts if isinstance(key, int))
@@ -187,6 +166,19 @@ def _columns(rows: Rows, wrt: Any) -> list[int] | None:
     if part.ndim != 2 or is_whole:
         return None
     return chosen_columns(wrt, rows.names, part.shape[1])
+
+
+def _of_the_only(rows: Rows, wrt: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A choice from the only input: ``np.s_[-1, :]`` counts the axes of one of its points."""
+    (key,) = rows.parts
+    if len(wrt) == 2 and isinstance(wrt[0], int | str) and wrt[0] == key:
+        if isinstance(wrt[1], slice) and wrt[1] == slice(None) and rows.parts[key].ndim > 2:
+            raise ExtractionError(
+                f"wrt={wrt!r} may mean the whole input {key!r} or entry {key!r} of its first axis. "
+                f"Write wrt={key!r} for the input, or wrt=({key!r}, np.s_[{key!r}, :])."
+            )
+        return wrt
+    return wrt if len(wrt) == 2 and isinstance(wrt[0], str) else (key, wrt)
 
 
 def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:

@@ -23,6 +23,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import FrontEntry, Interpretation
+from closedform.interpretation.digits import rounded_formula
 from closedform.judge.rules import RuleLike
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
@@ -76,7 +77,8 @@ class ConceptSearch(BaseEstimator):
     equations_ : DataFrame
         The front in canonical form, simplest first: complexity, misalignment (mean over regions,
         each judged with constants fitted without it), score (drop of the logarithm of the
-        misalignment for each unit of complexity since the row above), expression, sympy.
+        misalignment for each unit of complexity since the row above), expression with all digits,
+        and sympy, whose constants end where their errors begin.
     concept_ : Expression or None
         The formula that the rule chooses, in canonical form; None if the search found nothing.
     interpretation_ : Interpretation
@@ -323,6 +325,13 @@ def _scores(entries: Sequence[FrontEntry]) -> list[float]:
     return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(entries) else []
 
 
+def _sympy_form(entry: FrontEntry) -> "sympy.Expr":
+    """To look at: constants end where their errors begin; `expression` has all digits."""
+    from closedform.expressions.sympy_bridge import to_plain_sympy
+
+    return to_plain_sympy(rounded_formula(entry.expression, entry.errors))
+
+
 def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
     return pd.DataFrame(
         {
@@ -330,6 +339,6 @@ def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
             "misalignment": pd.Series([entry.regional for entry in entries], dtype=np.float64),
             "score": pd.Series(_scores(entries), dtype=np.float64),
             "expression": pd.Series([entry.expression for entry in entries], dtype=object),
-            "sympy": pd.Series([entry.expression.sympy() for entry in entries], dtype=object),
+            "sympy": pd.Series([_sympy_form(entry) for entry in entries], dtype=object),
         }
     )

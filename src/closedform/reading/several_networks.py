@@ -251,6 +251,7 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
         field,
         latents=_joined([field.latents for field in fields]),
         slopes=_joined([field.slopes for field in fields]),
+        held=first.held,
     )
 
 

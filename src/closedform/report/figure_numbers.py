@@ -2,6 +2,7 @@
 constants with their intervals, each named by its term.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,7 +138,7 @@ def scatter(phi: Phi | None, limit: int = 400) -> Scatter | None:
         return None
     rows = finite[thinned(len(finite), limit)]
     x, y = x[rows], y[rows]
-    return Scatter(x, y, _shown_range(x), _shown_range(y), _pair(phi.concept, phi.latent))
+    return Scatter(x, y, shown_range(x), shown_range(y), _pair(phi.concept, phi.latent))
 
 
 def arrows(directions: Directions | None, limit: int = 160) -> tuple[FloatArray, ...] | None:
@@ -292,10 +293,30 @@ def short_number(value: float, digits: int = 2) -> str:
     text = f"{value:.{digits}g}"
     if not isfinite(value):
         return text
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
+    # From 0.0001 on, as sentences write it.
+    if value == 0 or 1e-4 <= abs(float(text)) < 1e5:
         return np.format_float_positional(float(text), trim="-")
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    mantissa = np.format_float_positional(float(mantissa), trim="-")
     return f"{mantissa}\N{MULTIPLICATION SIGN}10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+_POWER_OF_TEN = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.])")
+
+
+def readable(text: str) -> str:
+    """A sentence whose powers of ten are written as those of the figures are.
+
+    Examples
+    --------
+    >>> readable("At most 1.5e-05 of 1.2e+03 is allowed.")
+    'At most 1.5×10⁻⁵ of 1200 is allowed.'
+    """
+
+    def written(match: re.Match[str]) -> str:
+        return short_number(float(match[0]), sum(map(str.isdigit, match[1])))
+
+    return _POWER_OF_TEN.sub(written, text)
 
 
 def thinned(count: int, limit: int) -> NDArray[np.int64]:
@@ -314,7 +335,8 @@ def _pair(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArra
     return np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
 
 
-def _shown_range(values: FloatArray) -> tuple[float, float]:
+def shown_range(values: FloatArray) -> tuple[float, float]:
+    """What to show of values: without the tail, if a few lie far out."""
     low, high = float(values.min()), float(values.max())
     inner_low, inner_high = (float(value) for value in np.quantile(values, [0.01, 0.99]))
     inner = inner_high - inner_low

@@ -16,6 +16,7 @@ from closedform.interpretation.evidence import (
 )
 from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import Status, Verdict
+from closedform.report.figure_numbers import short_number
 
 Row = tuple[str, str, str]
 """Label, value, explanation."""
@@ -54,26 +55,27 @@ def hypothesis_sentence(result: HypothesisResult) -> str:
     verb = "differs from this formula"
     if result.status != "different":
         verb = f"is the same as this formula ({result.status})"
-    own = f"This formula's misalignment is {result.misalignment:.2g}."
+    own = f"This formula's misalignment is {short_number(result.misalignment)}."
     return f"The concept {verb}. {own} {result.reason}"
 
 
 def _alignment_rows(alignment: Alignment) -> list[Row]:
-    value, low, high = alignment.misalignment, alignment.low, alignment.high
+    value, low, high = map(short_number, (alignment.misalignment, alignment.low, alignment.high))
+    interval = f"{value} ({low} to {high})"
     meaning = (
         "Mean squared sine of the angle between the concept's gradient and the network's on the "
         "points that judge it, with a 95% interval from how far regions of the data differ; 0 "
         "is perfect."
     )
     worst = "The same without the worst 5% of the points: every network is poor somewhere."
-    angles = " / ".join(f"{angle:.2g}°" for angle in alignment.angles)
+    angles = " / ".join(f"{short_number(angle)}°" for angle in alignment.angles)
     rows = [
-        ("Misalignment", f"{value:.2g} ({low:.2g} to {high:.2g})", meaning),
-        ("Without the worst 5%", f"{alignment.trimmed:.2g}", worst),
+        ("Misalignment", interval, meaning),
+        ("Without the worst 5%", short_number(alignment.trimmed), worst),
         ("Angles", angles, "Median, 90% and 99% quantile of the angles."),
     ]
     if alignment.paper_loss is not None:
-        loss = f"{alignment.paper_loss:.2g}"
+        loss = short_number(alignment.paper_loss)
         rows.append(("The paper's loss", loss, "Mean squared difference of unit vectors."))
     return rows
 
@@ -93,19 +95,19 @@ def _phi_rows(phi: Phi) -> list[Row]:
 def _faithfulness_rows(faithful: Faithfulness) -> list[Row]:
     meaning = (
         "With phi(concept) in the neuron's place the outputs change by "
-        f"{100 * faithful.change:.2g}% of their spread; with the neuron's mean there, by "
-        f"{100 * faithful.change_by_mean:.3g}%."
+        f"{short_number(100 * faithful.change)}% of their spread; with the neuron's mean there, by "
+        f"{short_number(100 * faithful.change_by_mean, 3)}%."
     )
     return [("Faithfulness", f"{100 * faithful.explained:.1f}%", meaning)]
 
 
 def _need_row(need: InputNeed) -> Row:
     meaning = f"Misalignment with {need.name} held at its median in the concept."
-    return f"Without {need.name}", f"{need.without:.2g}", meaning
+    return f"Without {need.name}", short_number(need.without), meaning
 
 
 def _joint_rows(joint: JointEvidence) -> list[Row]:
-    spectrum = ", ".join(f"{value:.2g}" for value in joint.spectrum)
+    spectrum = ", ".join(map(short_number, joint.spectrum))
     rank = "How many independent quantities the latents hold, from the spectrum of their Jacobians."
     outside = "Share of the concepts' directions outside those of the latents."
     missing = "Share of the latents' directions that no concept explains."
@@ -113,8 +115,8 @@ def _joint_rows(joint: JointEvidence) -> list[Row]:
         ("Rank", str(joint.rank), rank),
         ("Read", str(joint.read), "Concepts that follow the latents on held-out points."),
         ("Spectrum", spectrum, "Singular values, relative to the largest."),
-        ("Outside", f"{joint.outside:.2g}", outside),
-        ("Missing", f"{joint.missing:.2g}", missing),
+        ("Outside", short_number(joint.outside), outside),
+        ("Missing", short_number(joint.missing), missing),
     ]
     if joint.explained is not None:
         share = "Held-out variance of the latents that a smooth function of the concepts explains."

@@ -9,7 +9,7 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
-from closedform.report.figure_numbers import angle_histogram, short_number
+from closedform.report.figure_numbers import angle_histogram, readable, short_number
 from closedform.report.figures import CHECK_MARKS, LOOKS, check_counts, hypothesis_sentence, title
 from closedform.report.mathml import mathml_terms
 
@@ -38,8 +38,8 @@ def fragment(interpretation: Interpretation) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text from outside: visible, and no markup."""
-    return escape(shown(text))
+    """Text from outside: visible, no markup, and numbers as on the page."""
+    return escape(shown(readable(text)))
 
 
 def _typeset(expression: Expression) -> str:

@@ -16,6 +16,7 @@ from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import rounded_formula
 from closedform.report import figure_numbers, figures, svg
+from closedform.report.concept_picture import concept_picture
 from closedform.report.figures import CHECK_MARKS, LOOKS, title
 from closedform.report.mathml import mathml_terms
 
@@ -71,7 +72,7 @@ def formula(expression: Expression, errors: Sequence[float] = ()) -> Any:
 
 def minus(value: float, digits: int = 4) -> str:
     """A number with a real minus sign."""
-    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+    return figure_numbers.short_number(value, digits).replace("-", "\N{MINUS SIGN}")
 
 
 def marks(interpretation: Interpretation, place: int) -> list[str]:
@@ -116,7 +117,9 @@ _CALLED: tuple[Callable[..., Any], ...] = (
     figures.hypothesis_sentence,
     figure_numbers.angle_histogram,
     figure_numbers.front_axis,
+    figure_numbers.readable,
     figure_numbers.short_number,
+    concept_picture,
     svg.angles_svg,
     svg.directions_svg,
     svg.phi_svg,

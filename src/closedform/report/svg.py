@@ -26,7 +26,7 @@ _ARROW = 0.38  # of the distance between neighbouring arrows, to either side
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """The plot's rectangle and the ranges that it shows."""
 
     x_range: tuple[float, float]
@@ -35,13 +35,16 @@ class _Frame:
 
     @property
     def bottom(self) -> float:
+        """Where the axis of x lies."""
         return self.height - _BOTTOM
 
     def x(self, value: float) -> float:
+        """The place of a value, from the left."""
         low, high = self.x_range
         return _LEFT + (value - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 
     def y(self, value: float) -> float:
+        """The place of a value, from the top."""
         low, high = self.y_range
         return self.bottom - (value - low) / (high - low) * (self.bottom - _TOP)
 
@@ -93,9 +96,9 @@ def phi_svg(phi: Phi | None) -> str | None:
     data = scatter(phi)
     if data is None:
         return None
-    frame = _Frame(data.x_range, data.y_range)
-    shapes = [f'<path class="dots" d="{_dots(frame, data.x, data.y)}"/>']
-    shapes.append(f'<path class="curve" d="{_line(frame, *data.curve)}"/>')
+    frame = Frame(data.x_range, data.y_range)
+    shapes = [f'<path class="dots" d="{dots(frame, data.x, data.y)}"/>']
+    shapes.append(f'<path class="curve" d="{line(frame, *data.curve)}"/>')
     label = "Latent against concept, with the fitted phi"
     return frame.picture(label, "concept", "latent", shapes)
 
@@ -105,7 +108,7 @@ def angles_svg(angles: Sequence[float]) -> str | None:
     data = angle_histogram(angles)
     if data is None:
         return None
-    frame = _Frame((0.0, float(data.edges[-1])), (0.0, float(data.shares.max()) * 1.06))
+    frame = Frame((0.0, float(data.edges[-1])), (0.0, float(data.shares.max()) * 1.06))
     shapes = []
     for left, right, share in zip(data.edges, data.edges[1:], data.shares, strict=False):
         x, y, width = frame.x(left) + 0.6, frame.y(share), frame.x(right) - frame.x(left) - 1.2
@@ -136,7 +139,7 @@ def directions_svg(directions: Directions | None, names: Sequence[str]) -> str |
     points, network, concept = data
     (x_low, y_low), (x_high, y_high) = points.min(axis=0), points.max(axis=0)
     pads = [0.06 * (high - low) or 0.5 for low, high in ((x_low, x_high), (y_low, y_high))]
-    frame = _Frame(
+    frame = Frame(
         (x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330
     )
     # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes'
@@ -156,7 +159,8 @@ def directions_svg(directions: Directions | None, names: Sequence[str]) -> str |
     return frame.picture("Directions of the network and of the concept", first, second, shapes)
 
 
-def _dots(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
+def dots(frame: Frame, x: FloatArray, y: FloatArray) -> str:
+    """Points inside the frame, as a path."""
     (x_low, x_high), (y_low, y_high) = frame.x_range, frame.y_range
     inside = (x >= x_low) & (x <= x_high) & (y >= y_low) & (y <= y_high)
     return "".join(
@@ -164,7 +168,7 @@ def _dots(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
     )
 
 
-def _line(frame: _Frame, x: FloatArray, y: FloatArray) -> str:
+def line(frame: Frame, x: FloatArray, y: FloatArray) -> str:
     """A polyline, cut at the sides of the frame; of a flat stretch its ends are enough."""
     good = np.isfinite(x) & np.isfinite(y) & (x >= frame.x_range[0]) & (x <= frame.x_range[1])
     x, y = x[good], np.clip(y[good], *frame.y_range)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.basics.keywords import KeywordError
+from closedform.errors import shown
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.family import NeuronReading, holds
@@ -88,7 +89,25 @@ class NetworkComparison:
         )
 
     def __str__(self) -> str:
-        return ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
+        """A line for each neuron that has a formula in either: what moved, and by how much."""
+        lines = [line for change in self.changes for line in _lines(change)]
+        counted = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
+        left = f"only in one of the two: {', '.join(map(shown, self.unmatched))}"
+        counted = counted or "No neuron is in both."
+        return "\n".join([*lines, counted, *([left] if self.unmatched else [])])
+
+
+def _lines(change: NeuronChange) -> list[str]:
+    if change.status == "none":
+        return []
+    head = f"{shown(change.neuron):<20} {change.status:<9}"
+    if change.status in ("kept", "moved"):
+        shifts = [
+            f"{shown(shift.term)} {shift.first:.5g} -> {shift.second:.5g} ({shift.errors:+.1f} SE)"
+            for shift in change.shifts
+        ]
+        return [f"{head} {'; '.join(shifts) or shown(change.first)}"]
+    return [f"{head} {shown(change.first) or '-'}  ->  {shown(change.second) or '-'}"]
 
 
 def compare_one(

@@ -110,7 +110,10 @@ def test_constants_with_units_are_charged_and_printed() -> None:
 def test_a_constant_that_was_rounded_to_one_is_told_too() -> None:
     formula = parse("v**2 + x**2", names=NAMES)
     (_, told) = units_sentences(formula, UNITS)
-    assert told == "The factor 1 of x**2, which is not written, carries 1/s**2."
+    assert told == (
+        "For the units to fit, x**2 must be multiplied by a constant of the unit 1/s**2 whose "
+        "value is 1 in these units."
+    )
     pure = Units(UNITS.inputs, pure_numbers=True)
     assert carried_constants(formula.tree, pure, NAMES) is None
     (impossible,) = units_sentences(formula, pure)

@@ -12,6 +12,7 @@ from closedform.reading.laws.changes import (
 )
 from closedform.reading.laws.changes import change_along_orbits as law_test
 from closedform.reading.laws.counting import Count, find_degeneracy, orbit_dimension
+from closedform.reading.laws.ending import Ending
 from closedform.reading.laws.found_laws import measure_drift
 from closedform.reading.laws.law_libraries import distance_library
 from closedform.reading.laws.law_search import LawSearch
@@ -23,7 +24,7 @@ from closedform.reading.laws.motion_evidence import (
     repeat_steps,
 )
 from closedform.reading.laws.motions import Flow
-from closedform.searching.budget import Budget
+from closedform.searching.budget import UNHURRIED, Budget
 from closedform.searching.space import SearchSpace
 
 RNG = np.random.default_rng(0)
@@ -94,6 +95,7 @@ def test_a_count_is_certain_only_where_both_bounds_agree():
     assert Count(2, 2).is_certain
     assert not Count(2, 3).is_certain
     assert "too short" in str(Count(1, None))
+    assert "roll-outs were ended" in str(Count(1, None, is_cut_short=True))
 
 
 def test_drift_has_the_sign_of_growth_also_for_negative_quantities():
@@ -128,12 +130,19 @@ def test_constants_are_fitted_on_pairs():
 
 def test_a_roll_out_that_cannot_go_on_says_so():
     with pytest.raises(RolloutError, match="shorter horizon"):
-        follow_flow(lambda x: x**2, np.full((1, 1), 2.0), np.linspace(0, 5, 3))
+        follow_flow(
+            as_row_function(lambda x: x**2),
+            np.full((1, 1), 2.0),
+            np.linspace(0, 5, 3),
+            Ending(UNHURRIED.start()),
+        )
     with (
         pytest.raises(RolloutError, match="3 steps"),
         pytest.warns(RuntimeWarning, match="overflow"),
     ):
-        repeat_steps(lambda x: x**40, np.full((1, 1), 1e9), 3)
+        repeat_steps(
+            as_row_function(lambda x: x**40), np.full((1, 1), 1e9), 3, Ending(UNHURRIED.start())
+        )
 
 
 def test_a_flow_of_another_shape_is_refused():

@@ -198,7 +198,10 @@ def _carried_sentence(item: Carried, analyst: Analyst, units: Units, names: Sequ
     what = _text(analyst, item.exponents)
     if item.value is None:
         before = "" if item.before is None else to_text(item.before, tuple(names))
-        return f"The factor 1 of {before}, which is not written, carries {what}."
+        return (
+            f"For the units to fit, {before} must be multiplied by a constant of the unit {what} "
+            "whose value is 1 in these units."
+        )
     powers = analyst.powers_of_known(item.exponents)
     if powers is None:
         return f"The constant {item.value:.6g} carries {what}."

@@ -45,10 +45,13 @@ class Count:
         The rank of the gradients of the laws that were verified.
     upper : int or None
         Inputs less the dimension that orbits fill; None where orbits are too short to tell.
+    is_cut_short : bool
+        Whether they are too short because time, or Ctrl-C, ended the roll-outs.
     """
 
     lower: int
     upper: int | None
+    is_cut_short: bool = False
 
     @property
     def is_certain(self) -> bool:
@@ -59,9 +62,12 @@ class Count:
         if self.is_certain:
             return f"{_laws(self.lower)}: orbits leave no room for more."
         if self.upper is None:
-            return (
-                f"At least {_laws(self.lower)}; orbits are too short to say how many there can be."
+            why = (
+                "the roll-outs were ended before they could"
+                if self.is_cut_short
+                else ("orbits are too short to")
             )
+            return f"At least {_laws(self.lower)}; {why} say how many there can be."
         return f"Between {self.lower} and {self.upper} independent laws."
 
 

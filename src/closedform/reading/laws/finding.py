@@ -20,6 +20,7 @@ from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
 from closedform.reading.laws.changes import KeptAlongOrbits, change_along_orbits
 from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
+from closedform.reading.laws.ending import INTERRUPTED, TIME, Ending
 from closedform.reading.laws.found_laws import Law, Laws, measure_drift
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
 from closedform.reading.laws.motion_evidence import (
@@ -32,7 +33,7 @@ from closedform.reading.laws.motion_evidence import (
 )
 from closedform.reading.laws.motions import Flow, Motion, Orbits
 from closedform.reading.one_field import compile_ahead
-from closedform.searching.budget import Budget, Clock, as_budget
+from closedform.searching.budget import Budget, as_budget
 from closedform.searching.engine import Engine
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
@@ -98,7 +99,8 @@ def conserved(
         How long a flow, or how many steps a simulator, is followed for the law test and the drift;
         about two turns by default.
     budget : float or Budget
-        Seconds for the whole call after compilation.
+        Seconds for the whole call after compilation, roll-outs included. Ctrl-C ends the search
+        earlier, and what was found until then is judged and returned.
     rng : int, Generator or None
     engine : str or Engine
         What searches further if sums of terms are not enough.
@@ -131,14 +133,14 @@ def conserved(
     """
     seed, limits = as_seed(rng), as_budget(budget)
     generator = np.random.default_rng(seed)
-    given = Given(names, constraints, horizon, generator)
     allowed = SearchSpace(max_complexity=MOST_COMPLEX) if space is None else as_space(space)
     compile_ahead(choose_progress(progress))
-    clock = limits.start()
+    ending = Ending(limits.start())
+    given = Given(names, constraints, horizon, generator, ending)
     evidence = _ready(flow, points, trajectories, times, pairs, simulator, given)
-    finder = _Finder(evidence, allowed, clock, generator, constraints)
-    finder.search_sums()
-    finder.search_further(engine, progress)
+    finder = _Finder(evidence, allowed, ending, generator, constraints)
+    ending.unless_interrupted(finder.search_sums)
+    ending.unless_interrupted(lambda: finder.search_further(engine, progress))
     stated = [parse(one, evidence.motion.names) if isinstance(one, str) else one for one in laws]
     return finder.answer(stated, seed)
 
@@ -177,11 +179,13 @@ class _Finder:
 
     evidence: MotionEvidence
     space: SearchSpace
-    clock: Clock
+    ending: Ending
     rng: np.random.Generator
     constraints: Sequence[StatedConstraint]
 
     def __post_init__(self) -> None:
+        self.clock = self.ending.clock
+        self.is_out_of_time = self.evidence.is_cut_short
         motion = self.evidence.motion
         seen, held = motion.split(self.rng)
         self.held = held
@@ -211,22 +215,30 @@ class _Finder:
 
     def search_sums(self) -> None:
         """Sums of terms, until as many laws are found as there can be."""
-        self.law_search.run(self.evidence.n_free - 1, lambda: self.clock.used >= SUMS_SHARE)
+        self.law_search.run(self.evidence.n_free - 1, self._are_sums_over)
+
+    def _are_sums_over(self) -> bool:
+        is_over = self.clock.used >= SUMS_SHARE
+        self.is_out_of_time |= is_over
+        return is_over
 
     def search_further(self, engine: str | Engine, progress: ProgressLike) -> None:
         """Ask the engines where sums found nothing, or fewer laws than orbits leave room for."""
         found, field = self.law_search.laws(), self.evidence.field
         room = 1 if self.upper is None else self.upper
-        if field is None or len(found) >= room or self.clock.used >= ENGINES_SHARE:
-            return
         known = [one.concept for one in found]
-        if len(known) >= field.rank:
+        if field is None or len(found) >= room or len(known) >= field.rank:
+            return
+        if self.clock.used >= ENGINES_SHARE:
+            self.is_out_of_time = True
             return
         left = self.clock.remaining().share(ENGINES_SHARE - self.clock.used)
         inner = field.modulo(known)
         result = search(
             inner, space=self.space, engine=engine, budget=left, rng=self.rng, progress=progress
         )
+        self.is_out_of_time |= result.status == "time"
+        self.ending.is_interrupted |= result.status == "interrupted"
         for candidate in result.front:
             self.law_search.offer(candidate.expression)
 
@@ -245,14 +257,23 @@ class _Finder:
         lower = sum(law.verdict.status == "verified" for law in listed)
         # Noise fills all dimensions: a bound below what was found says nothing.
         upper = self.upper if self.upper is not None and self.upper >= lower else None
+        count = Count(lower, upper, self.evidence.is_cut_short)
         warnings = [] if self.degeneracy is None else [self.degeneracy.sentence]
+        status = "finished"
+        if self.ending.is_interrupted:
+            status = "interrupted"
+            warnings.append(INTERRUPTED)
+        elif self.is_out_of_time and not count.is_certain:
+            status = "time"
+            warnings.append(TIME)
         return Laws(
             tuple(listed),
-            Count(lower, upper),
+            count,
             (*warnings, *self.evidence.notes),
             self.evidence.motion.names,
             self.clock.seconds,
             seed,
+            status,
         )
 
     def _measured(self, concept: Expression) -> LawCandidate:

@@ -131,6 +131,8 @@ class Laws:
     names : tuple of str
     seconds : float
     seed : int
+    status : {'finished', 'time', 'interrupted'}
+        What ended the search. After 'time' a larger budget may find more.
     """
 
     laws: tuple[Law, ...]
@@ -139,6 +141,7 @@ class Laws:
     names: tuple[str, ...]
     seconds: float
     seed: int
+    status: str = "finished"
 
     @property
     def verified(self) -> tuple[Law, ...]:
@@ -161,6 +164,7 @@ class Laws:
             "names": list(self.names),
             "seconds": round(self.seconds, 2),
             "seed": self.seed,
+            "status": self.status,
         }
 
     def plot_drift(self, *, ax: Any = None) -> Any:

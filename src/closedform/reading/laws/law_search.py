@@ -22,6 +22,7 @@ from closedform.reading.laws.changes import ChangeParts, NeededNoise, explained_
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
+from closedform.reading.laws.plainest import combinations
 from closedform.reading.laws.tolerances import (
     BEYOND_NOISE,
     CLEARLY,
@@ -218,11 +219,24 @@ class LawSearch:
 
     def settle(self) -> None:
         """Offer laws with plain numbers where held-out rows do not tell them from the fitted
-        ones; the rows of a few orbits are too much alike to tell.
+        ones (the rows of a few orbits are too much alike to tell), and in their plainest form
+        modulo the others.
         """
         for one in self.laws() if self.seen.is_rich else ():
             if not one.is_exact:
                 self._offer_plainer(one.concept)
+        self._offer_combinations()
+
+    def _offer_combinations(self) -> None:
+        """Offer laws without what they share with others, while that makes one plainer."""
+        told: list[LawCandidate] = []
+        while (found := self.laws()) != told:
+            told = found
+            for one in found:
+                others = [other.concept for other in found if other is not one]
+                for form in combinations(one.concept, others, self.held.points):
+                    if self._complexity(form) < one.complexity:
+                        self.offer(form)
 
     def _offer_plainer(self, concept: Expression) -> None:
         fitted = self.held.changes(concept) ** 2

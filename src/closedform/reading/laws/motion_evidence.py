@@ -1,12 +1,13 @@
 """What was given, made ready: a motion to search, directions to judge by, and orbits to test on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
+from scipy.integrate import DOP853
 from scipy.interpolate import CubicSpline, make_smoothing_spline
 
 from closedform.arrays import FloatArray
@@ -15,8 +16,9 @@ from closedform.field.arguments import checked_names
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import robust_spread
-from closedform.networks.motion_source import as_row_function
+from closedform.networks.motion_source import RowFunction, as_row_function
 from closedform.reading.laws.counting import N_SAMPLES
+from closedform.reading.laws.ending import Ending
 from closedform.reading.laws.motions import Flow, Motion, Orbits
 
 N_FOLLOWED = 48
@@ -42,8 +44,12 @@ MOST_PAIRS = 2700
 FEWEST = 12
 """Samples of a trajectory: both halves need the five points of a smoothing spline."""
 
-TOLERANCE = 1e-9
-"""Of the integrator: far below what `EXACT_CHANGE` asks for."""
+TOLERANCE, OF_PRECISION = 1e-9, 100.0
+"""Of the integrator: far below what `EXACT_CHANGE` asks for, and not below so many roundings of the
+flow, which it would follow with ever smaller steps."""
+
+SHORT_SHARE, LONG_SHARE = 0.15, 0.3
+"""Of the budget: when the roll-outs for the law test end, and those for the count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class MotionEvidence:
     notes: tuple[str, ...] = ()
     # Whether a flow or simulator can be asked, so that nothing is measured with noise.
     is_computed: bool = False
+    is_cut_short: bool = False  # whether time, or Ctrl-C, ended a roll-out
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ class Given:
     constraints: Sequence[StatedConstraint]
     horizon: float | None
     rng: np.random.Generator
+    ending: Ending
 
 
 def evidence_of_flow(flow: Any, points: ArrayLike, given: Given) -> MotionEvidence:
@@ -96,15 +104,20 @@ def evidence_of_flow(flow: Any, points: ArrayLike, given: Given) -> MotionEviden
     times = np.linspace(0.0, horizon, N_TIMES)
     start = places[given.rng.permutation(len(places))[:N_FOLLOWED]]
     try:
-        states = follow_flow(function, start, times)
+        states = follow_flow(function, start, times, given.ending, SHORT_SHARE)
     except RolloutError as error:
         return replace(found, notes=(str(error),))
+    if states.shape[1] < FEWEST:
+        return replace(found, is_cut_short=True)
+    times = times[: states.shape[1]]
     found = replace(found, states=states, times=times, tested=states)
     moments = np.sort(given.rng.uniform(0, LONG * unit, N_SAMPLES))
     try:
-        return replace(found, long=follow_flow(function, start[:N_LONG], moments))
+        long = follow_flow(function, start[:N_LONG], moments, given.ending, LONG_SHARE)
     except RolloutError:
         return found
+    is_cut_short = long.shape[1] < len(moments)
+    return replace(found, long=long, is_cut_short=is_cut_short)
 
 
 def evidence_of_simulator(step: Any, points: ArrayLike, given: Given) -> MotionEvidence:
@@ -116,13 +129,15 @@ def evidence_of_simulator(step: Any, points: ArrayLike, given: Given) -> MotionE
     unit = own_time(function(places) - places, scale)
     count = int(np.ceil(HORIZON * unit if given.horizon is None else given.horizon))
     some = places[given.rng.permutation(len(places))[: max(2 * N_FOLLOWED, MOST_ROWS // 10)]]
-    states = repeat_steps(function, some, max(count, 1))
+    states = repeat_steps(function, some, max(count, 1), given.ending, SHORT_SHARE)
     motion = Orbits(_thinned(states, given.rng), names, scale)
     field = _secants(states[:, 0], states[:, 1], given)
     followed = states[:N_FOLLOWED]
     times = np.arange(states.shape[1], dtype=np.float64)
     free = places.shape[1] if field is None else field.tangent.rank
-    return MotionEvidence(motion, field, free, followed, times, followed, is_computed=True)
+    is_cut_short = states.shape[1] < max(count, 1) + 1
+    found = MotionEvidence(motion, field, free, followed, times, followed, is_computed=True)
+    return replace(found, is_cut_short=is_cut_short)
 
 
 def evidence_of_trajectories(
@@ -263,50 +278,67 @@ def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:
     return CubicSpline(times, smooth(unit) * spread)
 
 
-RowFunction = Callable[[FloatArray], FloatArray]
-
-
 class RolloutError(ClosedformError):
     """A motion could not be followed."""
 
 
-def follow_flow(flow: RowFunction, start: FloatArray, times: FloatArray) -> FloatArray:
+def follow_flow(
+    flow: RowFunction, start: FloatArray, times: FloatArray, ending: Ending, share: float = 1.0
+) -> FloatArray:
     """Integrate a flow from several points at once.
 
     flow: from points (n, d) to velocities.
     start (n, d)
     times (n_times,): from 0 upwards.
+    ending, share: when that share of the budget is used up, or at Ctrl-C, what there is has to do.
 
-    Returns an array of shape (n, n_times, d).
+    Returns an array of shape (n, n_times, d), with fewer times where it was stopped.
     """
-    shape = start.shape
+    flow(start)  # its precision is known afterwards
+    count = int((times <= 0).sum())
+    found = [start.reshape(1, -1)] * count
 
-    def slope(_: float, state: FloatArray) -> FloatArray:
-        return flow(state.reshape(shape)).ravel()
+    def follow() -> None:
+        nonlocal count
+        tolerance = max(TOLERANCE, OF_PRECISION * flow.precision)
+        solver = DOP853(
+            lambda _, state: flow(state.reshape(start.shape)).ravel(),
+            0.0,
+            start.ravel(),
+            float(times[-1]),
+            rtol=tolerance,
+            atol=tolerance * float(np.abs(start).max()),
+        )
+        while solver.status == "running" and not ending.is_due(share):
+            message = solver.step()
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                raise RolloutError(
+                    f"The flow could not be followed to the time {times[-1]:g}: "
+                    f"{message or 'its numbers are no longer finite.'} Pass points whose orbits "
+                    f"stay where the flow is defined, or a shorter horizon."
+                )
+            passed = int((times <= solver.t).sum())
+            if passed > count:
+                found.append(solver.dense_output()(times[count:passed]).T)
+                count = passed
 
     with np.errstate(all="ignore"):
-        found = solve_ivp(
-            slope,
-            (0.0, float(times[-1])),
-            start.ravel(),
-            method="DOP853",
-            t_eval=times,
-            rtol=TOLERANCE,
-            atol=TOLERANCE * float(np.abs(start).max()),
-        )
-    if not found.success or not np.isfinite(found.y).all():
-        raise RolloutError(
-            f"The flow could not be followed to the time {times[-1]:g}: {found.message} Pass "
-            f"points whose orbits stay where the flow is defined, or a shorter horizon."
-        )
-    return np.moveaxis(found.y.reshape(*shape, len(times)), 2, 1)
+        ending.unless_interrupted(follow)
+    states = np.concatenate(found) if found else np.zeros((0, start.size))
+    return np.moveaxis(states.reshape(-1, *start.shape), 0, 1)
 
 
-def repeat_steps(step: RowFunction, start: FloatArray, count: int) -> FloatArray:
-    """States of a simulator, shape (n, count + 1, d), from the start on."""
+def repeat_steps(
+    step: RowFunction, start: FloatArray, count: int, ending: Ending, share: float = 1.0
+) -> FloatArray:
+    """States of a simulator, shape (n, count + 1, d), from the start on: at least one step, and
+    fewer than asked for where a share of the budget is used up, or at Ctrl-C.
+    """
     states = [np.array(start, dtype=np.float64)]
-    for _ in range(count):
-        states.append(step(states[-1]))
+    states.append(step(states[-1]))
+    while len(states) <= count and not ending.is_due(share):
+        following = ending.unless_interrupted(partial(step, states[-1]))
+        states += [] if following is None else [following]
     found = np.stack(states, axis=1)
     if not np.isfinite(found).all():
         raise RolloutError(

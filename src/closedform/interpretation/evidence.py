@@ -80,8 +80,7 @@ class Rival:
     misalignment: float  #: on points that it was not fitted to
     weight: float  #: its share of the confidence
     where: tuple[tuple[str, float], ...]
-    """Inputs at which the two formulas point most differently, up to half the data's range beyond
-    it."""
+    """Inputs inside the hull of the data at which the two formulas point most differently."""
     degrees: float  #: the angle there
     degrees_on_data: float  #: the largest angle on the points that judge
     source: str = "search"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.legality import unit_of, units_sentences
@@ -30,6 +31,7 @@ from closedform.interpretation.evidence import (
     Phi,
     Rival,
 )
+from closedform.interpretation.prediction import predicted
 from closedform.interpretation.several import (
     JointEvidence,
     NetworkReading,
@@ -243,6 +245,36 @@ class Interpretation:
         from closedform.interpretation.storage import save_interpretation
 
         save_interpretation(self, path)
+
+    def predict(self, points: Any) -> FloatArray:
+        """The latent's values by the formula: phi(concept), with phi constant beyond the data.
+
+        Where a note of `provenance` says that the value before a squashing function was taken, it
+        is that value.
+
+        Parameters
+        ----------
+        points : array_like or table, shape (n_points, n_inputs)
+            A table's columns are taken by their names.
+
+        Returns
+        -------
+        ndarray, shape (n_points,)
+
+        Raises
+        ------
+        ConceptError
+            If there is no formula, or no phi: without the latent's values, or for several latents.
+
+        Examples
+        --------
+        >>> import closedform as cf, numpy as np
+        >>> points = np.random.default_rng(0).uniform(1, 2, (400, 2))
+        >>> answer = cf.interpret(lambda p: np.exp(p[:, 0] * p[:, 1]), points, budget=5.0, rng=0)
+        >>> bool(abs(answer.predict([[1.5, 1.5]])[0] - np.exp(2.25)) < 0.3)
+        True
+        """
+        return predicted(self, points)
 
     def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
         """Continue the search: a new answer, with the seconds and evaluations of both.

@@ -53,7 +53,7 @@ class Alignment:
         return min(self.trimmed_high / self.chance, 1.0) if self.chance > 0 else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Phi:
     """latent = phi(concept), fitted as a monotone function."""
 
@@ -69,6 +69,13 @@ class Phi:
     def __call__(self, concept: FloatArray) -> FloatArray:
         """phi at values of the concept, constant beyond the data."""
         return np.interp(concept, self.concept, self.latent)
+
+    def __repr__(self) -> str:
+        grows = "grows" if self.rank_correlation >= 0 else "falls"
+        return (
+            f"<Phi: the latent {grows} with the concept, which explains {100 * self.r2:.4g}% of "
+            f"its variance>"
+        )
 
 
 @dataclass(frozen=True, slots=True)

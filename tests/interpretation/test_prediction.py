@@ -35,7 +35,7 @@ def test_columns_of_a_table_are_taken_by_name(example) -> None:
 
 
 def test_without_phi_it_says_what_to_do(example) -> None:
-    with pytest.raises(ConceptError, match="values were not known.*answer.concept"):
+    with pytest.raises(ConceptError, match=r"values were not known.*answer.concept"):
         replace(example, phi=None).predict(POINTS)
     several = replace(example, phi=None, concepts=(example.concept, example.concept))
     with pytest.raises(ConceptError, match="several latents"):

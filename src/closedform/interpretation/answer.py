@@ -44,6 +44,8 @@ from closedform.searching.decomposition import Decomposition
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from closedform.canonical.equivalence.same_concept import Equivalence
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FrontEntry:
@@ -275,6 +277,41 @@ class Interpretation:
         True
         """
         return predicted(self, points)
+
+    def same_as(self, formula: str | Expression, *, points: Any = None) -> "Equivalence":
+        """Whether a formula of yours is the concept, or one of the concepts, on the data.
+
+        Constants may differ by up to 3 of their standard errors; the status is then
+        ``within errors``, and the reason tells by how many.
+
+        Parameters
+        ----------
+        formula : str or Expression
+            Of the answer's inputs.
+        points : array_like, shape (n_points, n_inputs), optional
+            Where to compare; needed for an answer that was loaded.
+
+        Returns
+        -------
+        Equivalence
+            True in a boolean context if they are the same.
+
+        Raises
+        ------
+        DomainError
+            If the answer does not hold its data, and no points are given.
+        ConceptError
+            If there is no formula to compare with.
+
+        Examples
+        --------
+        >>> import closedform as cf, numpy as np
+        >>> points = np.random.default_rng(0).uniform(1, 2, (400, 2))
+        >>> answer = cf.interpret(lambda p: np.exp(p[:, 0] * p[:, 1]), points, budget=5.0, rng=0)
+        >>> answer.same_as("log(x0) + log(x1)").status
+        'proved'
+        """
+        return perform("same_as", self, formula, points=points)
 
     def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
         """Continue the search: a new answer, with the seconds and evaluations of both.

@@ -167,7 +167,8 @@ class HypothesisResult:
     """What became of a formula that the user had in mind."""
 
     expression: Expression
-    status: str  # 'proved', 'numerical' or 'different': whether the concept is the same
+    status: str
+    """'proved', 'numerical', 'within errors' or 'different': whether the concept is the same."""
     reason: str
     misalignment: float  # of the hypothesis itself, on held-out points
 

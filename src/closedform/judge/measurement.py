@@ -13,7 +13,13 @@ from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
-from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit, Rival
+from closedform.interpretation.evidence import (
+    ConstantEstimate,
+    Directions,
+    HypothesisResult,
+    Misfit,
+    Rival,
+)
 from closedform.judge.alignment import angles_in_degrees, measure_alignment
 from closedform.judge.checks import Check, Evidence
 from closedform.judge.confidence import Judged
@@ -27,6 +33,7 @@ from closedform.judge.phi_curve import fit_phi
 from closedform.judge.regions import divide
 from closedform.judge.rules import Contender
 from closedform.judge.thresholds import Thresholds
+from closedform.judge.within_errors import compare_within_errors
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.decomposition import Decomposition
 
@@ -134,7 +141,9 @@ def measure(
         fit=fit,
         constants=estimate_constants(concept, field.subset(case.seen), rng),
         inputs=leave_one_out(concept, unseen),
-        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, unseen),
+        hypothesis=None
+        if hypothesis is None
+        else compare_hypothesis(concept, hypothesis, unseen, fitted=field.subset(case.seen)),
         directions=_directions(concept, unseen),
         structure=structure_of(concept, case.structure, unseen),
     )
@@ -193,14 +202,19 @@ def _rivals(
 
 
 def compare_hypothesis(
-    concept: Expression, hypothesis: Expression, judged: GradientField
+    concept: Expression,
+    hypothesis: Expression,
+    judged: GradientField,
+    *,
+    fitted: GradientField | None = None,
+    constants: Sequence[ConstantEstimate] = (),
 ) -> HypothesisResult:
-    """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
-
+    """Compare the concept with a formula that the user has in mind, on the points that judge; the
+    rest as in `compare_within_errors`.
+    """
     try:
-        answer = same_concept(
-            str(concept), str(hypothesis), list(judged.names), points=judged.points
+        answer = compare_within_errors(
+            concept, hypothesis, judged, fitted=fitted, constants=constants
         )
         status, reason = answer.status, answer.reason
     except DomainError as error:

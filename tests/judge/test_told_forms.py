@@ -79,14 +79,23 @@ def test_what_is_listed_is_simplified_and_has_no_function_of_something_tiny():
     assert listed == ["x", "z + x*z**2*(x + 1)", "2*y + z", "x*z + 0.018*y"]
 
 
+def _written(text: str) -> str:
+    return str(cf.Expression(_factored(cf.parse(text, names=NAMES).tree), tuple(NAMES)))
+
+
 def test_factors_of_brackets_are_taken_out_with_their_numbers():
     texts = ("x*y*(2*x + 0.7*x*z)", "(x*y - x*z)/(y*(x + x*z))", "x*z*(y + 1)")
     for text in texts:
         tree = cf.parse(text, names=NAMES).tree
-        before, after = (cf.Expression(one, NAMES)(POINTS) for one in (tree, _factored(tree)))
+        before, after = (
+            cf.Expression(one, tuple(NAMES))(POINTS) for one in (tree, _factored(tree))
+        )
         np.testing.assert_allclose(before, after, rtol=1e-12)
-    written = [str(cf.Expression(_factored(cf.parse(t, names=NAMES).tree), NAMES)) for t in texts]
-    assert written == ["x**2*y*(2 + 0.7*z)", "(y - z)/(y*(1 + z))", "x*z*(y + 1)"]
+    assert [_written(text) for text in texts] == [
+        "x**2*y*(2 + 0.7*z)",
+        "(y - z)/(y*(1 + z))",
+        "x*z*(y + 1)",
+    ]
 
 
 def test_the_answer_is_the_right_way_up_and_its_numbers_keep_their_errors():

@@ -129,8 +129,7 @@ class Interpretation:
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-        Other formulas that fit nearly as well, starting with those that the field cannot tell from
-        the concept.
+        Other formulas that fit nearly as well, starting with the alternatives.
     fit : Misfit or None
         The misalignment in its parts: noise, and what neighbours share.
     constants : tuple of ConstantEstimate
@@ -227,7 +226,7 @@ class Interpretation:
 
     @property
     def alternatives(self) -> tuple[Expression, ...]:
-        """The forms that the field cannot tell from the concept."""
+        """Other forms that fit as well as anything found; the truth may be none of them."""
         return self.verdict.alternatives
 
     @property

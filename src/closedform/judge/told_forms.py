@@ -8,13 +8,14 @@ was judged by itself.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import copysign, isclose
 
 import numpy as np
 
 from closedform.canonical.form import canonical_form
 from closedform.canonical.idle_functions import without_idle_functions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
 from closedform.expressions.tree import Tree, apply, constant, subtrees
 from closedform.expressions.units.legality import carried_constants
 from closedform.field.alignment.comparison import field_misalignment
@@ -178,16 +179,32 @@ def _plainest(one: Contender, field: GradientField, *, keep_functions: bool = Fa
 
 
 def _rewritten(one: Contender, formula: Expression) -> Contender:
-    """The contender with another spelling of its formula. A number keeps its error, unless another
-    scale has changed it: then errors are not known.
+    """The contender with another spelling of its formula. A number keeps its digits and its error,
+    unless another scale has changed it: then errors are not known.
     """
-    if formula.tree == one.expression.tree:
+    trees = one.expression.tree, formula.tree
+    places = [fitted_positions(tree) for tree in trees]
+    old, new = (constant_values(tree, at) for tree, at in zip(trees, places, strict=True))
+    # Canonical forms round the last digit.
+    origin = [
+        next((at for at, known in enumerate(old) if _is_equal(value, known)), None) for value in new
+    ]
+    kept = [
+        value if at is None else copysign(old[at], value)
+        for value, at in zip(new, origin, strict=True)
+    ]
+    tree = with_numbers(formula.tree, places[1], kept)
+    if tree == one.expression.tree:
         return one
-    old, new = (
-        [abs(value) for value in constant_values(tree, fitted_positions(tree))]
-        for tree in (one.expression.tree, formula.tree)
+    errors = tuple(one.errors[at] for at in origin if at is not None and at < len(one.errors))
+    return replace(
+        one,
+        expression=Expression(tree, formula.names),
+        errors=errors if len(errors) == len(new) else (),
+        complexity=min(one.complexity, formula.complexity()),
     )
-    known = dict(zip(old, one.errors, strict=False))
-    errors = tuple(known[value] for value in new) if set(new) <= set(known) else ()
-    size = min(one.complexity, formula.complexity())
-    return replace(one, expression=formula, errors=errors, complexity=size)
+
+
+def _is_equal(first: float, second: float) -> bool:
+    """Whether numbers are the same but for rounding and sign."""
+    return isclose(abs(first), abs(second), rel_tol=SAME)

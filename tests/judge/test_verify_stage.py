@@ -201,5 +201,6 @@ def test_judging_never_changes_what_the_formula_says(result):
         other = replace(selection, choice=replace(selection.choice, index=place))
         answer = cf.verify(other, ENERGY, rng=3)
         judged = selection.contenders[place].expression
+        assert answer.concept is not None
         # It may write v**2 + 2*sin(x) for v*(0 - v) - 2*sin(x).
         assert cf.same_concept(answer.concept, judged, points=ENERGY.points).status == "proved"

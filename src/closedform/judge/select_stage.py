@@ -8,8 +8,10 @@ import numpy as np
 from closedform.basics.keywords import checked_keywords, required_kind
 from closedform.basics.randomness import Randomness, as_generator
 from closedform.basics.threads import single_threaded
+from closedform.canonical.form import canonical_form
 from closedform.errors import ChoiceError
-from closedform.expressions.fitted_constants import fitted_positions
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import with_numbers
 from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
@@ -177,8 +179,11 @@ def _as_estimated(
     rejected = rejected_numbers(chosen.expression, chosen.misalignment, field, rng)
     if not rejected:
         return contenders, choice
-    places = sorted({*rejected, *fitted_positions(chosen.expression.tree)})
-    entry = pool.fitted(chosen.expression, places, chosen.engine)
+    fitted = [one.fitted for one in rejected.values()]
+    tree = with_numbers(chosen.expression.tree, list(rejected), fitted)
+    # In canonical form the two numbers of 9*y/4 become one.
+    form = canonical_form(Expression(tree, chosen.expression.names), pool.witnesses.field.points)
+    entry = pool.fitted(form, None, chosen.engine)
     known = [one.expression.tree for one in contenders]
     if entry.expression.tree not in known:
         contenders = (*contenders, _contender(entry, pool, result))

@@ -24,7 +24,7 @@ from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.judge.confidence import Judged
 from closedform.judge.neighbours.formula_shape import NEAR_WHOLE, formula_shape
-from closedform.judge.neighbours.same_form import N_COMPARED, field_of, free_positions
+from closedform.judge.neighbours.same_form import N_COMPARED, REFIT_STEPS, field_of, free_positions
 from closedform.judge.pool import LONGEST_TIDY
 from closedform.judge.right_way_up import right_way_up
 from closedform.judge.rules import Contender
@@ -37,9 +37,9 @@ MOST_TOLD = 10
 AS_GIVEN = ("stated", "given", "hypothesis")
 """Sources of formulas that are the user's own words."""
 
-STEPS, NEARBY = 60, 0.05
-"""Steps of a fit that makes one formula of another, and the misalignment from which two formulas
-are not compared at all: 13 degrees."""
+NEARBY = 0.05
+"""Misalignment from which two formulas are surely two forms, 13 degrees: numbers that move by a
+twentieth do not turn a gradient as far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _becomes(formula: Expression, other: Expression, field: GradientField) -> bo
     if not apart < NEARBY:
         return False
     places = free_positions(own.tree, own.names)
-    (moved,), left = refit([own], target, iterations=STEPS, positions=[places])
+    (moved,), left = refit([own], target, iterations=REFIT_STEPS, positions=[places])
     before, after = (np.array(constant_values(one.tree, places)) for one in (own, moved))
     return bool(left[0] < SAME) and bool(
         (np.abs(after - before) <= NEAR_WHOLE * np.abs(before)).all()

@@ -22,15 +22,12 @@ from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.judge.constant_estimates import estimate_constants, number_places
-from closedform.judge.neighbours.same_form import field_of
+from closedform.judge.neighbours.same_form import REFIT_STEPS, field_of
 from closedform.judge.stated_formula import as_formula
 from closedform.searching.search_stage import MOST_HELD_OUT
 
 if TYPE_CHECKING:
     from closedform.canonical.equivalence.same_concept import Equivalence
-
-STEPS = 60
-"""Of the fit that makes one formula of another: where it can, it has by then."""
 
 
 def compare_within_errors(
@@ -81,7 +78,7 @@ def compare_within_errors(
     if exact or not places:
         return exact
     target = field_of(other, field)
-    (moved,), left = refit([form], target, iterations=STEPS, positions=[places])
+    (moved,), left = refit([form], target, iterations=REFIT_STEPS, positions=[places])
     if not (left[0] < SAME and _is_one_way(moved, target)):
         return exact
     # A fixed division into regions, so that the same question has the same answer.

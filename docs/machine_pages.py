@@ -21,8 +21,8 @@ SKIPPED = ("changelog", "contributing", "releasing", "security", "cite")
 
 MEANINGS = {
     "verified": "the network computes an invertible function of this formula, on held-out points",
-    "ambiguous": "the formula fits, and so do others that the data cannot tell from it; see "
-    "`answer.verdict.alternatives`",
+    "ambiguous": "the formula and `answer.verdict.alternatives` fit as well as anything found; the "
+    "truth may be another",
     "approximate": "the network follows the formula, and a check failed; the reasons say which",
     "none": "no closed form was found; the formula shown is the closest candidate, not an answer",
 }
@@ -38,7 +38,8 @@ MISTAKES = (
     "Reading one-hot columns: hold them with `wrt=[...]`.",
     "Reading forests or boosted trees: they have no gradient.",
     "Expecting the scale or sign of the neuron: a concept is known up to an invertible function.",
-    "Calling a formula different because it looks different: ask `cf.same_concept(a, b)`.",
+    "Calling a formula different because it looks different: ask `answer.same_as(formula)`, or "
+    "`cf.same_concept(a, b)` for any two.",
 )
 
 

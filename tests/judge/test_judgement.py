@@ -5,7 +5,7 @@ import pytest
 
 import closedform as cf
 from closedform.basics.keywords import KeywordError
-from closedform.interpretation.evidence import Alignment, Misfit
+from closedform.interpretation.evidence import Alignment, Misfit, Rival
 from closedform.interpretation.verdict import CheckResult
 from closedform.judge.checks import CHECKS, Evidence, all_checks
 from closedform.judge.confidence import Judged
@@ -16,6 +16,7 @@ NAMES = ["x", "v"]
 CONCEPT, OTHER = (cf.parse(text, names=NAMES) for text in ("x**2 + v**2", "x*v"))
 POINTS = np.random.default_rng(0).uniform(-1, 1, (500, 2))
 FIELD = cf.GradientField.from_arrays(POINTS, POINTS, names=NAMES)
+RIVAL = Rival(OTHER, 3, 1e-3, 0.25, (), 5.0, 2.0)
 FIT = Misfit(1e-3, 30.0, "network")
 SURE = Judged(
     weights=np.array([0.99, 0.01]),
@@ -36,7 +37,7 @@ GOOD = Evidence(
 )
 
 
-def verdict_on(others=(OTHER,), **change):
+def verdict_on(others=(RIVAL,), **change):
     return judge(CHECKS, replace(GOOD, **change), FIT, others)
 
 
@@ -72,7 +73,22 @@ def test_shared_weight_makes_it_ambiguous():
     assert verdict.status == "ambiguous"
     assert failed(verdict) == ["confidence"]
     assert verdict.alternatives == (OTHER,)
-    assert "the truth may be none of them" in verdict.sentence
+    # It once said that the network computes one of them, which was true of 5 in 13.
+    assert verdict.sentence == (
+        "This formula fits as well as anything found, and 1 other fits as well; the truth may be "
+        "another (confidence 0.59 for this one, 0.25 for the other, 0.16 kept for what was not "
+        "found)."
+    )
+
+
+def test_spellings_of_one_form_are_no_alternatives():
+    verdict = verdict_on(others=(), judged=replace(SURE, weights=np.array([0.6, 0.4])))
+    assert verdict.status == "ambiguous"
+    assert verdict.alternatives == ()
+    assert verdict.sentence == (
+        "No other form that was found fits as well as this formula, but the truth may be another "
+        "(confidence 0.59; 0.41 is kept for what was not found)."
+    )
 
 
 def test_mostly_unknown_is_approximate():

@@ -194,10 +194,13 @@ def test_a_users_rule_is_obeyed_by_the_verdict():
             assert answer.entry.regional == min(entry.regional for entry in answer.front)
 
 
-def test_judging_never_changes_the_formula(result):
+def test_judging_never_changes_what_the_formula_says(result):
     selection = cf.select(result, ENERGY, rng=2)
     for place in range(min(4, len(selection.contenders))):
         assert selection.choice is not None
         other = replace(selection, choice=replace(selection.choice, index=place))
         answer = cf.verify(other, ENERGY, rng=3)
-        assert answer.concept == selection.contenders[place].expression
+        judged = selection.contenders[place].expression
+        assert answer.concept is not None
+        # It may write v**2 + 2*sin(x) for v*(0 - v) - 2*sin(x).
+        assert cf.same_concept(answer.concept, judged, points=ENERGY.points).status == "proved"

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from closedform.errors import NeuronError
 from closedform.networks.extract import extract_field
 
 POINTS = np.random.default_rng(0).uniform(0.5, 1.5, size=(400, 3))
@@ -51,6 +52,15 @@ def test_constraints_reach_the_field() -> None:
     )
 
     np.testing.assert_allclose(field.directions[:, :, 0].sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_one_output_needs_no_neuron() -> None:
+    stated = extract_field(Energy(), POINTS, 0, rng=0)
+    for model in (Energy(), lambda x: 3 * (x**2).sum(axis=1) - 4, lambda x: (x**2).sum(1)[:, None]):
+        field = extract_field(model, POINTS, rng=0)
+        np.testing.assert_allclose(field.directions, stated.directions, atol=1e-6)
+    with pytest.raises(NeuronError, match=r"shape \(2,\) for each point, and only.*neuron=0"):
+        extract_field(nn.Linear(3, 2), POINTS, rng=0)
 
 
 def test_several_latents_and_misspelt_options() -> None:

@@ -95,7 +95,6 @@ def test_a_list_is_several_latents_and_a_neuron_passes_through() -> None:
         ("a", [["x"]]),
         ("a", abs, 1),
         "a:*,1",
-        None,
         1.5,
         True,
         (1, 2),

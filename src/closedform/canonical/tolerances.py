@@ -73,6 +73,10 @@ LARGEST_DISTANCE = 0.25
 NEAR_INSIDE = 0.05
 """How far log(c/k) may be from a simple number for c to be proposed as k times exp of it."""
 
+IDLE = 1e-3
+"""Share of its argument by which an odd function may differ from it and do nothing: the sine of
+less than 0.077. A network whose values are right to 0.1% does not tell them apart."""
+
 LONGEST_DENOMINATOR = 1000
 """Of an exact field, numbers within the rounding of a fit (1e-9) of a fraction with no larger
 denominator are that fraction: one in a thousand would be by chance."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.legality import unit_of, units_sentences
@@ -30,6 +31,7 @@ from closedform.interpretation.evidence import (
     Phi,
     Rival,
 )
+from closedform.interpretation.prediction import predicted
 from closedform.interpretation.several import (
     JointEvidence,
     NetworkReading,
@@ -41,6 +43,8 @@ from closedform.searching.decomposition import Decomposition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from closedform.canonical.equivalence.same_concept import Equivalence
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,8 +129,7 @@ class Interpretation:
         Of the concept on held-out points.
     phi : Phi or None
     rivals : tuple of Rival
-        Other formulas that fit nearly as well, starting with those that the field cannot tell from
-        the concept.
+        Other formulas that fit nearly as well, starting with the alternatives.
     fit : Misfit or None
         The misalignment in its parts: noise, and what neighbours share.
     constants : tuple of ConstantEstimate
@@ -223,7 +226,7 @@ class Interpretation:
 
     @property
     def alternatives(self) -> tuple[Expression, ...]:
-        """The forms that the field cannot tell from the concept."""
+        """Other forms that fit as well as anything found; the truth may be none of them."""
         return self.verdict.alternatives
 
     @property
@@ -243,6 +246,71 @@ class Interpretation:
         from closedform.interpretation.storage import save_interpretation
 
         save_interpretation(self, path)
+
+    def predict(self, points: Any) -> FloatArray:
+        """The latent's values by the formula: phi(concept), with phi constant beyond the data.
+
+        Where a note of `provenance` says that the value before a squashing function was taken, it
+        is that value.
+
+        Parameters
+        ----------
+        points : array_like or table, shape (n_points, n_inputs)
+            A table's columns are taken by their names.
+
+        Returns
+        -------
+        ndarray, shape (n_points,)
+
+        Raises
+        ------
+        ConceptError
+            If there is no formula, or no phi: without the latent's values, or for several latents.
+
+        Examples
+        --------
+        >>> import closedform as cf, numpy as np
+        >>> points = np.random.default_rng(0).uniform(1, 2, (400, 2))
+        >>> answer = cf.interpret(lambda p: np.exp(p[:, 0] * p[:, 1]), points, budget=5.0, rng=0)
+        >>> bool(abs(answer.predict([[1.5, 1.5]])[0] - np.exp(2.25)) < 0.3)
+        True
+        """
+        return predicted(self, points)
+
+    def same_as(self, formula: str | Expression, *, points: Any = None) -> "Equivalence":
+        """Whether a formula of yours is the concept, or one of the concepts, on the data.
+
+        Constants may differ by up to 3 of their standard errors; the status is then
+        ``within errors``, and the reason tells by how many.
+
+        Parameters
+        ----------
+        formula : str or Expression
+            Of the answer's inputs.
+        points : array_like, shape (n_points, n_inputs), optional
+            Where to compare; needed for an answer that was loaded.
+
+        Returns
+        -------
+        Equivalence
+            True in a boolean context if they are the same.
+
+        Raises
+        ------
+        DomainError
+            If the answer does not hold its data, and no points are given.
+        ConceptError
+            If there is no formula to compare with.
+
+        Examples
+        --------
+        >>> import closedform as cf, numpy as np
+        >>> points = np.random.default_rng(0).uniform(1, 2, (400, 2))
+        >>> answer = cf.interpret(lambda p: np.exp(p[:, 0] * p[:, 1]), points, budget=5.0, rng=0)
+        >>> answer.same_as("log(x0) + log(x1)").status
+        'proved'
+        """
+        return perform("same_as", self, formula, points=points)
 
     def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
         """Continue the search: a new answer, with the seconds and evaluations of both.

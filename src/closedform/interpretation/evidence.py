@@ -53,7 +53,7 @@ class Alignment:
         return min(self.trimmed_high / self.chance, 1.0) if self.chance > 0 else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Phi:
     """latent = phi(concept), fitted as a monotone function."""
 
@@ -70,6 +70,13 @@ class Phi:
         """phi at values of the concept, constant beyond the data."""
         return np.interp(concept, self.concept, self.latent)
 
+    def __repr__(self) -> str:
+        grows = "grows" if self.rank_correlation >= 0 else "falls"
+        return (
+            f"<Phi: the latent {grows} with the concept, which explains {100 * self.r2:.4g}% of "
+            f"its variance>"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
@@ -80,8 +87,7 @@ class Rival:
     misalignment: float  #: on points that it was not fitted to
     weight: float  #: its share of the confidence
     where: tuple[tuple[str, float], ...]
-    """Inputs at which the two formulas point most differently, up to half the data's range beyond
-    it."""
+    """Inputs inside the hull of the data at which the two formulas point most differently."""
     degrees: float  #: the angle there
     degrees_on_data: float  #: the largest angle on the points that judge
     source: str = "search"
@@ -164,7 +170,8 @@ class HypothesisResult:
     """What became of a formula that the user had in mind."""
 
     expression: Expression
-    status: str  # 'proved', 'numerical' or 'different': whether the concept is the same
+    status: str
+    """'proved', 'numerical', 'within errors' or 'different': whether the concept is the same."""
     reason: str
     misalignment: float  # of the hypothesis itself, on held-out points
 

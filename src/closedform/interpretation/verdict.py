@@ -76,7 +76,7 @@ class Verdict:
     n_points : int or None
         How many different points of the field count; None if that is not known.
     alternatives : tuple of Expression
-        The formulas that the field cannot tell from the concept; empty if it is verified.
+        Other formulas that fit as well as anything found, each form once; empty if it is verified.
     """
 
     status: Status

@@ -20,6 +20,17 @@ BIAS = 1.5
 network's bias, and what all share does not scatter."""
 
 
+def number_places(formula: Expression) -> list[int]:
+    """Where the numbers of a formula stand that a fit may move; pi and log(2) are constants too,
+    but none of these.
+    """
+    return [
+        place
+        for place in free_positions(formula.tree, formula.names)
+        if isinstance(formula.tree.tokens[place], Constant)
+    ]
+
+
 def estimate_constants(
     concept: Expression, field: GradientField, rng: np.random.Generator
 ) -> tuple[ConstantEstimate, ...]:
@@ -45,12 +56,7 @@ def estimate_constants(
     (2.0, True, True)
     """
     own = concept.rename(field.names)
-    # pi and log(2) are constants too, but nothing that a fit may move.
-    numbers = [
-        place
-        for place in free_positions(own.tree, field.names)
-        if isinstance(own.tree.tokens[place], Constant)
-    ]
+    numbers = number_places(own)
     labels, witnesses = divide(field, rng), Witnesses.of(field)
     if not numbers or labels.max() < 1:
         return ()

@@ -7,26 +7,27 @@ from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 
-WIDER, N_PROBES = 0.5, 4000
-"""How far beyond the data's range, as a share of it, formulas are compared, and at how many
-points."""
+N_PROBES = 4000
+"""Points between those of the data at which formulas are compared: some milliseconds for two
+formulas of five inputs."""
 
 
 def most_different(
     first: Expression, second: Expression, field: GradientField, rng: np.random.Generator
 ) -> tuple[tuple[tuple[str, float], ...], float]:
-    """Where, in a box around the data, the formulas point most differently.
+    """Where, inside the hull of the data, the formulas point most differently.
 
-    Where a gradient nearly vanishes its direction is arbitrary, so such places do not count. On a
-    curved surface, whose points cannot be drawn, the data itself is searched.
+    Beyond the hull nobody knows what can be measured: a box around concentrations holds negative
+    ones. Where a gradient nearly vanishes its direction is arbitrary, so such places do not count.
+    On a curved surface, whose points cannot be drawn, the data itself is searched.
     """
     data = field.points[field.weights > 0]
-    low, high = data.min(axis=0), data.max(axis=0)
-    margin = WIDER * (high - low)
     probes = data
-    if field.tangent.basis is None:
-        shape = (affordable(N_PROBES, len(low)), len(low))
-        probes = np.vstack([data, rng.uniform(low - margin, high + margin, shape)])
+    if field.tangent.basis is None and len(data):
+        count = affordable(N_PROBES, data.shape[1])
+        ends = data[rng.integers(len(data), size=(2, count))]
+        share = rng.uniform(size=(count, 1))
+        probes = np.vstack([data, share * ends[0] + (1 - share) * ends[1]])
     angles = angles_between(first, second, probes, field.scale)
     if not len(angles):
         return (), 0.0

@@ -99,8 +99,8 @@ def judge_together(
         part.status in ("verified", "ambiguous") for part in parts
     ):
         text = (
-            f"Together the latents are an invertible function of {joint.read} formulas "
-            f"({joint.sentence}), and for some of them the field cannot tell which."
+            f"Together these {joint.read} formulas fit the latents as well as anything found "
+            f"({joint.sentence}). For some of them others fit as well; the truth may be another."
         )
         return Verdict("ambiguous", text, checks, count, others)
     said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.evidence import Misfit
+from closedform.interpretation.evidence import Misfit, Rival
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.checks import Check, Evidence, Sure
 
 
 def judge(
-    checks: Sequence[Check], evidence: Evidence, fit: Misfit, others: tuple[Expression, ...]
+    checks: Sequence[Check], evidence: Evidence, fit: Misfit, alternatives: Sequence[Rival]
 ) -> Verdict:
     """Make all checks and weigh them.
 
@@ -19,6 +18,7 @@ def judge(
     is missing, and most of the weight is on forms that were thought of. Otherwise `approximate` or
     `none`, by the bound on the alignment.
     """
+    others = tuple(rival.expression for rival in alternatives)
     results = tuple(replace(check.measure(evidence), name=check.name) for check in checks)
     failed = {
         check.name: check.failure
@@ -34,23 +34,40 @@ def judge(
             f"{fit.claim} (confidence {sure:.2f})."
         )
         return Verdict("verified", said, results, count)
-    if set(failed) == {Sure.name} and not missing and evidence.judged.unknown < 0.5 and others:
-        said = (
-            f"This formula and {len(others)} other{'s' if len(others) > 1 else ''} fit about as "
-            f"well as anything found (confidence {sure:.2f} for this one); the truth may be none "
-            f"of them."
-        )
-        return Verdict("ambiguous", said, results, count, others)
+    # Several spellings of one form may share the weight; then no other form is told.
+    is_shared = bool(evidence.judged.listed())
+    if set(failed) == {Sure.name} and not missing and evidence.judged.unknown < 0.5 and is_shared:
+        shared = sum(rival.weight for rival in alternatives)
+        return Verdict("ambiguous", _of_several(len(others), sure, shared), results, count, others)
     if evidence.alignment.bound > evidence.thresholds.approximate:
         return Verdict("none", "The network does not follow this formula here.", results, count)
     why = list(failed.values()) or [f"these checks could not be made: {', '.join(missing)}"]
-    if set(failed) == {Sure.name} and not others:
+    if set(failed) == {Sure.name} and not is_shared:
         why = ["a formula that was not found may be the truth"]
     said = (
         f"The network follows this formula within about {fit.degrees:.2g} degrees, but "
         f"{' and '.join(why)} (confidence {sure:.2f})."
     )
     return Verdict("approximate", said, results, count, others)
+
+
+def _of_several(count: int, sure: float, shared: float) -> str:
+    """What is known where several forms fit: the share of each, and what is kept for the unknown.
+    What spellings of one form shared is not known to be its own, and is kept too.
+    """
+    for_others = round(shared, 2)
+    kept = max(1 - sure - for_others, 0.0)
+    if not count:
+        return (
+            f"No other form that was found fits as well as this formula, but the truth may be "
+            f"another (confidence {sure:.2f}; {kept:.2f} is kept for what was not found)."
+        )
+    they = "1 other fits" if count == 1 else f"{count} others fit"
+    return (
+        f"This formula fits as well as anything found, and {they} as well; the truth may be "
+        f"another (confidence {sure:.2f} for this one, {for_others:.2f} for the other"
+        f"{'s' if count > 1 else ''}, {kept:.2f} kept for what was not found)."
+    )
 
 
 def undecided(field: GradientField) -> Verdict | None:

@@ -1,7 +1,7 @@
 """Everything that an answer shows of a formula, measured on the points that judge it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,13 @@ from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import count_distinct
 from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
-from closedform.interpretation.evidence import Directions, HypothesisResult, Misfit, Rival
+from closedform.interpretation.evidence import (
+    ConstantEstimate,
+    Directions,
+    HypothesisResult,
+    Misfit,
+    Rival,
+)
 from closedform.judge.alignment import angles_in_degrees, measure_alignment
 from closedform.judge.checks import Check, Evidence
 from closedform.judge.confidence import Judged
@@ -27,14 +33,13 @@ from closedform.judge.phi_curve import fit_phi
 from closedform.judge.regions import divide
 from closedform.judge.rules import Contender
 from closedform.judge.thresholds import Thresholds
+from closedform.judge.told_forms import Told, told_forms
+from closedform.judge.within_errors import compare_within_errors
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.decomposition import Decomposition
 
 N_ARROWS, N_ANGLES = 150, 400
 """Directions and angles that an answer keeps for its pictures."""
-
-MOST_SHOWN = 10
-"""Rivals that an answer keeps."""
 
 INDEPENDENT = 0.5
 """Share of the points that count as independent pieces from which an error is noise: of a network's
@@ -88,8 +93,11 @@ def measure(
     rng: np.random.Generator,
 ) -> Interpretation:
     """Measure everything that an answer shows, and judge."""
-    field, concept = case.field, case.concept
+    field = case.field
     unseen = field.subset(case.unseen)
+    contenders, told = told_forms(case.contenders, judged, unseen)
+    case = replace(case, contenders=contenders)
+    concept = case.concept
     labels = divide(unseen, rng)
     alignment = measure_alignment(concept, unseen, labels)
     fit = misfit(concept, unseen, lines.rounding)
@@ -105,8 +113,8 @@ def measure(
         judged=judged,
         is_complete=provenance.status != "interrupted",
     )
-    rivals = _rivals(case, judged, unseen, rng)
-    others = tuple(rival.expression for rival in rivals if rival.is_alternative)
+    rivals = tuple(_rival(case, one, unseen, rng) for one in told)
+    others = [rival for rival in rivals if rival.is_alternative]
     front = sorted(
         [
             (place, _entry(case.contenders[place], judged.weights[place], unseen, labels, rng))
@@ -134,7 +142,9 @@ def measure(
         fit=fit,
         constants=estimate_constants(concept, field.subset(case.seen), rng),
         inputs=leave_one_out(concept, unseen),
-        hypothesis=None if hypothesis is None else compare_hypothesis(concept, hypothesis, unseen),
+        hypothesis=None
+        if hypothesis is None
+        else compare_hypothesis(concept, hypothesis, unseen, fitted=field.subset(case.seen)),
         directions=_directions(concept, unseen),
         structure=structure_of(concept, case.structure, unseen),
     )
@@ -159,48 +169,38 @@ def misfit(concept: Expression, field: GradientField, rounding: float) -> Misfit
     return Misfit(total, pieces, kind)
 
 
-def _rivals(
-    case: Case, judged: Judged, unseen: GradientField, rng: np.random.Generator
-) -> tuple[Rival, ...]:
-    """Other forms, heaviest first, each once; those that share 95% of the known weight with the
-    answer are its alternatives.
-    """
-    listed = judged.listed()
-    order = [*listed, *np.argsort(-judged.weights, kind="stable").tolist()]
-    found: list[Rival] = []
-    forms = {judged.groups[0]}
-    for place in order:
-        if judged.groups[place] in forms or len(found) >= MOST_SHOWN:
-            continue
-        forms.add(judged.groups[place])
-        one = case.contenders[place]
-        where, degrees = most_different(case.concept, one.expression, unseen, rng)
-        on_data = angles_between(case.concept, one.expression, unseen.points, unseen.scale)
-        found.append(
-            Rival(
-                expression=one.expression,
-                complexity=one.complexity,
-                misalignment=one.misalignment,
-                weight=float((1 - judged.unknown) * judged.weights[place]),
-                where=where,
-                degrees=degrees,
-                degrees_on_data=float(on_data.max(initial=0.0)),
-                source=one.engine,
-                is_alternative=place in listed,
-            )
-        )
-    return tuple(found)
+def _rival(case: Case, told: Told, unseen: GradientField, rng: np.random.Generator) -> Rival:
+    """Another form, and where it differs from the answer."""
+    one = case.contenders[told.place]
+    where, degrees = most_different(case.concept, one.expression, unseen, rng)
+    on_data = angles_between(case.concept, one.expression, unseen.points, unseen.scale)
+    return Rival(
+        expression=one.expression,
+        complexity=one.complexity,
+        misalignment=one.misalignment,
+        weight=told.weight,
+        where=where,
+        degrees=degrees,
+        degrees_on_data=float(on_data.max(initial=0.0)),
+        source=one.engine,
+        is_alternative=told.is_alternative,
+    )
 
 
 def compare_hypothesis(
-    concept: Expression, hypothesis: Expression, judged: GradientField
+    concept: Expression,
+    hypothesis: Expression,
+    judged: GradientField,
+    *,
+    fitted: GradientField | None = None,
+    constants: Sequence[ConstantEstimate] = (),
 ) -> HypothesisResult:
-    """Compare the concept with a formula that the user has in mind, on the data."""
-    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
-
+    """Compare the concept with a formula that the user has in mind, on the points that judge; the
+    rest as in `compare_within_errors`.
+    """
     try:
-        answer = same_concept(
-            str(concept), str(hypothesis), list(judged.names), points=judged.points
+        answer = compare_within_errors(
+            concept, hypothesis, judged, fitted=fitted, constants=constants
         )
         status, reason = answer.status, answer.reason
     except DomainError as error:

@@ -109,7 +109,7 @@ class Pool:
                 continue
             if self.entries and not self.allowed(formula):
                 continue
-            entry = self._fitted(formula, positions, engine)
+            entry = self.fitted(formula, positions, engine)
             # What its units make impossible has no finite price.
             if np.isfinite(entry.cost) and not self._has_like(entry):
                 self.entries[entry.expression.tree] = entry
@@ -143,14 +143,17 @@ class Pool:
             plain = canonical_form(entry.expression, self.witnesses.field.points)
             if plain.tree == tree:
                 continue
-            tidy = self._fitted(plain, None, entry.engine)
+            tidy = self.fitted(plain, None, entry.engine)
             if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SPELLING:
                 del self.entries[tree]
                 if not self._has_like(tidy):
                     self.entries[tidy.expression.tree] = tidy
         self._weigh()
 
-    def _fitted(self, formula: Expression, positions: Sequence[int] | None, engine: str) -> Entry:
+    def fitted(self, formula: Expression, positions: Sequence[int] | None, engine: str) -> Entry:
+        """A formula with the constants at some positions fitted, those that nobody would write by
+        default; it does not join the pool.
+        """
         fitter = Fitter(self.witnesses, self.labels, self.scales, self.counts)
         fitted = _exactly(fitter.fit(formula, positions), self.witnesses.field)
         return Entry(fitted, self.priced(fitted.expression, self.numbers.price), engine)

@@ -31,7 +31,7 @@ from closedform.networks.wrt import arguments, chosen_columns
 def extract_field(
     model: Any,
     inputs: Any,
-    neuron: Any,
+    neuron: Any = None,
     *,
     names: Sequence[str] | None = None,
     tangent: str | TangentSpace = "auto",
@@ -54,9 +54,10 @@ def extract_field(
     inputs : array, table, tuple, dict, data set, loader or iterable of batches
         The data, points along the first axis. A tuple holds several positional inputs, a dictionary
         named ones.
-    neuron : str, int, tuple, callable, or list of these
+    neuron : str, int, tuple, callable, or list of these, optional
         ``"layer.path:index"``, a tuple for positions or a direction in a layer, a function, or a
-        list for several latents; see `closedform.networks.neuron.parse_neuron`.
+        list for several latents; see `closedform.networks.neuron.parse_neuron`. It may be left out
+        where the network has one output.
     names : sequence of str, optional
         The inputs; by default the names that the data carry, else x0, x1 and so on.
     tangent : {'auto', 'none', 'linear', 'local', 'constraints'} or TangentSpace

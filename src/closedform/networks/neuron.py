@@ -85,7 +85,7 @@ def parse_neuron(selector: Any) -> Neuron:
 
     Parameters
     ----------
-    selector : str, int, tuple, callable or Neuron
+    selector : str, int, tuple, callable, Neuron or None
         ``"layer.path:index"``; several positions as ``"conv:3,5"`` (channel, position), a reduction
         as ``"conv:3,mean"``, all units of a layer as ``"encoder:*"``. ``":0"``, ``"output:0"`` and
         ``0`` mean the network's output. ``"gru[1]:0"`` takes an entry of an output that is a tuple
@@ -93,7 +93,7 @@ def parse_neuron(selector: Any) -> Neuron:
         ``("conv", (3, 5))``, ``("conv", 3, "mean")``; ``("layer", vector)`` for a direction, with
         the position after it where the layer has positions; ``("layer", function)`` for a function
         of the layer's output. A callable alone is called as ``function(model, inputs)``. Functions
-        return one value per point.
+        return one value per point. None is the network's output, where that is one number.
 
     Returns
     -------
@@ -113,6 +113,8 @@ def parse_neuron(selector: Any) -> Neuron:
     """
     if isinstance(selector, Neuron):
         return selector
+    if selector is None:
+        return Neuron()
     if isinstance(selector, str):
         return _from_text(selector)
     if isinstance(selector, int | np.integer) and not isinstance(selector, bool):

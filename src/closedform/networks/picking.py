@@ -133,11 +133,12 @@ def _at(neuron: Neuron, values: Any) -> Any:
             values = _reduced(values, entry, tuple(range(1, values.ndim)) if last else (1,))
     if values.ndim > 1 and any(length != 1 for length in values.shape[1:]):
         remaining = tuple(values.shape[1:])
-        raise _does_not_fit(
-            neuron,
-            activation,
-            f"{remaining} values per point remain: add a position, or a reduction such as 'mean'",
+        reason = (
+            f"{remaining} values per point remain: add a position, or a reduction such as 'mean'"
         )
+        if not neuron.layer and not neuron.index:
+            reason = "only an output of one number needs no neuron: pass neuron=0 for the first"
+        raise _does_not_fit(neuron, activation, reason)
     return values.reshape(len(values)) if values.ndim > 1 else values
 
 

@@ -39,7 +39,7 @@ from closedform.searching.space import SearchSpace
 def interpret(
     model: Any,
     inputs: Any,
-    neuron: Any,
+    neuron: Any = None,
     *,
     names: Sequence[str] | None = None,
     tangent: str | TangentSpace = "auto",
@@ -69,8 +69,9 @@ def interpret(
         As in `closedform.extract_field`, or a list of networks trained for the same task: what they
         have in common is read, and judged on each of them.
     neuron
-        As in `closedform.extract_field`; a list means several latents. For several networks, one
-        selector for all of them, or a list of lists, one list for each network.
+        As in `closedform.extract_field`, where the network has one output none is needed; a list
+        means several latents. For several networks, one selector for all of them, or a list of
+        lists, one list for each network.
     inputs, names, tangent, constraints, max_points, smoothing, units, **options
         As in `closedform.extract_field`.
     engine, budget, rng, space, rule, hypothesis, checks, thresholds, progress, title, command
@@ -199,8 +200,8 @@ def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
 
 
 def _as_text(neuron: Any) -> tuple[str, ...]:
-    """What was read, if text can say it."""
-    listed = neuron if isinstance(neuron, list) else [neuron]
+    """What was read, if text can say it; an output of one number is its first."""
+    listed = neuron if isinstance(neuron, list) else [0 if neuron is None else neuron]
     if any(isinstance(one, list) for one in listed):
         return ()
     places = [parse_neuron(one) for one in listed]

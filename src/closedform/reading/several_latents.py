@@ -246,17 +246,21 @@ def _joined(
         concept=concepts[0],
         concepts=concepts,
         confidence=float(np.prod([part.confidence or 0.0 for part in ordered])),
-        hypothesis=None if hypothesis is None else _closest(concepts, hypothesis, held),
+        hypothesis=None if hypothesis is None else _closest(ordered, hypothesis, held),
         parts=tuple(ordered),
         together=joint,
     )
 
 
 def _closest(
-    concepts: Sequence[Expression], guess: Expression, held: GradientField
+    parts: Sequence[Interpretation], guess: Expression, held: GradientField
 ) -> HypothesisResult:
     """The comparison with the concept that is the guess, or with the first."""
-    results = [compare_hypothesis(concept, guess, held) for concept in concepts]
+    results = [
+        compare_hypothesis(part.concept, guess, held, constants=part.constants)
+        for part in parts
+        if part.concept is not None
+    ]
     return next((result for result in results if result.status != "different"), results[0])
 
 

@@ -84,7 +84,7 @@ def _other_powers(tree: Tree) -> list[Tree]:
     """The square, the square root and its root; the roots of a product are those of its factors."""
     factors = list(factor_powers(tree))
     if tree.root in ("add", "sub"):
-        factors = list(_common_factors(tree))
+        factors = list(common_factors(tree))
     factors = [_with_half_angle(base, exponent) for base, exponent in factors]
     return [
         product_of_powers([(base, exponent * power) for base, exponent in factors])
@@ -106,7 +106,7 @@ def _with_half_angle(base: Tree, exponent: Fraction) -> tuple[Tree, Fraction]:
     return apply(wave, half), 2 * exponent
 
 
-def _common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:
+def common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:
     """A sum as a product: what all summands have in common, and the sum of what is left."""
     summands = list(signed_terms(tree))
     powers = [collected_powers(summand) for _, summand in summands]
@@ -125,7 +125,9 @@ def _common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:
             [(base, power - common.get(base, 0)) for base, power in each.items()]
         )
         number = constant_factor(summand)
-        left = left if number == 1 else apply("mul", constant(number), left)
+        if number != 1:
+            is_one = left == constant(1)
+            left = constant(number) if is_one else apply("mul", constant(number), left)
         if total is None:
             total = left if sign > 0 else apply("neg", left)
         else:

@@ -184,3 +184,22 @@ def test_what_sympy_cannot_divide_is_not_proved_but_judged():
     one = cf.parse(f"x4**0.5*sqrt(1.5*x1**3)*x5*x6**0.5*tanh({inner})", names)
     two = cf.parse("x1**3*x4*x5**2*x6*tanh(1/(x2**2*x7**2/(x3*x8) + 1/x8))**2", names)
     assert not parallel_is_proved(one, two, [], 10.0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "offered"),
+    [
+        ("x + y", "(x + y)**2", True),
+        ("abs(x) + y", "x + y", True),
+        ("x - y", "(x - y)**2", False),
+        ("x", "y", False),
+    ],
+)
+def test_points_are_offered_where_signs_alone_tell_them_apart(a, b, offered):
+    """Data of positive inputs were compared from -2 to 2, and nothing said how else."""
+    found = cf.same_concept(a, b)
+    assert not found
+    assert ("pass them as points=" in found.reason) == offered
+    positive = np.random.default_rng(0).uniform(0.1, 2, (200, len(set(a + b) & {"x", "y"})))
+    assert bool(cf.same_concept(a, b, points=positive)) == offered
+    assert "points=" not in cf.same_concept(a, b, domain=(-1, 1)).reason

@@ -8,7 +8,7 @@ minors alone make them dependent, like x and x**2.
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeVar
 
@@ -21,7 +21,8 @@ from closedform.basics.randomness import as_generator
 from closedform.canonical.equivalence import domain as domains
 from closedform.canonical.equivalence.precision import ZERO, check_precision, compare_at
 from closedform.canonical.equivalence.proof import parallel_is_proved
-from closedform.canonical.equivalence.tolerances import PARALLEL_DIGITS, PRECISE_POINTS
+from closedform.canonical.equivalence.tolerances import DEFAULT_BOX, PARALLEL_DIGITS, PRECISE_POINTS
+from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
@@ -29,7 +30,7 @@ from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.alignment.tolerances import SAME
 
 T = TypeVar("T")
-Status = Literal["proved", "numerical", "different"]
+Status = Literal["proved", "numerical", "within errors", "different"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Equivalence:
     ----------
     status : str
         ``proved`` (parallel gradients proved by SymPy), ``numerical`` (parallel to 40 digits at
-        random points), or ``different``.
+        random points), or ``different``. `Interpretation.same_as` also says ``within errors``: the
+        same once constants move within their standard errors.
     dependent : bool
         Whether the gradients are parallel everywhere; x and x**2 are dependent and yet different.
     misalignment : float
@@ -119,7 +121,18 @@ def same_concept(
     >>> bool(same_concept("v**2 + exp(x**2)", "v**2 + x**2 + x**4/2"))
     False
     """
-    return _Question(a, b, names, constraints).answer(domain, points, time_limit, as_generator(rng))
+    question, generator = _Question(a, b, names, constraints), as_generator(rng)
+    found = question.answer(domain, points, time_limit, generator)
+    is_default = domain is None and points is None and not constraints
+    if found or not is_default or not question.agrees_where_positive(generator):
+        return found
+    low, high = DEFAULT_BOX
+    offer = (
+        f"Where every input is positive they are the same, but the default domain is {low:g} to "
+        f"{high:g} for each: if your data have no negative inputs, pass them as points=, or "
+        f"domain=(0.1, {high:g})."
+    )
+    return replace(found, reason=f"{found.reason} {offer}")
 
 
 class _Question:
@@ -191,6 +204,20 @@ class _Question:
             how = f"The gradients are parallel to {PARALLEL_DIGITS} digits"
         reason = f"{how}, and they keep one orientation on the domain."
         return Equivalence(status, True, self.misalignment, reason, None, self._seconds())
+
+    def agrees_where_positive(self, rng: np.random.Generator) -> bool:
+        """Whether only negative inputs tell the two apart, in floating point; not where the time is
+        over.
+        """
+        if time.perf_counter() > self.until:
+            return False
+        count = len(self.names)
+        box = domains.Box(np.zeros(count), np.full(count, DEFAULT_BOX[1]))
+        try:
+            self.points = domains.sample([self.a, self.b], (), box, rng)
+        except DomainError:
+            return False
+        return bool(self._residuals().max() < SAME) and self._reversal() is None
 
     def _gradients(self) -> tuple[FloatArray, FloatArray]:
         """Both gradients in scaled coordinates, in the tangent space of the constraints."""

@@ -17,8 +17,9 @@ from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.judge.neighbours.formula_shape import formula_shape
 
-N_COMPARED = 200
-"""Points at which formulas are compared with each other."""
+N_COMPARED, REFIT_STEPS = 200, 60
+"""Points at which formulas are compared with each other, and steps of the fit that makes one of the
+other: where it can, it has by then."""
 
 
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
@@ -35,7 +36,7 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
         trees += [sum_of([*terms[:at], *terms[at + 1 :]]) for at in range(len(terms))]
     without = [Expression(tree, form.names) for tree in trees if not tree.is_constant]
     _, left = refit(
-        [form, *without], target, iterations=60, positions=[places, *([()] * len(without))]
+        [form, *without], target, iterations=REFIT_STEPS, positions=[places, *([()] * len(without))]
     )
     return bool(min(left) < SAME)
 

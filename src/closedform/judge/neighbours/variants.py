@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
+from closedform.canonical.idle_functions import without_idle_functions
 from closedform.canonical.small_terms import without_small_terms
 from closedform.canonical.snap import snapped_forms
 from closedform.expressions.expression import Expression
@@ -38,8 +39,9 @@ def variants(formula: Expression, errors: Sequence[float], points: FloatArray) -
     made = [
         *snapped_forms(formula, errors=free), *dropped, *without_small_terms(formula, points),
         Expression(apply("square", formula.tree), formula.names),
+        without_idle_functions(formula, points),
     ]  # fmt: skip
-    return [form for form in dict.fromkeys(made) if not form.tree.is_constant]
+    return [form for form in dict.fromkeys(made) if form != formula and not form.tree.is_constant]
 
 
 def as_sum(formula: Expression) -> Expression | None:

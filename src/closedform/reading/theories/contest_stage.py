@@ -178,8 +178,8 @@ def contest_field(
     ...     budget=None,
     ...     rng=0,
     ... )
-    >>> print(found.winner, found.constants["ellipse"]["a"])
-    ellipse a = 2
+    >>> found.winner, round(found.constants["ellipse"]["a"].value, 3)
+    ('ellipse', 2.0)
     """
     required_kind(
         field,

@@ -19,6 +19,7 @@ PACKAGES = {
     "crystal": ("chgnet", "torch"),
     "engineering": ("chemicals", "torch"),
     "friction": ("fluids", "torch"),
+    "mlgw": ("mlgw", "h5py", "torch"),
     "pinn": ("deepxde", "torch"),
     "water": ("torchani", "torch"),
 }

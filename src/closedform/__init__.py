@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
     from closedform.reading.several_networks import interpret_fields
+    from closedform.reading.theories.contest_stage import contest, contest_field
+    from closedform.reading.theories.outcome import Contest
     from closedform.searching.budget import Budget
     from closedform.searching.result import SearchResult
     from closedform.searching.search_stage import search
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Budget": "closedform.searching.budget",
     "ConceptSearch": "closedform.reading.estimator",
+    "Contest": "closedform.reading.theories.outcome",
     "Discovery": "closedform.reading.laws.discovery",
     "Effort": "closedform.sweeping.neuron_task",
     "Equivalence": "closedform.canonical.equivalence.same_concept",
@@ -58,6 +61,8 @@ _LAZY = {
     "Verdict": "closedform.interpretation.verdict",
     "compare": "closedform.sweeping.compare",
     "conserved": "closedform.reading.laws.finding",
+    "contest": "closedform.reading.theories.contest_stage",
+    "contest_field": "closedform.reading.theories.contest_stage",
     "discover": "closedform.reading.laws.discovery",
     "extract_field": "closedform.networks.extract",
     "interpret": "closedform.reading.network",
@@ -79,15 +84,15 @@ _ANSWERS = ("load_interpretation", "verify")
 
 __all__ = [
     "Budget", "ClosedformError", "ClosedformWarning", "ConceptSearch",
-    "Discovery", "Effort", "Equivalence", "Expression",
-    "GradientField", "Interpretation", "Law", "Laws",
-    "Operator", "SearchResult", "SearchSpace", "Selection",
-    "Sweep", "Thresholds", "Units", "Verdict",
-    "__version__", "compare", "conserved", "discover",
-    "extract_field", "interpret", "interpret_field", "interpret_fields",
-    "load_field", "load_interpretation", "load_network", "parse",
-    "same_concept", "search", "select", "sweep",
-    "verify",
+    "Contest", "Discovery", "Effort", "Equivalence",
+    "Expression", "GradientField", "Interpretation", "Law",
+    "Laws", "Operator", "SearchResult", "SearchSpace",
+    "Selection", "Sweep", "Thresholds", "Units",
+    "Verdict", "__version__", "compare", "conserved",
+    "contest", "contest_field", "discover", "extract_field",
+    "interpret", "interpret_field", "interpret_fields", "load_field",
+    "load_interpretation", "load_network", "parse", "same_concept",
+    "search", "select", "sweep", "verify",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from closedform._version import __version__
 from closedform.cli.answer_commands import interpret, report, verify
 from closedform.cli.conserved_command import conserved
+from closedform.cli.contest_command import contest
 from closedform.cli.doctor_command import doctor
 from closedform.cli.entry import STOPPED, STOPPED_LINE
 from closedform.cli.network_commands import extract, layers
@@ -150,7 +151,7 @@ for command in (layers, extract, interpret, report):
 # argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
-for command in (conserved, sweep, results, compare, doctor):
+for command in (contest, conserved, sweep, results, compare, doctor):
     app.command()(command)
 add_commands(app)
 

@@ -4,6 +4,7 @@ constants that have not seen it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,54 @@ class Fitted:
     positions: tuple[int, ...]
 
 
+class Adjustable(Protocol):
+    """Something with numbers that a fit may move: a formula, or any function of the inputs."""
+
+    @property
+    def numbers(self) -> FloatArray:
+        """Where the fit begins, shape (n_numbers,)."""
+        ...
+
+    def differences(self, numbers: FloatArray) -> FloatArray:
+        """Steps by which each number is moved to see what it does."""
+        ...
+
+    def evaluate(self, numbers: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values (1 + n_numbers, n_points) and gradients (1 + n_numbers, n_points, n_inputs):
+        with these numbers, and with each of them moved by its difference.
+        """
+        ...
+
+    def moved(self, numbers: FloatArray, step: FloatArray) -> FloatArray | None:
+        """The numbers after a step; None where they must not go."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Where a fit ended.
+
+    Attributes
+    ----------
+    numbers : ndarray, shape (n_numbers,)
+    heard : Heard
+        Each region judged with numbers that were fitted without it.
+    errors : tuple of float
+        Standard errors of the numbers, from the regions (the jackknife).
+    widths : tuple of float
+        How far each number may move until the loss has risen by half a nat: its standard error if
+        every witness counts as many pieces of evidence as the fitter says.
+    loss : float
+        Nats, over all points.
+    """
+
+    numbers: FloatArray
+    heard: Heard
+    errors: tuple[float, ...]
+    widths: tuple[float, ...]
+    loss: float
+
+
 @dataclass(frozen=True, slots=True)
 class Fitter:
     """Fits formulas at the points of the witnesses.
@@ -71,6 +120,16 @@ class Fitter:
         formula = _Formula.of(expression, positions)
         if not formula.nodes:
             return Fitted(expression, self.witnesses.hear(expression.tree), (), ())
+        found = self.settle(formula, steps)
+        return Fitted(formula.read(found.numbers), found.heard, found.errors, formula.positions)
+
+    def settle(self, formula: Adjustable, steps: int = STEPS) -> Settled:
+        """Move the numbers to where both witnesses want them."""
+        if not len(formula.numbers):
+            values, gradients = formula.evaluate(formula.numbers, self.witnesses.field.points)
+            heard = self.witnesses.heard(values[0], gradients[0])
+            loss = float(np.dot(self.counts, self.witnesses.means(heard, self.scales)))
+            return Settled(formula.numbers, heard, (), (), loss)
         state = self._state(formula, formula.numbers)
         damping = _DAMPING
         for _ in range(steps):
@@ -88,9 +147,9 @@ class Fitter:
             if gain < SMALL_STEP:
                 break
         heard, errors = state.left_out(self.labels)
-        return Fitted(formula.read(state.numbers), heard, errors, formula.positions)
+        return Settled(state.numbers, heard, errors, state.widths(), state.loss)
 
-    def _state(self, formula: "_Formula", numbers: FloatArray) -> "_State":
+    def _state(self, formula: Adjustable, numbers: FloatArray) -> "_State":
         values, gradients = formula.evaluate(numbers, self.witnesses.field.points)
         heard = self.witnesses.heard(values[0], gradients[0])
         squares = heard.squares()
@@ -198,6 +257,13 @@ class _State:
         """Where least squares leads."""
         matrix, slope = (each.sum(axis=0) for each in self.rows())
         return -_solved(matrix, slope, damping)
+
+    def widths(self) -> tuple[float, ...]:
+        """From the loss's curvature, which is twice the sum of products of changes."""
+        matrix = 2 * self.rows()[0].sum(axis=0)
+        if not np.isfinite(matrix).all():
+            return (np.inf,) * len(self.numbers)
+        return tuple(np.sqrt(np.abs(np.diagonal(np.linalg.pinv(matrix, hermitian=True)))).tolist())
 
     def left_out(self, labels: NDArray[np.int64]) -> tuple[Heard, tuple[float, ...]]:
         """Every region with the constants that one step away from it gives, and how far these

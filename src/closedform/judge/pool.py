@@ -269,7 +269,7 @@ def gather(
         if parent is None or not may_go_on() or _is_exact(pool):
             break
         parents.add(_outline(parent.expression.tree))
-        pool.add(_neighbours(parent.expression, pool, stock, may_go_on))
+        pool.add(neighbours_of(parent.expression, pool, stock, may_go_on))
         pool.tidy(1, may_go_on)
     # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
     for count in MOST_PLAIN:
@@ -288,8 +288,12 @@ def field_error(entry: Entry, pool: Pool) -> float:
     return float(pool.witnesses.weights @ entry.fitted.heard.squares()[0])
 
 
-def _neighbours(
-    parent: Expression, pool: Pool, stock: Stock, may_go_on: Callable[[], bool]
+def neighbours_of(
+    parent: Expression,
+    pool: Pool,
+    stock: Stock,
+    may_go_on: Callable[[], bool] = lambda: True,
+    most: int = MOST_NEAR,
 ) -> list[tuple[Expression, Sequence[int] | None, str]]:
     """The nearest of the forms that differ from one in a part, in canonical form."""
     field = pool.witnesses.field
@@ -305,7 +309,7 @@ def _neighbours(
         if key not in pool.looked_at
     ]
     pool.looked_at.update(new)
-    return _nearest(drafts, pool, MOST_NEAR, may_go_on)
+    return _nearest(drafts, pool, most, may_go_on)
 
 
 def _outline(tree: Tree, free: Sequence[int] | None = None) -> Outline:

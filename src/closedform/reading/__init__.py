@@ -1,7 +1,7 @@
 """Readings: search, select and verify, one after the other.
 
 `one_field` reads one field, `network` a neuron, `several_latents` and `several_networks` several at
-once; `laws` finds what motions conserve, `replacing` puts a formula back into its network, and
-`estimator` speaks scikit-learn. The three steps are composed here, and nothing is added to the
-method. Start with `one_field`.
+once; `laws` finds what motions conserve, `theories` holds contests of stated formulas, `replacing`
+puts a formula back into its network, and `estimator` speaks scikit-learn. The three steps are
+composed here, and nothing is added to the method. Start with `one_field`.
 """

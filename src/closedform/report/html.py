@@ -30,6 +30,24 @@ def write_report(interpretation: Interpretation, path: str | Path) -> Path:
 
 def render_report(interpretation: Interpretation) -> str:
     """The page as text."""
+    script = _asset("report.js")
+    return (
+        page_environment()
+        .get_template("report.html.j2")
+        .render(
+            answer=interpretation,
+            title=title(interpretation),
+            style=style_sheet(),
+            script=script,
+            # Only this script may run, whatever a name in the data contains.
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+            version=__version__,
+        )
+    )
+
+
+def page_environment() -> Any:
+    """Jinja's environment, with what templates call."""
     jinja2 = require("jinja2", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("closedform.report"),
@@ -41,16 +59,12 @@ def render_report(interpretation: Interpretation) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(FUNCTIONS, looks=LOOKS, check_marks=CHECK_MARKS)
-    script = _asset("report.js")
-    return environment.get_template("report.html.j2").render(
-        answer=interpretation,
-        title=title(interpretation),
-        style=_asset("report.css"),
-        script=script,
-        # Only this script may run, whatever a name in the data contains.
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        version=__version__,
-    )
+    return environment
+
+
+def style_sheet() -> str:
+    """The look of all pages."""
+    return _asset("report.css")
 
 
 def _visible(value: object) -> object:

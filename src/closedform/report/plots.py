@@ -142,7 +142,7 @@ def plot_directions(interpretation: Interpretation, *, ax: "Axes | None" = None)
             width=width, scale=19, color=colour, label=label,
         )  # fmt: skip
     ax.margins(0.08)
-    finish(ax, *(_literal(name) for name in names))
+    finish(ax, *(literal(name) for name in names))
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
     ax.legend(frameon=False, fontsize=_TINY, ncols=2, borderpad=0.1, **above)
     return ax
@@ -186,7 +186,7 @@ def _rows(ax: "Axes | None", labels: Sequence[str], x_title: str) -> "tuple[Axes
     """Axes with a row for each label, the first on top, and the places of the rows."""
     ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(labels)))
     places = -np.arange(len(labels), dtype=np.float64)
-    ax.set_yticks(places, [_literal(label) for label in labels])
+    ax.set_yticks(places, [literal(label) for label in labels])
     finish(ax, x_title, "")
     ax.grid(False, axis="y")
     return ax, places
@@ -244,7 +244,7 @@ def _mark_places(ax: "Axes", interpretation: Interpretation) -> None:
         ax.annotate(text, (place, top), arrowprops=style, **above, **look)
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Text in which a dollar sign does not begin mathematics, and nothing is invisible."""
     return shown(text).replace("$", r"\$")
 

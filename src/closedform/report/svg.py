@@ -176,3 +176,32 @@ def line(frame: Frame, x: FloatArray, y: FloatArray) -> str:
     turns[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
     places = [f"{frame.x(a):.1f} {frame.y(b):.1f}" for a, b in zip(x[turns], y[turns], strict=True)]
     return "M" + "L".join(places) if places else ""
+
+
+def cells_svg(
+    names: Sequence[str],
+    edges: Sequence[FloatArray],
+    table: FloatArray,
+    box: Sequence[tuple[float, float]] | None,
+) -> str:
+    """Cells of two inputs, the darker the larger the number in them, with a box around some."""
+    frame = _Frame(
+        (float(edges[0][0]), float(edges[0][-1])), (float(edges[1][0]), float(edges[1][-1]))
+    )
+    highest = float(np.nanmax(table)) or 1.0
+    shapes = []
+    for i, j in zip(*np.nonzero(np.isfinite(table)), strict=True):
+        x, y = frame.x(float(edges[0][i])), frame.y(float(edges[1][j + 1]))
+        size = frame.x(float(edges[0][i + 1])) - x, frame.y(float(edges[1][j])) - y
+        shapes.append(
+            f'<rect class="cell" x="{x:.1f}" y="{y:.1f}" width="{size[0]:.1f}" '
+            f'height="{size[1]:.1f}" fill-opacity="{table[i, j] / highest:.2f}"/>'
+        )
+    if box is not None:
+        (left, right), (low, high) = (
+            np.clip(ends, own[0], own[-1]).tolist() for ends, own in zip(box, edges, strict=True)
+        )
+        path = f"M{frame.x(left):.1f} {frame.y(low):.1f}H{frame.x(right):.1f}V{frame.y(high):.1f}"
+        shapes.append(f'<path class="box" d="{path}H{frame.x(left):.1f}Z"/>')
+    label = f"Median angle over {names[0]} and {names[1]}, up to {short_number(highest)} degrees"
+    return frame.picture(label, names[0], names[1], shapes)

@@ -105,34 +105,56 @@ def _lengthened(
     """
     few = field.subset(np.sort(np.flatnonzero(field.weights > 0)[: 2 * N_POINTS]))
     allows = stock.space.allows_inside
-    columns = _least_explained(concept, few)
-    terms = [tree for tree in _terms(columns) if allows(tree, field.names)]
     with np.errstate(all="ignore"):
-        slopes = [few.project(Expression(tree, few.names).gradient(few.points)) for tree in terms]
+        own = concept(few.points), concept.gradient(few.points)
+    for coefficient, term, is_factor in further_terms(*own, few, allows):
+        draft = Draft()
+        number = draft.hole(coefficient)
+        tree, holes = draft.done(with_term(concept.tree, number, term, is_factor=is_factor))
+        yield tree, holes
+
+
+def with_term(formula: Tree, number: Tree, term: Tree, *, is_factor: bool) -> Tree:
+    """A formula with one more term, or with its exponential as a factor: a power if the term is a
+    logarithm.
+    """
+    if not is_factor:
+        return apply("add", formula, apply("mul", number, term))
+    if term.root == "log":
+        return apply("mul", formula, apply("pow", term.children[0], number))
+    return apply("mul", formula, apply("exp", apply("mul", number, term)))
+
+
+def further_terms(
+    values: FloatArray,
+    gradients: FloatArray,
+    field: GradientField,
+    allows: Callable[[Tree, tuple[str, ...]], bool],
+) -> Iterator[tuple[float, Tree, bool]]:
+    """The terms that explain most of what a function leaves of a field, given its values and
+    gradients there: each with its coefficient, and whether its exponential is a factor.
+    """
+    left, lengths = _left_over(gradients, field)
+    terms = [tree for tree in terms_of(_least_explained(left, field)) if allows(tree, field.names)]
+    with np.errstate(all="ignore"):
+        slopes = [field.project(Expression(t, field.names).gradient(field.points)) for t in terms]
+        # The gradient of c*exp(t) is along that of c, and c times that of t.
+        sizes = (1.0 / lengths, values / lengths)
     known = list(zip(terms, slopes, strict=True))
     for is_factor in (False, True):
-        for coefficient, term in _most_gained(concept, few, known, is_factor=is_factor):
-            draft = Draft()
-            number = draft.hole(coefficient)
-            further = _factor(number, term) if is_factor else apply("mul", number, term)
-            tree, holes = draft.done(apply("mul" if is_factor else "add", concept.tree, further))
-            yield tree, holes
+        for coefficient, term in _most_gained(left, sizes[is_factor], field, known):
+            yield coefficient, term, is_factor
 
 
 def _most_gained(
-    concept: Expression,
+    left: FloatArray,
+    sizes: FloatArray,
     field: GradientField,
     terms: Sequence[tuple[Tree, FloatArray]],
-    *,
-    is_factor: bool,
 ) -> list[tuple[float, Tree]]:
-    """The terms, given with their slopes, that explain most of what a concept leaves over, with
-    their coefficients, as one step of least squares sees it.
+    """The terms, given with their slopes, that explain most of what is left over, with their
+    coefficients, as one step of least squares sees it.
     """
-    left, lengths = _left_over(concept, field)
-    with np.errstate(all="ignore"):
-        # The gradient of c*exp(t) is along that of c, and c times that of t.
-        sizes = (concept(field.points) if is_factor else 1.0) / lengths
     gains: list[tuple[float, float, Tree]] = []
     for tree, own in terms:
         with np.errstate(all="ignore"):
@@ -148,36 +170,28 @@ def _most_gained(
     return [(coefficient, tree) for _, coefficient, tree in gains[:MOST_ADDED]]
 
 
-def _left_over(formula: Expression, field: GradientField) -> tuple[FloatArray, FloatArray]:
-    """The part of a formula's unit gradient outside the field's directions, its sign that of a
-    gradient along the first latent's, and the gradient's length with that sign.
+def _left_over(gradients: FloatArray, field: GradientField) -> tuple[FloatArray, FloatArray]:
+    """The part of unit gradients outside the field's directions, its sign that of a gradient along
+    the first latent's, and the gradients' lengths with that sign.
     """
     with np.errstate(all="ignore"):
-        gradients = field.project(formula.gradient(field.points))
-        lengths = np.linalg.norm(gradients, axis=1)
-        along = np.einsum("ndk,nd->nk", field.frames, gradients)
+        inside = field.project(gradients)
+        lengths = np.linalg.norm(inside, axis=1)
+        along = np.einsum("ndk,nd->nk", field.frames, inside)
         sign = np.where(along[:, :1] < 0, -1.0, 1.0)
-        left = gradients - np.einsum("ndk,nk->nd", field.frames, along)
+        left = inside - np.einsum("ndk,nk->nd", field.frames, along)
         return sign * left / lengths[:, None], lengths * sign[:, 0]
 
 
-def _factor(coefficient: Tree, term: Tree) -> Tree:
-    """The exponential of a term: a power if the term is a logarithm."""
-    if term.root == "log":
-        return apply("pow", term.children[0], coefficient)
-    return apply("exp", apply("mul", coefficient, term))
-
-
-def _least_explained(concept: Expression, field: GradientField) -> list[int]:
-    """The inputs in which a concept leaves most of the field over: products of two take the square
-    of their number.
+def _least_explained(left: FloatArray, field: GradientField) -> list[int]:
+    """The inputs in which most of the field is left over: products of two take the square of their
+    number.
     """
-    left, _ = _left_over(concept, field)
     energies = np.square(field.tangent.ambient(np.nan_to_num(left)[:, :, None])).sum(axis=(0, 2))
     return np.sort(np.argsort(-energies, kind="stable")[:MOST_LENGTHENED]).tolist()
 
 
-def _terms(columns: Sequence[int]) -> list[Tree]:
+def terms_of(columns: Sequence[int]) -> list[Tree]:
     """Low powers, products of two, and functions of one input."""
     inputs = [variable(column) for column in columns]
     found: list[Tree] = []

@@ -1,0 +1,1 @@
+"""Made contests: rival formulas with free constants, and networks trained on one of them."""

@@ -1,0 +1,210 @@
+"""From weighed theories to the outcome."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from closedform.arrays import FloatArray
+from closedform.expressions.printing import to_text
+from closedform.expressions.tree import Tree, apply, constant
+from closedform.interpretation.digits import formula_text
+from closedform.judge.alignment import angles_in_degrees
+from closedform.judge.evidence import independent_pieces
+from closedform.judge.fitting import SMALL_STEP
+from closedform.judge.measurement import INDEPENDENT
+from closedform.judge.regions import divide, mean_by_regions
+from closedform.judge.witnesses import Heard
+from closedform.reading.theories.failing_region import find_failing_region
+from closedform.reading.theories.fitted_theories import FittedTheory
+from closedform.reading.theories.outcome import Contest, Correction, FittedConstant, TheoryResult
+from closedform.reading.theories.weighed_theories import Hall, Weighed
+
+N_DRAWS = 400
+"""Draws of regions for the interval of a median angle."""
+
+WIDER = 1.7
+"""Times by which a network's constants scatter more than the curvature of the loss says: its error
+is so smooth that even regions share it. From 26 constants of 12 made contests (seeds 1 and 2 of
+`closedform_bench.theories`), of which 3.5 widths hold 95%."""
+
+_NEAR_BOUND = 1e-9
+
+
+def outcome_of(
+    hall: Hall,
+    weighed: Weighed,
+    rng: np.random.Generator,
+    *,
+    seed: int,
+    given: tuple[str, ...],
+    title: str,
+) -> Contest:
+    """Everything that a contest says."""
+    labels = divide(hall.unseen, rng)
+    count, known = len(hall.theories), weighed.weights
+    order = np.argsort(weighed.scores[:count], kind="stable").tolist()
+    results = [
+        _result(hall, weighed, place, order[0], float(known[place]), labels, rng) for place in order
+    ]
+    first = len(weighed.scores) - len(hall.rivals)
+    best_rival = int(weighed.scores[first:].argmin()) if hall.rivals else None
+    return Contest(
+        theories=tuple(results),
+        none_of_them=float(1 - known[:count].sum()),
+        correction=_correction(hall, weighed, order[0]),
+        rival=None if best_rival is None else formula_text(hall.rivals[best_rival].expression),
+        names=hall.unseen.names,
+        given=given,
+        has_values=weighed.witnesses.has_values,
+        n_fitted=hall.fitter.witnesses.field.n_points,
+        n_unseen=hall.unseen.n_points,
+        seed=seed,
+        title=title,
+    )
+
+
+def _result(
+    hall: Hall,
+    weighed: Weighed,
+    place: int,
+    best: int,
+    weight: float,
+    labels: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> TheoryResult:
+    one, heard = hall.theories[place], weighed.heard[place]
+    angles, usable = _angles(heard), hall.unseen.weights > 0
+    low, high = _interval(angles, labels, rng)
+    behind, error = _behind(weighed, place, best, labels)
+    chance = 1.0 if place == best else float(norm.sf(behind / max(error, _NEAR_BOUND)))
+    return TheoryResult(
+        name=one.theory.name,
+        formula=one.theory.stated,
+        median=float(np.median(angles[usable])),
+        upper=float(np.quantile(angles[usable], 0.9)),
+        low=low,
+        high=high,
+        left=_left(heard, weighed),
+        constants=_constants(one, hall),
+        weight=weight,
+        behind=behind,
+        behind_error=error,
+        chance=chance,
+        where=find_failing_region(
+            hall.unseen.points[usable], angles[usable], hall.unseen.names, rng
+        ),
+    )
+
+
+def _angles(heard: Heard) -> FloatArray:
+    """Degrees; pointing against the field is as far as it goes."""
+    return angles_in_degrees(heard.squares()[0])
+
+
+def _left(heard: Heard, weighed: Weighed) -> float | None:
+    squares = heard.squares()[1]
+    return None if squares is None else float(np.sqrt(weighed.witnesses.steepness @ squares))
+
+
+def _interval(
+    angles: FloatArray, labels: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[float, float]:
+    """95% of the medians of regions drawn again."""
+    groups = [angles[labels == region] for region in range(int(labels.max()) + 1)]
+    draws = rng.integers(len(groups), size=(N_DRAWS, len(groups)))
+    medians = [float(np.median(np.concatenate([groups[i] for i in draw]))) for draw in draws]
+    low, high = np.percentile(medians, [2.5, 97.5]).tolist()
+    return low, high
+
+
+def _behind(
+    weighed: Weighed, place: int, best: int, labels: NDArray[np.int64]
+) -> tuple[float, float]:
+    """Nats behind the best theory, with the price of constants, and their standard error."""
+    if place == best:
+        return 0.0, 0.0
+    scales, counts, after = weighed.scales, weighed.counts, weighed.witnesses
+    pairs = zip(
+        weighed.heard[place].squares(),
+        weighed.heard[best].squares(),
+        scales,
+        counts,
+        (after.weights, after.steepness),
+        strict=True,
+    )
+    error = 0.0
+    for own, other, scale, count, weights in pairs:
+        if own is not None and other is not None:
+            apart = np.log(own + scale) - np.log(other + scale)
+            # Both witnesses err at the same points, so that their errors add.
+            error += count * mean_by_regions(apart, weights, labels)[1]
+    return float(weighed.scores[place] - weighed.scores[best]), error
+
+
+def _constants(one: FittedTheory, hall: Hall) -> tuple[FittedConstant, ...]:
+    """With 95% intervals by Student's t, since the errors come from few regions."""
+    n_regions = int(hall.fitter.labels.max()) + 1
+    reach = float(t.ppf(0.975, max(n_regions - 1, 1)))
+    # A fit ends when a step gains little, which leaves a number that share of its width away.
+    share = np.sqrt(2 * SMALL_STEP) if _is_noise(one, hall) else WIDER
+    pairs = zip(one.settled.errors, one.settled.widths, strict=True)
+    errors = [float(max(error, share * width)) for error, width in pairs]
+    found = []
+    for free, value, error in zip(one.theory.constants, one.numbers.tolist(), errors, strict=True):
+        near = _NEAR_BOUND * max(abs(value), 1.0)
+        is_at_bound = value - free.low < near or free.high - value < near
+        ends = (max(value - reach * error, free.low), min(value + reach * error, free.high))
+        found.append(FittedConstant(free.name, value, error, *ends, is_at_bound))
+    return tuple(found)
+
+
+def _is_noise(one: FittedTheory, hall: Hall) -> bool:
+    """Whether neighbours share nothing of what a theory leaves over, so that regions tell all."""
+    heard, field = one.settled.heard, hall.fitter.witnesses.field
+    left = heard.values if heard.values.shape[1] else heard.directions
+    pieces = independent_pieces(left, field.points / field.scale)
+    return pieces >= INDEPENDENT * field.n_points
+
+
+def _correction(hall: Hall, weighed: Weighed, best: int) -> Correction | None:
+    """The correction of the best score on unseen points, if it is one of the best theory."""
+    start = len(hall.theories)
+    scores = weighed.scores[start : start + len(hall.corrections)]
+    if not len(scores):
+        return None
+    place = int(scores.argmin())
+    one, heard = hall.corrections[place], weighed.heard[start + place]
+    squares, own = heard.squares(), weighed.heard[best].squares()
+    used = int(weighed.witnesses.has_values)
+    weights = (weighed.witnesses.weights, weighed.witnesses.steepness)[used]
+    before, after = own[used], squares[used]
+    assert before is not None
+    assert after is not None
+    return Correction(
+        of=one.theory.name,
+        text=correction_text(one, hall.unseen.names),
+        error=float(one.settled.errors[-1]),
+        removed=float(1 - (weights @ after) / (weights @ before)),
+        median=float(np.median(_angles(heard)[hall.unseen.weights > 0])),
+        ahead=float(weighed.scores[best] - scores[place]),
+    )
+
+
+def correction_text(one: FittedTheory, names: Sequence[str]) -> str:
+    """What is added or multiplied."""
+    assert one.term is not None
+    # People write x**2 where trees have square(x).
+    plain = one.term.fold(
+        lambda token: Tree((token,)),
+        lambda name, *parts: (
+            apply("pow", *parts, constant(2)) if name == "square" else apply(name, *parts)
+        ),
+    )
+    number, term = f"{one.numbers[-1]:.3g}", to_text(plain, names)
+    if not one.is_factor:
+        return f"+ {number}*{term}" if one.numbers[-1] >= 0 else f"- {number[1:]}*{term}"
+    if one.term.root == "log":
+        return f"* ({to_text(one.term.children[0], names)})**{number}"
+    return f"* exp({number}*{term})"

@@ -1,0 +1,246 @@
+"""Theories, corrections and what a search found, weighed together on unseen points."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.basics.progress import Progress
+from closedform.expressions.complexity import description_length
+from closedform.expressions.expression import Expression
+from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.alignment.tolerances import SAME
+from closedform.field.gradient_field import GradientField
+from closedform.judge.evidence import Pair, weighing, weights_of
+from closedform.judge.fitting import Fitter
+from closedform.judge.neighbours.made_forms import stock_of, terms_of
+from closedform.judge.neighbours.same_form import field_of, group_by_form
+from closedform.judge.pool import Pool, neighbours_of
+from closedform.judge.select_stage import select
+from closedform.judge.witnesses import Heard, Witnesses, typical
+from closedform.reading.settings import SEARCH_SHARE
+from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of
+from closedform.reading.theories.theory import FREE_COST, Theory
+from closedform.searching.budget import Budget
+from closedform.searching.front import Candidate
+from closedform.searching.search_stage import search
+from closedform.searching.space import SearchSpace
+
+NO_FURTHER = 0.01
+"""Share of the typical squared error within which a formula that was found is a theory with its
+constants moved: the data cannot tell the two apart."""
+
+MOST_RIVALS = 12
+"""Formulas that are made from the best theory and weighed, and as many of a search: those of the
+best scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A formula that nobody stated, the nats that it costs to describe, and whether a search found
+    it.
+    """
+
+    expression: Expression
+    cost: float
+    is_found: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hall:
+    """Everything that competes.
+
+    Attributes
+    ----------
+    theories, corrections : list of FittedTheory
+        The corrections are those of the theory that fits best.
+    twice : list of FittedTheory
+        The best of the corrections, corrected again.
+    rivals : list of Rival
+        Formulas that were made from the best theory, or found, and are none of the theories.
+    fitter : Fitter
+        Holds the points of the fits, with scales and counts.
+    unseen : GradientField
+        Points that judge.
+    """
+
+    theories: list[FittedTheory]
+    corrections: list[FittedTheory]
+    twice: list[FittedTheory]
+    rivals: list[Rival]
+    fitter: Fitter
+    unseen: GradientField
+
+    @classmethod
+    def of(
+        cls,
+        theories: list[FittedTheory],
+        fitter: Fitter,
+        unseen: GradientField,
+        space: SearchSpace,
+        rng: np.random.Generator,
+    ) -> "Hall":
+        """The theories, corrections of the best, and forms in which a part of it is another."""
+        best = min(theories, key=lambda one: _seen_score(one, fitter))
+        found = corrections_of(best, fitter, space.allows_inside)
+        # A theory that is far off may need two, of which neither pays alone.
+        nearest = min(found, key=lambda one: one.settled.loss, default=None)
+        twice = [] if nearest is None else corrections_of(nearest, fitter, space.allows_inside)
+        hall = cls(theories, found, twice, [], fitter, unseen)
+        formula = best.theory.written(best.numbers)
+        if formula is None:
+            return hall
+        made, count = _near(formula, fitter, space, rng)
+        return hall.with_rivals(
+            Rival(one, _made_cost(one, best.theory, count, _price(fitter))) for one in made
+        )
+
+    def with_rivals(self, found: Iterable[Rival]) -> "Hall":
+        """With further formulas, but for those that are one of the theories."""
+        new = [rival for rival in found if not self._is_stated(rival.expression)]
+        return replace(self, rivals=[*self.rivals, *new])
+
+    def with_search(
+        self,
+        field: GradientField,
+        seen: np.ndarray,
+        limits: Budget,
+        space: SearchSpace,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> "Hall":
+        """With what a search finds that begins at the theories."""
+        known = [one.theory.written(one.numbers) for one in self.theories]
+        wider = replace(space, guesses=(*space.guesses, *(one for one in known if one)))
+        result = search(
+            field, space=wider, budget=limits.share(SEARCH_SHARE), rng=rng, points=seen,
+            progress=progress,
+        )  # fmt: skip
+        if result.status == "interrupted":
+            raise KeyboardInterrupt  # it was meant for the whole contest
+        # Neighbours of the theories are made too: the truth may differ from one in a part.
+        stated = [Candidate(one, 1.0, one.complexity(), "theory") for one in known if one]
+        front = replace(result.front, others=(*result.front.others, *stated))
+        rest = limits.share(1 - SEARCH_SHARE)
+        selection = select(replace(result, front=front), field, rng=rng, budget=rest, space=wider)
+        found = selection.contenders[:MOST_RIVALS]
+        return self.with_rivals(
+            Rival(one.expression.rename(field.names), one.cost, is_found=True) for one in found
+        )
+
+    def _is_stated(self, rival: Expression) -> bool:
+        """Whether a formula is one of the theories, with its free constants moved."""
+        field = self.fitter.witnesses.field
+        target = replace(field_of(rival, field), latents=None, slopes=None)
+        if not (target.weights > 0).any():
+            return True
+        fitter = replace(
+            self.fitter, witnesses=Witnesses.of(target), scales=(SAME, SAME), counts=(1.0, 0.0)
+        )
+        bound = max(SAME, NO_FURTHER * self.fitter.scales[0])
+        for one in self.theories:
+            settled = fitter.settle(one.theory.started(one.numbers))
+            values, gradients = one.theory.at(settled.numbers, field.points)
+            squares = fitter.witnesses.heard(values, gradients).squares()[0]
+            if float(np.median(squares)) < bound:
+                return True
+        return False
+
+
+def _price(fitter: Fitter) -> float:
+    return weighing(has_values=fitter.witnesses.has_values).price
+
+
+def _made_cost(form: Expression, theory: Theory, count: int, price: float) -> float:
+    """What is the n-th of the forms made from a theory is described by the theory, n, and those of
+    its fitted numbers that the theory does not have.
+    """
+    further = max(len(fitted_positions(form.tree)) - len(theory.constants), 0)
+    return price * (theory.free_length + FREE_COST * further) + float(np.log(count))
+
+
+def _seen_score(one: FittedTheory, fitter: Fitter) -> float:
+    means = fitter.witnesses.means(one.settled.heard, fitter.scales)
+    return float(np.dot(fitter.counts, means)) + _price(fitter) * one.theory.free_length
+
+
+def _near(
+    formula: Expression, fitter: Fitter, space: SearchSpace, rng: np.random.Generator
+) -> tuple[list[Expression], int]:
+    """The best of the forms that differ from a formula in a part, fitted, and how many there were
+    to choose from.
+    """
+    pool = Pool(
+        fitter.witnesses, fitter.labels, lambda form, price: price * description_length(form.tree),
+        weighing(has_values=fitter.witnesses.has_values),
+        scales=fitter.scales, counts=fitter.counts,
+    )  # fmt: skip
+    stock = stock_of(fitter.witnesses.field, space, rng)
+    pool.add(neighbours_of(formula, pool, stock, most=MOST_RIVALS))
+    return [entry.expression for entry in pool.ordered()], max(len(pool.looked_at), 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """All that competed, on unseen points: theories first, then corrections, then rivals.
+
+    Attributes
+    ----------
+    weights : ndarray
+        They sum to 1.
+    scores : ndarray
+        Nats: what both witnesses leave over, and what it costs to describe.
+    heard : list of Heard
+    witnesses : Witnesses
+    scales, counts : (float, float)
+        Typical squared errors, and independent pieces of evidence, of directions and values.
+    """
+
+    weights: FloatArray
+    scores: FloatArray
+    heard: list[Heard]
+    witnesses: Witnesses
+    scales: Pair
+    counts: Pair
+
+
+def weigh_hall(hall: Hall) -> Weighed:
+    """Weigh everything on unseen points, phi and constants as they were fitted."""
+    before = hall.fitter.witnesses
+    after = Witnesses.of(hall.unseen, before)
+    price = _price(hall.fitter)
+    heard = []
+    for one in (*hall.theories, *hall.corrections, *hall.twice):
+        fit = before.heard(*one.theory.at(one.numbers, before.field.points)).phi
+        told = one.theory.at(one.numbers, hall.unseen.points)
+        heard.append(after.heard(*told, None if fit is None else fit.phi))
+    trees = [rival.expression.tree for rival in hall.rivals]
+    for tree in trees:
+        fit = before.hear(tree).phi
+        heard.append(after.hear(tree, None if fit is None else fit.phi))
+    # A theory was stated before anybody looked, so that only its free constants are charged; what
+    # was made or found to fit is charged what it adds.
+    costs = [price * one.theory.free_length for one in hall.theories]
+    # Each is described by its place among the terms that there are, and its number.
+    choices = float(np.log(2 * len(terms_of(range(len(hall.unseen.names))))))
+    costs += [price * one.theory.free_length + choices for one in hall.corrections]
+    costs += [price * one.theory.free_length + 2 * choices for one in hall.twice]
+    costs += [rival.cost for rival in hall.rivals]
+    # Typical errors are those of what fits best, stated or not: by those of a theory that is far
+    # off nothing could be much better than it. For the same reason the evidence counts in full: how
+    # smoothly all of them fail must not protect the best.
+    counts = weighing(has_values=before.has_values).most
+    scales = min(
+        (typical(each) for each in heard), key=lambda pair: float(np.dot(counts, np.log(pair)))
+    )
+    means = np.array([after.means(each, scales) for each in heard])
+    scores = means @ counts + np.array(costs)
+    # Corrections and forms that were made all answer to the same misfit: the best speaks for them.
+    n_theories = len(hall.theories)
+    groups = [min(place, n_theories) for place in range(len(heard))]
+    found = [place for place, rival in enumerate(hall.rivals) if rival.is_found]
+    forms = group_by_form([hall.rivals[place].expression for place in found], hall.unseen)
+    for place, form in zip(found, forms, strict=True):
+        groups[len(heard) - len(hall.rivals) + place] = n_theories + 1 + form
+    return Weighed(weights_of(scores, groups), scores, heard, after, scales, counts)

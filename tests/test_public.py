@@ -15,6 +15,7 @@ def test_public_names_are_pinned():
         "Effort",
         "Equivalence",
         "Expression",
+        "Generator",
         "GradientField",
         "Interpretation",
         "Law",
@@ -24,6 +25,7 @@ def test_public_names_are_pinned():
         "SearchSpace",
         "Selection",
         "Sweep",
+        "Symmetries",
         "Thresholds",
         "Units",
         "Verdict",
@@ -43,6 +45,7 @@ def test_public_names_are_pinned():
         "search",
         "select",
         "sweep",
+        "symmetries",
         "verify",
     ]
     assert dir(cf) == sorted(cf.__all__)

@@ -21,6 +21,7 @@ PACKAGES = {
     "friction": ("fluids", "torch"),
     "pinn": ("deepxde", "torch"),
     "water": ("torchani", "torch"),
+    "water_symmetries": ("torchani", "torch"),
 }
 MARKS = re.compile(r"(<!-- output -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -24,6 +24,7 @@ from scipy.linalg import subspace_angles
 
 import closedform as cf
 from closedform.arrays import FloatArray
+from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.formulas.trained import ACTIVATIONS, N_READ, N_TRAINING, trained_field
 from closedform_bench.invariants.control import random_waves
 from closedform_bench.invariants.fields import exact_field
@@ -275,9 +276,11 @@ def run_networks(seed: int) -> None:
         truth = known_algebra(case.names, case.formulas, [])
         activation = list(ACTIVATIONS)[place % 3]
         points, held = case.points(N_TRAINING, rng), case.points(N_READ, rng)
-        values = case.expressions()[0](points)
-        field = trained_field(points, values, held, case.names, rng, activation=activation)
-        right += report(case, truth, cf.symmetries(field, rng=seed), activation)
+        formula = case.expressions()[0]
+        field = trained_field(points, formula(points), held, case.names, rng, activation=activation)
+        off = np.degrees(np.arcsin(np.sqrt(np.median(field_misalignment(formula, field)))))
+        told = f"{activation}, {off:.1f} degrees off,"
+        right += report(case, truth, cf.symmetries(field, rng=seed), told)
         of += 1
     print(f"right: {right} of {of}")
 

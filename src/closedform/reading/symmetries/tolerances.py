@@ -14,16 +14,16 @@ trained on x + 2*y breaks its translation by 0.1, and smoothly, for all that it 
 
 LARGEST_ERROR = 3.0
 """Degrees by which a network's own error may break a symmetry: small networks of smooth activations
-leave about 1. Those of ReLU leave 3 to 5, where nothing can be told any more; smoothed gradients
-help. With 5, a network trained on the cross ratio was given a translation that it has not."""
+leave about 1. Those of ReLU leave 3 to 5, which is given up: with 5, a network trained on the cross
+ratio was given a translation that it has not."""
 
 PLAIN_DENOMINATOR = 4
 """Coefficients of generators are tried as fractions of such denominators, as constants of formulas
 are."""
 
 N_ORDERS = 24
-"""Orders of the terms in which sparse generators are looked for: each gives a whole basis, in about
-a millisecond, and the cheapest vectors of all are kept."""
+"""Orders of the terms in which sparse generators are looked for: each gives a whole basis,
+and the cheapest vectors of all are kept."""
 
 ROUGH_PARTS, EXACT_PARTS = (0.03, 0.1, 0.2), (1e-4,)
 """Terms with a smaller share of a generator's largest are left out, in fields with errors and in
@@ -34,4 +34,5 @@ CLOSES = 0.05
 a few per cent."""
 
 MOST_INPUTS = 40
-"""With more, the affine fields are so many (1,640) that their moments take minutes."""
+"""With these the affine fields are 1,640, and their moments grow with the square of that; more were
+not tried."""

@@ -1,7 +1,8 @@
 """Draw the pictures of this site from trained networks: ``python docs/pictures.py`` writes
 docs/images/*.svg.
 
-The networks are those that come with the package: the example, and experiment 2 of the paper.
+The networks are those that come with the package, the example and experiment 2 of the paper, and
+three small ones that are trained here.
 """
 
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from closedform.report.plots import BLACK, BLUE, GREEN, GREY, LIGHT, ORANGE, fin
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import extract_experiment
 from closedform_bench.paper.shipped import load_checkpoint
+from closedform_bench.verdicts.small_networks import train
 
 IMAGES = Path(__file__).parent / "images"
 STYLE: Any = {
@@ -38,7 +40,7 @@ def main() -> None:
     """Draw all of them."""
     IMAGES.mkdir(exist_ok=True)
     with plt.rc_context(STYLE):
-        for draw in (draw_concept, draw_directions, draw_phi, draw_tangent):
+        for draw in (draw_concept, draw_directions, draw_phi, draw_tangent, draw_symmetries):
             figure = draw()
             file = IMAGES / f"{draw.__name__.removeprefix('draw_')}.svg"
             figure.savefig(file, metadata={"Date": None}, dpi=130)
@@ -171,6 +173,26 @@ def draw_tangent() -> Figure:
     finish(angles, "angle between network and determinant (degrees)", "points")
     angles.set_title("a network that knows the determinant")
     angles.legend(frameon=False, fontsize=SMALL)
+    return figure
+
+
+def draw_symmetries() -> Figure:
+    """Level lines of three networks, and the flow of the symmetry that is read from each."""
+    figure, panels = plt.subplots(1, 3, figsize=(8.4, 3.0), layout="constrained")
+    rng = np.random.default_rng(0)
+    side = np.linspace(-2, 2, 80)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    for ax, formula in zip(panels, ("x**2 + y**2", "x*y", "y - x**2"), strict=True):
+        points = rng.uniform(-2, 2, (4000, 2))
+        network = train(points, cf.parse(formula, names=["x", "y"])(points), "tanh", rng)
+        found = cf.symmetries(network.field(points[:1500], ["x", "y"]), rng=0)
+        values = network.values_and_gradients(grid)[0].reshape(80, 80)
+        ax.contour(side, side, values, levels=12, colors=LIGHT, linewidths=2.2, linestyles="solid")
+        found.plot_flow(ax=ax)
+        one = found.generators[0]
+        ax.set_title(f"trained on {formula}", fontsize=SMALL + 1)
+        ax.set_xlabel(f"{one}\nbroken by {one.broken.degrees:.2f} degrees", fontsize=SMALL)
+        ax.set_ylabel("")
     return figure
 
 

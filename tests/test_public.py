@@ -16,6 +16,7 @@ def test_public_names_are_pinned():
         "Effort",
         "Equivalence",
         "Expression",
+        "Generator",
         "GradientField",
         "Interpretation",
         "Law",
@@ -25,6 +26,7 @@ def test_public_names_are_pinned():
         "SearchSpace",
         "Selection",
         "Sweep",
+        "Symmetries",
         "Thresholds",
         "Units",
         "Verdict",
@@ -46,6 +48,7 @@ def test_public_names_are_pinned():
         "search",
         "select",
         "sweep",
+        "symmetries",
         "verify",
     ]
     assert dir(cf) == sorted(cf.__all__)

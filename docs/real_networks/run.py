@@ -22,6 +22,7 @@ PACKAGES = {
     "mlgw": ("mlgw", "h5py", "torch"),
     "pinn": ("deepxde", "torch"),
     "water": ("torchani", "torch"),
+    "water_symmetries": ("torchani", "torch"),
 }
 MARKS = re.compile(r"(<!-- output -->\n).*?(<!-- end -->)", re.DOTALL)
 

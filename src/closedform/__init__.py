@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from closedform.reading.network import interpret
     from closedform.reading.one_field import interpret_field
     from closedform.reading.several_networks import interpret_fields
+    from closedform.reading.symmetries.finding import symmetries
+    from closedform.reading.symmetries.found_symmetries import Generator, Symmetries
     from closedform.reading.theories.contest_stage import contest, contest_field
     from closedform.reading.theories.outcome import Contest
     from closedform.searching.budget import Budget
@@ -47,6 +49,7 @@ _LAZY = {
     "Effort": "closedform.sweeping.neuron_task",
     "Equivalence": "closedform.canonical.equivalence.same_concept",
     "Expression": "closedform.expressions.expression",
+    "Generator": "closedform.reading.symmetries.found_symmetries",
     "GradientField": "closedform.field.gradient_field",
     "Interpretation": "closedform.interpretation.answer",
     "Law": "closedform.reading.laws.found_laws",
@@ -56,6 +59,7 @@ _LAZY = {
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.judge.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",
+    "Symmetries": "closedform.reading.symmetries.found_symmetries",
     "Thresholds": "closedform.judge.thresholds",
     "Units": "closedform.expressions.units.units",
     "Verdict": "closedform.interpretation.verdict",
@@ -76,6 +80,7 @@ _LAZY = {
     "search": "closedform.searching.search_stage",
     "select": "closedform.judge.select_stage",
     "sweep": "closedform.sweeping.sweep",
+    "symmetries": "closedform.reading.symmetries.finding",
     "verify": "closedform.judge.verify_stage",
 }
 
@@ -85,14 +90,15 @@ _ANSWERS = ("load_interpretation", "verify")
 __all__ = [
     "Budget", "ClosedformError", "ClosedformWarning", "ConceptSearch",
     "Contest", "Discovery", "Effort", "Equivalence",
-    "Expression", "GradientField", "Interpretation", "Law",
-    "Laws", "Operator", "SearchResult", "SearchSpace",
-    "Selection", "Sweep", "Thresholds", "Units",
-    "Verdict", "__version__", "compare", "conserved",
-    "contest", "contest_field", "discover", "extract_field",
-    "interpret", "interpret_field", "interpret_fields", "load_field",
-    "load_interpretation", "load_network", "parse", "same_concept",
-    "search", "select", "sweep", "verify",
+    "Expression", "Generator", "GradientField", "Interpretation",
+    "Law", "Laws", "Operator", "SearchResult",
+    "SearchSpace", "Selection", "Sweep", "Symmetries",
+    "Thresholds", "Units", "Verdict", "__version__",
+    "compare", "conserved", "contest", "contest_field",
+    "discover", "extract_field", "interpret", "interpret_field",
+    "interpret_fields", "load_field", "load_interpretation", "load_network",
+    "parse", "same_concept", "search", "select",
+    "sweep", "symmetries", "verify",
 ]  # fmt: skip
 
 

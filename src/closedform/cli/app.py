@@ -24,6 +24,7 @@ from closedform.cli.network_commands import extract, layers
 from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
 from closedform.cli.same_command import same
 from closedform.cli.sweep_commands import compare, results, sweep
+from closedform.cli.symmetries_command import symmetries
 from closedform.errors import ClosedformError, MissingDependencyError, shown
 
 # Typer's base of usage errors has no public name.
@@ -151,7 +152,7 @@ for command in (layers, extract, interpret, report):
 # argument.
 for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
-for command in (contest, conserved, sweep, results, compare, doctor):
+for command in (contest, conserved, sweep, results, compare, doctor, symmetries):
     app.command()(command)
 add_commands(app)
 

@@ -324,6 +324,18 @@ class Interpretation:
         """
         return perform("extend", self, budget, **keywords)
 
+    def symmetries(self, **keywords: Any) -> Any:
+        """The affine motions of the inputs that the neuron does not see; see
+        `closedform.symmetries`.
+
+        Parameters
+        ----------
+        **keywords
+            ``groups``, ``stated`` and ``rng`` as there, and ``field`` for an answer that was
+            loaded.
+        """
+        return perform("symmetries", self, **keywords)
+
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
         perform("report", self, path)

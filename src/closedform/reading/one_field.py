@@ -41,6 +41,8 @@ from closedform.reading.settings import (
     rest_of,
 )
 from closedform.reading.several_latents import read_latents
+from closedform.reading.symmetries.finding import symmetries
+from closedform.reading.symmetries.found_symmetries import Symmetries
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
@@ -264,14 +266,8 @@ def extend(
     ExtensionError
         If the field is not at hand.
     """
+    searched = _field_of(answer, field, "extend(30, ")
     origin = answer.origin if isinstance(answer.origin, Origin) else None
-    if origin is None and field is None:
-        raise ExtensionError(
-            "The answer does not hold its field, since it was loaded or is part of another; pass "
-            "it: answer.extend(30, field=closedform.load_field(...))."
-        )
-    searched = field if field is not None else origin.field if origin else None
-    assert searched is not None
     known: dict[str, Any] = {} if origin is None else dict(origin.asked)
     space = known.pop("space", None)
     start = [*(space.guesses if space is not None else ()), *formulas_of(answer, searched)]
@@ -285,3 +281,29 @@ def extend(
         **known,
     )
     return better_of(answer, found)
+
+
+@ability("symmetries")
+def symmetries_of(
+    answer: Interpretation, *, field: GradientField | None = None, **keywords: Any
+) -> Symmetries:
+    """Those of the field that an answer was read from; see `closedform.symmetries`.
+
+    Raises
+    ------
+    ExtensionError
+        If the field is not at hand.
+    """
+    return symmetries(_field_of(answer, field, "symmetries("), **keywords)
+
+
+def _field_of(answer: Interpretation, field: GradientField | None, call: str) -> GradientField:
+    """The given field, or the one that the answer was read from."""
+    if field is not None:
+        return field
+    if not isinstance(answer.origin, Origin):
+        raise ExtensionError(
+            "The answer does not hold its field, since it was loaded or is part of another; pass "
+            f"it: answer.{call}field=closedform.load_field(...))."
+        )
+    return answer.origin.field

@@ -3,13 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
+from closedform.judge.systematic import ChangeParts, split_change
 from closedform.networks.motion_source import as_row_function
-from closedform.reading.laws.changes import (
-    ChangeParts,
-    KeptAlongOrbits,
-    fit_on_orbits,
-    split_change,
-)
+from closedform.reading.laws.changes import KeptAlongOrbits, fit_on_orbits
 from closedform.reading.laws.changes import change_along_orbits as law_test
 from closedform.reading.laws.counting import Count, find_degeneracy, orbit_dimension
 from closedform.reading.laws.ending import Ending

@@ -162,15 +162,41 @@ def _squared_sum(rows: FloatArray, coefficients: FloatArray) -> FloatArray:
 def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> FloatArray:
     """Smallest generalised eigenvector, among the combinations that do not vanish."""
     root = np.sqrt(weights)
-    b, a = _gram(whole * root), _gram(lost * root)
+    _, vectors, whitened, diagonal = _varying(_gram(lost * root), _gram(whole * root))
+    vector = whitened @ vectors[:, 0]
+    return vector / diagonal / np.linalg.norm(vector)
+
+
+def varying_modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """All generalised eigenpairs of one problem, among the combinations on which b does not vanish.
+
+    a, b (m, m): symmetric.
+
+    Returns values (n,): in ascending order; vectors (m, n): as columns, orthonormal with respect to
+    b.
+
+    Examples
+    --------
+    >>> values, vectors = varying_modes(np.diag([3.0, 2.0, 5.0]), np.diag([1.0, 4.0, 0.0]))
+    >>> values.round(6), np.abs(vectors[:, 0]).round(6)
+    (array([0.5, 3. ]), array([0. , 0.5, 0. ]))
+    """
+    values, vectors, whitened, diagonal = _varying(a, b)
+    return values, whitened @ vectors / diagonal[:, None]
+
+
+def _varying(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Eigenpairs in the basis that whitens b, that basis for terms of unit length, and the terms'
+    lengths.
+    """
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))
     b, a = b / np.outer(diagonal, diagonal), a / np.outer(diagonal, diagonal)
     lengths, axes = np.linalg.eigh(b)
     # The terms are chosen by now, so more is kept here than where supports are compared.
     kept = lengths > DEPENDENT * 1e-3
     whitened = axes[:, kept] / np.sqrt(lengths[kept])
-    vector = whitened @ np.linalg.eigh(whitened.T @ a @ whitened)[1][:, 0]
-    return vector / diagonal / np.linalg.norm(vector)
+    values, vectors = np.linalg.eigh(whitened.T @ a @ whitened)
+    return values, vectors, whitened, diagonal
 
 
 def _gram(rows: FloatArray) -> FloatArray:

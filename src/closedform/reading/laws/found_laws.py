@@ -10,7 +10,8 @@ from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
-from closedform.reading.laws.changes import ChangeParts, LawTest
+from closedform.judge.systematic import ChangeParts
+from closedform.reading.laws.changes import LawTest
 from closedform.reading.laws.counting import Count
 
 N_DRAWS = 400

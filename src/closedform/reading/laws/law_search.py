@@ -18,20 +18,19 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import variable
 from closedform.field.tangent import TangentSpace
-from closedform.reading.laws.changes import ChangeParts, NeededNoise, explained_share, split_change
+from closedform.judge.systematic import BEYOND_NOISE, NO_WORSE, ChangeParts, split_change
+from closedform.reading.laws.changes import NeededNoise, explained_share
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
 from closedform.reading.laws.plainest import combinations
 from closedform.reading.laws.tolerances import (
-    BEYOND_NOISE,
     CLEARLY,
     EXACT_CHANGE,
     LAW,
     LAW_OF_COMPUTED,
     LITTLE,
     NEARLY,
-    NO_WORSE,
     ONE_VALUE,
 )
 from closedform.searching.budget import Clock

@@ -25,18 +25,3 @@ HARDLY = 0.05
 ONE_VALUE, CLEARLY = 1e-3, 5.0
 """What varies by less than this share of what its gradients allow, or than so many times its own
 change, has one value on the data."""
-
-NO_WORSE = 3.0
-"""Standard errors by which plain numbers may keep a law worse than fitted ones."""
-
-SURE = 4.0
-"""Standard errors by which a systematic change must be seen: a hundred formulas are tested."""
-
-MOST_MEDIANS = 5.0
-"""Of their median, the largest change that counts: near critical points of a function its gradient
-has any direction, and these may not drown the rest."""
-
-BEYOND_NOISE = 1.5
-"""A formula may change by this many times the noise that others leave room for. With 1% of noise
-laws change by up to 1.13 times that, and the formulas that were wrongly taken for laws by 2 and
-more."""

@@ -80,7 +80,7 @@ def exact_sums(
         parts = _EXACT_PARTS if is_exact else _ROUGH_PARTS
         here: set[Support] = set()
         for order in _orders(costs, rng):
-            vectors = _echelon(space, order, parts[0])
+            vectors = echelon(space, order, parts[0])
             is_function = np.einsum("kn,kn->n", vectors, moments.whole @ vectors) > _NO_FUNCTION
             sizes = np.abs(vectors[:, is_function])
             for part in parts:
@@ -139,7 +139,7 @@ def _orders(costs: NDArray[np.int64], rng: np.random.Generator) -> Iterator[NDAr
         yield np.argsort(-(costs + _CHANCE * rng.normal(size=len(costs))), kind="stable")
 
 
-def _echelon(space: FloatArray, order: NDArray[np.int64], least: float) -> FloatArray:
+def echelon(space: FloatArray, order: NDArray[np.int64], least: float) -> FloatArray:
     """Another basis of the space: each vector has one of the pivots, the first terms in the order
     that are independent.
     """

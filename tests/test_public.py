@@ -16,6 +16,7 @@ def test_public_names_are_pinned():
         "Equivalence",
         "Expression",
         "GradientField",
+        "Group",
         "Interpretation",
         "Law",
         "Laws",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from closedform.expressions.expression import Expression
     from closedform.expressions.operators import Operator
     from closedform.expressions.parse import parse
+    from closedform.expressions.site_groups import Group
     from closedform.expressions.units.units import Units
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
@@ -45,6 +46,7 @@ _LAZY = {
     "Equivalence": "closedform.canonical.equivalence.same_concept",
     "Expression": "closedform.expressions.expression",
     "GradientField": "closedform.field.gradient_field",
+    "Group": "closedform.expressions.site_groups",
     "Interpretation": "closedform.interpretation.answer",
     "Law": "closedform.reading.laws.found_laws",
     "Laws": "closedform.reading.laws.found_laws",
@@ -80,14 +82,14 @@ _ANSWERS = ("load_interpretation", "verify")
 __all__ = [
     "Budget", "ClosedformError", "ClosedformWarning", "ConceptSearch",
     "Discovery", "Effort", "Equivalence", "Expression",
-    "GradientField", "Interpretation", "Law", "Laws",
-    "Operator", "SearchResult", "SearchSpace", "Selection",
-    "Sweep", "Thresholds", "Units", "Verdict",
-    "__version__", "compare", "conserved", "discover",
-    "extract_field", "interpret", "interpret_field", "interpret_fields",
-    "load_field", "load_interpretation", "load_network", "parse",
-    "same_concept", "search", "select", "sweep",
-    "verify",
+    "GradientField", "Group", "Interpretation", "Law",
+    "Laws", "Operator", "SearchResult", "SearchSpace",
+    "Selection", "Sweep", "Thresholds", "Units",
+    "Verdict", "__version__", "compare", "conserved",
+    "discover", "extract_field", "interpret", "interpret_field",
+    "interpret_fields", "load_field", "load_interpretation", "load_network",
+    "parse", "same_concept", "search", "select",
+    "sweep", "verify",
 ]  # fmt: skip
 
 

@@ -110,6 +110,10 @@ class Source:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
         raise NotImplementedError
 
+    def values(self, points: FloatArray) -> FloatArray:
+        """Latents alone, shape (n_points, n_latents), at points as in `evaluate`."""
+        return self.evaluate(points).latents
+
     def _note(self, sentence: str | None) -> None:
         if sentence:
             self._notes[sentence] = None

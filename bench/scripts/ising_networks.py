@@ -2,7 +2,8 @@
 Monte Carlo samples and read as formulas of sums over the lattice.
 
     python bench/scripts/ising_networks.py phase --size 10 --kind dense --count 10 --seed 1
-    python bench/scripts/ising_networks.py energy --size 16 --kind ring --count 10 --seed 1
+    python bench/scripts/ising_networks.py energy --size 16 --kind ring --samples 1500 \
+        --count 10 --seed 1
 """
 
 import argparse
@@ -54,7 +55,16 @@ def main() -> None:
         )
         usual = 0.03 if is_phase else 0.0
         decay = usual if chosen.decay is None else chosen.decay
-        left = train(model, inputs, targets, loss, epochs=chosen.epochs, decay=decay, seed=seed)
+        left = train(
+            model,
+            inputs,
+            targets,
+            loss,
+            epochs=chosen.epochs,
+            decay=decay,
+            rate=3e-3 if is_phase else 2e-2,
+            seed=seed,
+        )
         trained = time.process_time() - start
         group = cf.Group(range(chosen.size**2), shape=(chosen.size, chosen.size))
         with processor_seconds():

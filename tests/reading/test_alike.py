@@ -51,7 +51,7 @@ def read(field, **options):
 )
 def test_sums_are_found(gradients, wanted, degrees):
     span = find_span(Sites("s", GROUP, HERE, noisy(gradients, degrees)))
-    assert {term.written() for term in span.terms[: span.needed]} == wanted
+    assert {term.written() for term in span.used} == wanted
     assert len(span.spare) == 1
 
 

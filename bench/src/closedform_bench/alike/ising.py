@@ -58,8 +58,8 @@ def network(kind: str, size: int, width: int = 16) -> torch.nn.Module:
             torch.nn.Linear(width, 1),
         )  # fmt: skip
     return torch.nn.Sequential(
-        square, torch.nn.Conv2d(1, 8, 2, padding=1, padding_mode="circular"), torch.nn.Tanh(),
-        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 1),
+        square, torch.nn.Conv2d(1, 16, 3, padding=1, padding_mode="circular"), torch.nn.Tanh(),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 1),
     )  # fmt: skip
 
 

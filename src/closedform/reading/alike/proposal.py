@@ -25,7 +25,7 @@ def alike_finding(field: GradientField, line: float) -> Finding | None:
     span = find_span(sites)
     if span.left > line:
         return None
-    sums = ", ".join(str(term.summed("x", sites.group)) for term in span.terms[: span.needed])
+    sums = ", ".join(str(term.summed("x", sites.group)) for term in span.used)
     said = (
         f"The {count} inputs look alike: exchange two of them, and the gradient follows, up to "
         f"{degrees(span.left):.2g} degrees outside {sums}. Read sums over them: "

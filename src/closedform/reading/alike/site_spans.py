@@ -24,16 +24,20 @@ MOST_SUMS = 3
 KEPT = 12
 """Sets of each size that are continued, and whose numbers are fitted."""
 
-WORTH = 2.0
-"""By how much one more sum must reduce what is left of the gradient's square: less than the
-least gap that is a rank, since the reading in the sums can still leave it out."""
+WORTH = 4.0
+"""By how much one more sum must reduce what is left of the gradient's square, half of it in
+degrees: less is a network's own error in the shape of another function."""
 
-AS_GOOD = 1.5
+AS_GOOD = 2.0
 """Sets that leave up to so much more than the best of their size are as good, and the shortest of
-them is taken: what is left is a network's own error, and differs by that much between points."""
+them is taken, for the same reason."""
 
 EXACT = 1e-12
 """Share of the gradient's square that is rounding: single precision leaves more in a network."""
+
+SEPARATE = 0.1
+"""Ratio of singular values below which the gradients of the sums at a point are parallel: in an
+ordered lattice, those of the magnetisation and of the energy are."""
 
 ALIKE = 0.9
 """Cosine from which two sums' gradients are too much alike for both to be told apart in noise."""
@@ -91,7 +95,8 @@ class Sites:
 
     def weights(self, terms: Sequence[SiteTerm]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The slope along each sum at each point, (n_points, n_terms), its variance if what is left
-        is independent from site to site, and what the sums leave on each site, (n_points, n_sites).
+        is independent from site to site, infinite where the sums' gradients are parallel, and what
+        the sums leave on each site, (n_points, n_sites).
         """
         columns = self.slopes(terms)
         sizes = np.sqrt((columns**2).mean(axis=(0, 1)))
@@ -101,6 +106,8 @@ class Sites:
         left = self.gradients - np.einsum("pnm,pm->pn", columns, found)
         freedom = max(columns.shape[1] - columns.shape[2], 1)
         variance = (inverse**2).sum(axis=2) * (left**2).sum(axis=1)[:, None] / freedom
+        values = np.linalg.svd((columns / sizes)[:, :, : len(terms)], compute_uv=False)
+        variance[values[:, -1] <= SEPARATE * values[:, 0]] = np.inf
         return found[:, : len(terms)], variance[:, : len(terms)], left
 
 
@@ -111,6 +118,11 @@ class Span:
     terms: tuple[SiteTerm, ...]  # needed ones first
     needed: int  # how many of them reduce what is left by a factor
     left: float  # share of the squared gradient that they leave, of what the group holds
+
+    @property
+    def used(self) -> tuple[SiteTerm, ...]:
+        """Those that are needed."""
+        return self.terms[: self.needed]
 
     @property
     def spare(self) -> tuple[SiteTerm, ...]:
@@ -198,22 +210,25 @@ def find_span(sites: Sites) -> Span:
 
 
 def _with_spare(span: Span, moments: _Moments) -> Span:
-    """One more sum, the best that is told apart from the others: what the reading leaves out says
-    more than what it was never shown.
+    """One more sum that a reading of a single one can leave out: told apart from the others site by
+    site, and over points the one that follows them least, since a network's error in a sum that
+    follows another looks like a slope along both.
     """
     terms = [*moments.terms, *span.terms]
     every = _Moments(moments.sites, terms)
     chosen = list(range(len(moments.terms), len(terms)))
-    others = [
-        Span((terms[place],), 1, every.left([*chosen, place]))
-        for place in moments.fine
-        if terms[place].number is None
-        and terms[place] not in span.terms
-        and every.cosine(chosen, place) < ALIKE
-    ]
+    sites = moments.sites
+    own = [term.summed(sites.name, sites.group).values(sites.points) for term in span.terms]
+    others: list[tuple[float, SiteTerm]] = []
+    for place in moments.fine:
+        term = terms[place]
+        if term.number is None and every.cosine(chosen, place) < ALIKE:
+            values = term.summed(sites.name, sites.group).values(sites.points)
+            follows = max(abs(float(np.corrcoef(each, values)[0, 1])) for each in own)
+            others.append((follows, term))
     if not others:
         return span
-    return replace(span, terms=(*span.terms, *_shortest(others).terms))
+    return replace(span, terms=(*span.terms, min(others, key=lambda one: one[0])[1]))
 
 
 def _fitted(sites: Sites, terms: list[SiteTerm], left: float) -> Span:

@@ -117,13 +117,18 @@ def field_of_sums(
     slopes: list[FloatArray] = []
     variances: list[FloatArray] = []
     outside, broken = np.zeros(len(scaled)), np.zeros(len(scaled))
+    grouped = {column for group in groups.values() for column in group.columns.tolist()}
+    alone = tuple(column for column in range(len(field.names)) if column not in grouped)
     for name, given in groups.items():
         group = _with_pairs(given, field.points)
         sites = Sites(name, group, field.points, scaled[:, group.columns])
         if (sites.gradients[usable] ** 2).sum() <= NO_SHARE * usable.sum():
             continue
         span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable]))
-        terms = _with_stated(span.terms, [each for each in stated if each.name == name])
+        # A field of one input says nothing: every function of it fits.
+        is_one = len(groups) == 1 and span.needed == 1 and not alone
+        wanted = span.terms if is_one else span.used
+        terms = _with_stated(wanted, [each for each in stated if each.name == name])
         own, variance, left = sites.weights(terms)
         sums += [term.summed(name, group) for term in terms]
         # Back from scaled inputs: slopes of a direction in the user's coordinates.
@@ -136,8 +141,6 @@ def field_of_sums(
         raise FieldError(
             "The neuron does not depend on any of the groups; read the other inputs with wrt=."
         )
-    grouped = {column for group in groups.values() for column in group.columns.tolist()}
-    alone = tuple(column for column in range(len(field.names)) if column not in grouped)
     covectors = np.concatenate([*slopes, directions[:, list(alone)]], axis=1)
     with np.errstate(all="ignore"):
         points = np.stack(quantities(sums, alone, field.points), axis=1)
@@ -147,7 +150,7 @@ def field_of_sums(
     spread = robust_spread(points)
     noise = (np.concatenate(variances, axis=1) * spread[: len(sums)] ** 2).sum(axis=1)
     signal = ((covectors * spread) ** 2).sum(axis=1)
-    reliable = signal / np.maximum(signal + noise, 1e-300)
+    reliable = np.where(np.isfinite(noise), signal / np.maximum(signal + noise, 1e-300), 0.0)
     if field.slopes is not None:
         covectors = covectors * field.slopes[:, :1]
     reduced = GradientField.from_arrays(

@@ -238,7 +238,7 @@ def draw_alike() -> Figure:
     lattice.imshow(field.points[place].reshape(10, 10), cmap=COLOURS, interpolation="nearest")
     lattice.set_title("1  inputs that are alike")
     lattice.axis("off")
-    tensor = torch.as_tensor(field.points, dtype=torch.float32)
+    tensor = torch.as_tensor(np.array(field.points), dtype=torch.float32)
     with torch.no_grad():
         here = model(tensor)[:, 0].double().numpy()
         turned = tensor[place].repeat(100, 1) * (1 - 2 * torch.eye(100))
@@ -251,7 +251,7 @@ def draw_alike() -> Figure:
     flips.set_title("2  the change when one is flipped")
     finish(flips, "site", "change per step")
     values.scatter(totals, here, s=6, color=BLUE, linewidths=0)
-    values.set_title("3  the network sees the sum, squared")
+    values.set_title("3  it sees the sum, squared")
     finish(values, "sum(s[i])", "output")
     return figure
 

@@ -34,7 +34,8 @@ MISTAKES = (
     "Passing standardised inputs: pass the raw ones, and the scaler as `transform=`, so that the "
     "formula is in physical units.",
     "Reading a network of 50 or more raw inputs (pixels, tokens): pass the few quantities behind "
-    "them, and how inputs are made from them as `transform=`.",
+    "them, and how inputs are made from them as `transform=`; if they are alike (spins, sensors), "
+    "declare them with `groups=`.",
     "Reading one-hot columns: hold them with `wrt=[...]`.",
     "Reading forests or boosted trees: they have no gradient.",
     "Expecting the scale or sign of the neuron: a concept is known up to an invertible function.",

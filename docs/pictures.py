@@ -2,7 +2,7 @@
 docs/images/*.svg.
 
 The networks are those that come with the package, the example and experiment 2 of the paper, and
-three small ones that are trained here.
+four small ones that are trained here.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,14 @@ def main() -> None:
     """Draw all of them."""
     IMAGES.mkdir(exist_ok=True)
     with plt.rc_context(STYLE):
-        for draw in (draw_concept, draw_directions, draw_phi, draw_tangent, draw_symmetries):
+        for draw in (
+            draw_concept,
+            draw_directions,
+            draw_phi,
+            draw_tangent,
+            draw_symmetries,
+            draw_alike,
+        ):
             figure = draw()
             file = IMAGES / f"{draw.__name__.removeprefix('draw_')}.svg"
             figure.savefig(file, metadata={"Date": None}, dpi=130)
@@ -234,6 +241,47 @@ def _sketch(ax: Axes) -> None:
     ax.set_xlim(-1.8, 1.8)
     ax.set_ylim(-0.8, 1.5)
     ax.axis("off")
+
+
+def draw_alike() -> Figure:
+    """Spins, what flipping one of them does, with and without the mean over rearrangements, and the
+    network's value over the sum of the spins.
+    """
+    import torch
+
+    from closedform_bench.alike.ising import CRITICAL, network, sample, train
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    spins, temperatures = sample(4000, 10, np.random.default_rng(0), sweeps=200)
+    inputs = spins.reshape(len(spins), -1)
+    model = network("dense", 10)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits
+    train(model, inputs, temperatures < CRITICAL, loss, epochs=30, decay=0.03)
+    group = cf.Group(range(100), shape=(10, 10))
+    field = cf.extract_field(model, inputs, "output:0", groups={"s": group}, rng=0, max_points=200)
+    totals = field.points.sum(axis=1)
+    place = int(np.abs(totals - 50).argmin())
+    figure, (lattice, flips, values) = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")
+    lattice.imshow(field.points[place].reshape(10, 10), cmap=COLOURS, interpolation="nearest")
+    lattice.set_title("1  inputs that are alike")
+    lattice.axis("off")
+    tensor = torch.as_tensor(np.array(field.points), dtype=torch.float32)
+    with torch.no_grad():
+        here = model(tensor)[:, 0].double().numpy()
+        turned = tensor[place].repeat(100, 1) * (1 - 2 * torch.eye(100))
+        changes = (model(turned)[:, 0].double().numpy() - here[place]) / (-2 * field.points[place])
+    mean = field.directions[place, :, 0] * changes.mean() / field.directions[place, :, 0].mean()
+    flips.scatter(range(100), changes, s=8, color=GREY, label="network")
+    flips.scatter(range(100), mean, s=8, color=GREEN, label="mean over rearrangements")
+    flips.set_ylim(0, 2 * changes.mean())
+    flips.legend(fontsize=SMALL, frameon=False, loc="lower left")
+    flips.set_title("2  the change when one is flipped")
+    finish(flips, "site", "change per step")
+    values.scatter(totals, here, s=6, color=BLUE, linewidths=0)
+    values.set_title("3  it sees the sum, squared")
+    finish(values, "sum(s[i])", "output")
+    return figure
 
 
 def _strokes(ax: Axes, points: FloatArray, vectors: FloatArray, colour: str) -> None:

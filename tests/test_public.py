@@ -18,6 +18,7 @@ def test_public_names_are_pinned():
         "Expression",
         "Generator",
         "GradientField",
+        "Group",
         "Interpretation",
         "Law",
         "Laws",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from closedform.expressions.expression import Expression
     from closedform.expressions.operators import Operator
     from closedform.expressions.parse import parse
+    from closedform.expressions.site_groups import Group
     from closedform.expressions.units.units import Units
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
@@ -51,6 +52,7 @@ _LAZY = {
     "Expression": "closedform.expressions.expression",
     "Generator": "closedform.reading.symmetries.found_symmetries",
     "GradientField": "closedform.field.gradient_field",
+    "Group": "closedform.expressions.site_groups",
     "Interpretation": "closedform.interpretation.answer",
     "Law": "closedform.reading.laws.found_laws",
     "Laws": "closedform.reading.laws.found_laws",
@@ -90,15 +92,15 @@ _ANSWERS = ("load_interpretation", "verify")
 __all__ = [
     "Budget", "ClosedformError", "ClosedformWarning", "ConceptSearch",
     "Contest", "Discovery", "Effort", "Equivalence",
-    "Expression", "Generator", "GradientField", "Interpretation",
-    "Law", "Laws", "Operator", "SearchResult",
-    "SearchSpace", "Selection", "Sweep", "Symmetries",
-    "Thresholds", "Units", "Verdict", "__version__",
-    "compare", "conserved", "contest", "contest_field",
-    "discover", "extract_field", "interpret", "interpret_field",
-    "interpret_fields", "load_field", "load_interpretation", "load_network",
-    "parse", "same_concept", "search", "select",
-    "sweep", "symmetries", "verify",
+    "Expression", "Generator", "GradientField", "Group",
+    "Interpretation", "Law", "Laws", "Operator",
+    "SearchResult", "SearchSpace", "Selection", "Sweep",
+    "Symmetries", "Thresholds", "Units", "Verdict",
+    "__version__", "compare", "conserved", "contest",
+    "contest_field", "discover", "extract_field", "interpret",
+    "interpret_field", "interpret_fields", "load_field", "load_interpretation",
+    "load_network", "parse", "same_concept", "search",
+    "select", "sweep", "symmetries", "verify",
 ]  # fmt: skip
 
 

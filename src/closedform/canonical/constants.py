@@ -3,7 +3,7 @@ coefficient at every term but one, which can be compared between fits.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
@@ -90,7 +90,7 @@ def with_constants(
             apply(str(token), *(parts[child] for child in operands)) if operands else Tree((token,))
         )
         parts.append(replaced.get(position, whole))
-    return Expression(parts[-1], expression.names)
+    return replace(expression, tree=parts[-1])
 
 
 def _number(tree: Tree) -> Fraction:

@@ -56,7 +56,7 @@ def to_torch(expression: Expression) -> "torch.nn.Module":
 
         def forward(self, points: Any) -> Any:
             library = torch_library(torch, points.dtype, points.device)
-            result = value(expression.tree, points.unbind(-1), library)
+            result = value(expression.tree, expression.columns(points, library), library)
             return result.expand(points.shape[:-1])
 
         def extra_repr(self) -> str:
@@ -82,11 +82,7 @@ def to_jax(expression: Expression) -> Callable[[Any], Any]:
 
     def function(points: Any) -> Any:
         points = jnp.asarray(points)
-        result = value(
-            expression.tree,
-            [points[..., column] for column in range(len(expression.names))],
-            library,
-        )
+        result = value(expression.tree, expression.columns(points, library), library)
         return jnp.broadcast_to(jnp.asarray(result, dtype=points.dtype), points.shape[:-1])
 
     function.__doc__ = f"{expression} of ({', '.join(expression.names)})."

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import sympy
     import torch
 
+    from closedform.expressions.evaluate import Library
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -63,6 +65,10 @@ class Expression:
     def gradient(self, points: ArrayLike) -> FloatArray:
         """Input gradients, shape (n_points, n_inputs); nan where the value is not finite."""
         return evaluate.gradient(self.tree, as_points(points, len(self.names)))
+
+    def columns(self, points: Any, library: "Library") -> list[Any]:
+        """The tree's inputs at points (..., n_inputs) of any array library."""
+        return [points[..., column] for column in range(len(self.names))]
 
     def complexity(self, costs: Costs | None = None) -> int:
         """Complexity of the cheapest spelling; the default costs are the paper's."""

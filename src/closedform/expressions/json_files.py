@@ -11,7 +11,9 @@ from closedform.basics import limits
 from closedform.basics.files import reading, write_text
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
+from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
 from closedform.expressions.parse import parse
+from closedform.expressions.site_groups import Group
 
 T = TypeVar("T")
 
@@ -102,13 +104,46 @@ def _converter() -> Any:
     from cattrs.preconf.json import make_converter
 
     converter = make_converter()
-    converter.register_unstructure_hook(
-        Expression, lambda e: {"text": str(e), "names": list(e.names)}
-    )
-    converter.register_structure_hook(
-        Expression, lambda value, _: parse(value["text"], names=value["names"])
-    )
+    converter.register_unstructure_hook(Expression, _written)
+    converter.register_structure_hook(Expression, lambda value, _: _read(value))
     return converter
+
+
+def _written(formula: Expression) -> dict[str, Any]:
+    """A formula as text; one of sums over sites with the groups that it runs over."""
+    plain = Expression(formula.tree, formula.names)
+    content: dict[str, Any] = {"text": str(plain), "names": list(formula.names)}
+    if not isinstance(formula, FormulaOfSums):
+        return content
+    groups = {each.name: each.group for each in formula.sums}
+    return {
+        **content,
+        "sums": [str(each) for each in formula.sums],
+        "alone": list(formula.alone),
+        "inputs": list(formula.inputs),
+        "groups": {
+            name: {
+                "sites": list(group.sites),
+                "shape": None if group.shape is None else list(group.shape),
+                "neighbours": None if group.neighbours is None else list(group.neighbours),
+                "periodic": group.periodic,
+            }
+            for name, group in groups.items()
+        },
+    }
+
+
+def _read(value: dict[str, Any]) -> Expression:
+    plain = parse(value["text"], names=value["names"])
+    if "sums" not in value:
+        return plain
+    groups = {name: Group(**content) for name, content in value["groups"].items()}
+    inputs, alone = tuple(value["inputs"]), tuple(int(column) for column in value["alone"])
+    sums = tuple(parse_sums(text, groups, inputs).sums[0] for text in value["sums"])
+    wanted = [*map(str, sums), *(inputs[column] for column in alone)]
+    if wanted != list(plain.names):
+        raise ValueError("its sums are not the inputs of its formula")
+    return FormulaOfSums(plain.tree, plain.names, sums, alone, inputs)
 
 
 def _innermost(error: BaseException) -> BaseException:

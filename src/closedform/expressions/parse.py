@@ -4,10 +4,11 @@ never recurses.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import Any
 
 from closedform.basics.keywords import checked_keywords
 from closedform.errors import ExpressionError, UnknownFunctionError
@@ -56,7 +57,9 @@ class _Pending:
 
 
 @checked_keywords
-def parse(text: str, names: Sequence[str] | None = None) -> Expression:
+def parse(
+    text: str, names: Sequence[str] | None = None, *, groups: Mapping[str, Any] | None = None
+) -> Expression:
     """Read an expression.
 
     Parameters
@@ -68,6 +71,9 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     names : sequence of str, optional
         The inputs, in the order of their columns. Without it, the names that occur, sorted (x2
         before x10).
+    groups : mapping of str to list or Group, optional
+        Inputs that are alike; then names are needed, and ``sum(s[i]**2)`` and ``sum(s[i]*s[j],
+        neighbours)`` stand for sums over them. See `closedform.Group`.
 
     Returns
     -------
@@ -87,6 +93,12 @@ def parse(text: str, names: Sequence[str] | None = None) -> Expression:
     >>> energy([[0.0, 2.0]])
     array([2.])
     """
+    if groups is not None:
+        # It is made of expressions that are parsed.
+        from closedform.expressions.formula_of_sums import parse_sums
+        from closedform.expressions.site_groups import as_groups
+
+        return parse_sums(text, as_groups(groups, list(names or ())), list(names or ()))
     lexemes = list(_tokenize(text))
     columns = _columns(text, lexemes, names)
     tree = _Parser(text, columns).read(lexemes)

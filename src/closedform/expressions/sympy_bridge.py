@@ -3,7 +3,7 @@ text from users never passes through ``sympify``.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -218,8 +218,10 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
 }  # fmt: skip
 
 
-def to_latex(expression: Expression) -> str:
+def to_latex(expression: Expression, own: Mapping[str, str] | None = None) -> str:
     """LaTeX source without dollar signs; names that are not identifiers are set as text.
+
+    own: how some inputs are written.
 
     Fitted constants print as decimals of six digits, simple fractions as fractions.
 
@@ -231,7 +233,7 @@ def to_latex(expression: Expression) -> str:
     """
     form = to_plain_sympy(expression, named=True)
     labels = {
-        symbol: "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
+        symbol: (own or {}).get(name) or "\\text{" + "".join(_SPECIAL.get(c, c) for c in name) + "}"
         for symbol, name in zip(symbols(expression.names), expression.names, strict=True)
         if not _WORD.fullmatch(name)
     }

@@ -30,8 +30,9 @@ EVERYTHING = "answer.explain() has every check, answer.report('page.html') the p
 _OUT_OF_TIME = "The search ran out of time; answer.extend(60) continues it."
 
 _OF_FINDINGS = (
-    "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs", "curved-data",
-    "noisy-directions", "saturated", "zero-gradients", "too-few-points", "redundant-inputs",
+    "broken-symmetry", "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs",
+    "curved-data", "noisy-directions", "saturated", "zero-gradients", "too-few-points",
+    "redundant-inputs",
 )  # fmt: skip
 """Findings about a field that can be the reason, the likeliest first."""
 
@@ -187,6 +188,9 @@ def next_steps(answer: "Interpretation") -> tuple[str, ...]:
     doubts = () if signs is None else (signs.message,)
     if answer.verdict.status == "verified":
         return doubts
+    alike = answer.field_quality.finding("alike-inputs")
+    if alike is not None:
+        return (*doubts, alike.message)
     if answer.verdict.status != "none":
         return (*doubts, *_surer(answer))
     return tuple(_steps(answer)) or (
@@ -214,7 +218,7 @@ def _surer(answer: "Interpretation") -> Iterator[str]:
 def _steps(answer: "Interpretation") -> Iterator[str]:
     quality = answer.field_quality
     count = len(quality.names)
-    if count >= MANY_INPUTS:
+    if count >= MANY_INPUTS and quality.finding("broken-symmetry") is None:
         yield (
             f"There are {count} inputs. If they are made from a few quantities q by a function (a "
             f"simulator, a renderer, features), read the neuron in these: "

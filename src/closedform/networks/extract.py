@@ -13,9 +13,12 @@ from closedform.arrays import frozen
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
 from closedform.errors import ClosedformError, ExtractionError, NetworkError, warn
+from closedform.expressions.site_groups import GroupsLike, names_with_groups
 from closedform.expressions.units.units import Units, UnitsLike, as_units
+from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
+from closedform.networks.flips import alike_samples, columns_of_groups, points_to_flip
 from closedform.networks.held import Comparable, comparable_latents
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
@@ -40,6 +43,7 @@ def extract_field(
     smoothing: float = 0.0,
     rng: int | np.random.Generator | None = None,
     units: UnitsLike | None = None,
+    groups: GroupsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> GradientField:
     """Extract the gradient field of a neuron: points, and the direction in which it grows at each.
@@ -74,6 +78,11 @@ def extract_field(
         Seed.
     units : mapping of str to str, or Units, optional
         The unit of each input, ``{"m": "kg", "v": "m/s"}``; see `closedform.Units`.
+    groups : mapping of str to list or Group, optional
+        Inputs that are alike, ``{"s": range(100)}``; see `closedform.Group`. Those without names
+        are called s[0], s[1] and so on. Gradients are means over rearrangements of a group; if its
+        inputs take two values only, they are changes of the output when an input is flipped, at
+        400 points or fewer.
     **options
         ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``,
         ``step``, ``kind``: see `closedform.networks.options.Options`.
@@ -113,13 +122,30 @@ def extract_field(
     every, names = names, _use_names(names, inputs, options)
     with _telling(inputs):
         source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
-        samples = source.evaluate(source.points)
+        told: tuple[Finding, ...] = ()
+        if groups is None:
+            samples = source.evaluate(source.points)
+        else:
+            known = columns_of_groups(source.points, groups, names)
+            fewer = points_to_flip(source.points, known)
+            if fewer is not None and len(source.points) > fewer:
+                source = open_source(
+                    model, inputs, neuron, max_points=fewer, rng=generator, **options
+                )
+            samples, told = alike_samples(source, known, generator)
         values = comparable_latents(source, samples)
     if VARIES in samples.notes:
         warn(VARIES)
     labels = samples.names if names is None else names
+    if groups is not None:
+        # A lattice with more sites than points would seem to lie in a plane.
+        tangent = "none" if tangent == "auto" else tangent
+        labels = names_with_groups(groups, samples.points.shape[1]) if labels is None else labels
     known_units = _without_held(known_units, every, labels)
     field = _field(samples, values, labels, tangent, constraints).with_units(known_units)
+    if groups is not None:
+        quality = replace(field.quality, findings=(*field.quality.findings, *told))
+        return replace(field, quality=quality)
     if not smoothing:
         return field
     smooth = smooth_samples(

@@ -60,6 +60,11 @@ class FunctionSource(Source):
         self._judge(*measured)
         return self._gathered(points, pieces)
 
+    def values(self, points: FloatArray) -> FloatArray:
+        """Latents alone, without the steps that a derivative takes."""
+        batches = self._batches(len(points), self._options.batch_size)
+        return np.concatenate([self._values(points[places], places) for places in batches])
+
     def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
         size = np.linalg.norm(jacobians * self._spread, axis=2)
         usable = np.isfinite(size) & (size > 0)

@@ -4,7 +4,7 @@ torch and JAX run the same code; a library is the operator table's view of one o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class ParametricFormula:
     def written(self, numbers: Sequence[float]) -> Expression:
         """The expression with these numbers."""
         tree = with_numbers(self.expression.tree, self.positions, numbers)
-        return Expression(tree, self.expression.names)
+        return replace(self.expression, tree=tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +203,12 @@ class Composition:
 
     def concepts(self, points: Any, numbers: Numbers, library: Library) -> Any:
         """The concepts' values, shape (..., n_concepts), at points of shape (..., n_inputs)."""
-        columns = [points[..., i] for i in range(points.shape[-1])]
-        nothing = columns[0] * 0
+        nothing = points[..., 0] * 0
         values = [
-            formula.value(columns, numbers.get(f"concept_{i}"), library) + nothing
+            formula.value(
+                formula.expression.columns(points, library), numbers.get(f"concept_{i}"), library
+            )
+            + nothing
             for i, formula in enumerate(self.formulas)
         ]
         return library.module.stack(values, -1)

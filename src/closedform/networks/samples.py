@@ -124,6 +124,10 @@ class Source:
         other._rows = replace(self._rows, parts=parts)
         return other
 
+    def values(self, points: FloatArray) -> FloatArray:
+        """Latents alone, shape (n_points, n_latents), at points as in `evaluate`."""
+        return self.evaluate(points).latents
+
     def _note(self, sentence: str | None) -> None:
         if sentence:
             self._notes[sentence] = None

@@ -72,6 +72,18 @@ class TorchSource(Source):
             pieces = [self._differentiate(self._run, points, places) for places in batches]
         return self._gathered(points, pieces)
 
+    def values(self, points: FloatArray) -> FloatArray:
+        """Latents alone, without a backward pass."""
+        size = self._fixed_batch or self._options.batch_size
+        size = 1 if self._run.one_by_one else min(size, len(points))
+        with self._untouched():
+            batches = self._batches(len(points), size)
+            pieces = [
+                _joined_values(self._forward(self._run, points, places)[0])[: len(places)]
+                for places in batches
+            ]
+        return np.concatenate(pieces)
+
     def _untouched(self) -> AbstractContextManager[None]:
         functions = [neuron.function for neuron in self._neurons]
         return untouched(self._model, self._options.transform, *functions, seed=self._seed)
@@ -161,6 +173,16 @@ class TorchSource(Source):
     ) -> tuple[FloatArray, FloatArray]:
         """Latents (n, k) and Jacobians (n, k, d) of one batch."""
         count = len(chosen)
+        values, leaf = self._forward(run, points, chosen)
+        return _joined_values(values)[:count], jacobians_of(values, leaf, self._neurons)[:count]
+
+    def _forward(
+        self, run: RunnableNetwork, points: FloatArray, chosen: np.ndarray
+    ) -> tuple[list[Any], Any]:
+        """The neurons' values at one batch, filled up to a fixed size, and the tensor that they
+        depend on.
+        """
+        count = len(chosen)
         total = max(self._fixed_batch or count, count)
         places = np.minimum(np.arange(chosen[0], chosen[0] + total), chosen[-1])
         leaf = as_tensor(points[places], run.dtype, run.device).requires_grad_()
@@ -179,8 +201,12 @@ class TorchSource(Source):
             batched=self._options.batched is not False,
             note=self._note,
         )
-        latents = torch.cat([value.detach().double().cpu() for value in values], dim=1)
-        return latents.numpy()[:count], jacobians_of(values, leaf, self._neurons)[:count]
+        return values, leaf
+
+
+def _joined_values(values: list[Any]) -> FloatArray:
+    """Values of all neurons side by side."""
+    return torch.cat([value.detach().double().cpu() for value in values], dim=1).numpy()
 
 
 def _differ(first: FloatArray, second: FloatArray, tolerance: float) -> bool:

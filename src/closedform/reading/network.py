@@ -7,11 +7,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from closedform.basics.keywords import checked_keywords
+from closedform.basics.keywords import KeywordError, checked_keywords
 from closedform.basics.live_progress import ProgressLike
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.site_groups import GroupsLike
 from closedform.expressions.units.units import UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
@@ -59,6 +60,7 @@ def interpret(
     smoothing: float = 0.0,
     units: UnitsLike | None = None,
     seeds: int = 1,
+    groups: GroupsLike | None = None,
     **options: Unpack[OptionKeywords],
 ) -> Interpretation:
     """Read the closed-form concept that a neuron encodes, or the concepts of several.
@@ -78,6 +80,9 @@ def interpret(
         As in `closedform.interpret_field`.
     seeds : int
         As in `closedform.interpret_field`.
+    groups : mapping of str to list or Group, optional
+        Inputs that are alike, ``{"s": range(100)}``; see `closedform.Group`. The answer is a
+        formula of sums over them, ``sum(s[i]**2)``, and of the other inputs.
 
     Returns
     -------
@@ -100,7 +105,7 @@ def interpret(
     make_options(options)
     known_units = as_units(units, None if "wrt" in options else names)
     check_seeds(seeds)
-    if isinstance(hypothesis, str):
+    if isinstance(hypothesis, str) and groups is None:
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
     networks = list(model) if isinstance(model, list | tuple) else [model]
@@ -120,6 +125,7 @@ def interpret(
             smoothing=smoothing,
             rng=seed,
             units=known_units,
+            groups=groups,
             **options,
         )
         for network, which in zip(networks, neurons, strict=True)
@@ -132,7 +138,13 @@ def interpret(
 
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
     several = isinstance(model, list | tuple)
-    read = partial(interpret_fields, fields) if several else partial(interpret_field, fields[0])
+    if several and groups is not None:
+        raise KeywordError("groups= is for one network; read several one by one.")
+    read = (
+        partial(interpret_fields, fields)
+        if several
+        else partial(interpret_field, fields[0], groups=groups)
+    )
     found = read(
         engine=engine,
         budget=_left(limits, clock),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,21 @@ from closedform.canonical.form import canonical_form
 from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
+from closedform.expressions.site_groups import GroupsLike
 from closedform.expressions.units.units import UnitsLike
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
+from closedform.reading.alike.alike_reading import interpret_alike
+from closedform.reading.alike.proposal import alike_finding
 from closedform.reading.settings import (
     SEARCH_SHARE,
     Origin,
@@ -70,6 +73,7 @@ def interpret_field(
     command: str = "",
     units: UnitsLike | None = None,
     seeds: int = 1,
+    groups: GroupsLike | None = None,
 ) -> Interpretation:
     """Read the closed-form concept of a gradient field, or all concepts of a field of several
     latents.
@@ -107,6 +111,9 @@ def interpret_field(
     seeds : int
         How many seeds to try, each with the whole budget, starting with `rng`. The most common
         answer is returned, and its ``seeds`` says how many agree.
+    groups : mapping of str to list or Group, optional
+        Inputs that are alike, ``{"s": range(100)}``; see `closedform.Group`. The answer is a
+        formula of sums over them, ``sum(s[i]**2)``, and of the other inputs.
 
     Returns
     -------
@@ -121,8 +128,17 @@ def interpret_field(
     )
     field = field.with_units(units)
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
-    settings.space.check_inputs(field.names)
     limits, seed = as_budget(budget), as_seed(rng)
+    if groups is not None:
+        return _read_alike(
+            field, groups, settings, limits, seed,
+            {
+                "engine": engine, "space": space, "rule": rule, "hypothesis": hypothesis,
+                "checks": checks, "thresholds": thresholds, "progress": progress,
+            },
+            title=title, command=command, seeds=seeds,
+        )  # fmt: skip
+    settings.space.check_inputs(field.names)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     check_seeds(seeds)
     compile_ahead(settings.progress)
@@ -139,7 +155,53 @@ def interpret_field(
         told = replace(found.provenance, title=title, command=command)
         return replace(found, provenance=told, units=field.units, origin=origin)
 
-    return read(seed) if seeds == 1 else read_with_seeds(field, seeds, seed, read)
+    found = read(seed) if seeds == 1 else read_with_seeds(field, seeds, seed, read)
+    if found.verdict.status == "verified":
+        return found
+    alike = alike_finding(field, settings.thresholds.approximate)
+    if alike is None:
+        return found
+    known = found.field_quality
+    return replace(found, field_quality=replace(known, findings=(*known.findings, alike)))
+
+
+def _read_alike(
+    field: GradientField,
+    groups: GroupsLike,
+    settings: Settings,
+    limits: Budget,
+    seed: int,
+    asked: dict[str, Any],
+    **told: Any,
+) -> Interpretation:
+    """Read a field in sums over inputs that are alike: an ordinary reading in the sums.
+
+    asked: of `interpret_field`, as it was passed.
+    told: title, command and seeds.
+    """
+    provenance = Provenance(
+        engine=settings.engine.name,
+        seconds=0.0,
+        evaluations=0,
+        status="finished",
+        seed=seed,
+        budget=str(limits),
+        rule=settings.rule.name,
+        title=told["title"],
+        command=told["command"],
+        notes=field.notes,
+    )
+    own = {name: asked[name] for name in asked if name not in ("hypothesis", "checks")}
+    found = interpret_alike(
+        field,
+        groups,
+        partial(interpret_field, budget=limits, rng=seed, **own, **told),
+        hypothesis=asked["hypothesis"],
+        checks=settings.checks,
+        thresholds=settings.thresholds,
+        provenance=provenance,
+    )
+    return replace(found, origin=Origin(field, {**asked, "groups": groups}))
 
 
 def compile_ahead(progress: Progress) -> None:

@@ -1,0 +1,1 @@
+"""Inputs that are alike: Ising networks, drawn sums over sites, and controls."""

@@ -1,0 +1,163 @@
+"""Networks of inputs that are alike: derivatives by inputs with two values, and averages over the
+group.
+
+A derivative at a spin is taken between its values, where no data lies: the change of the output
+when the spin is flipped takes its place. And a network is rarely as symmetric as its data: padding,
+stride and the weights that training has left at random differ between sites. The mean of its
+gradients at copies of a point that the group makes (permutations, or shifts of a lattice) is the
+gradient of the network's symmetric part.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.expressions.site_groups import Group, GroupsLike, as_groups, names_with_groups
+from closedform.field.findings import Finding
+from closedform.networks.samples import Samples, Source
+
+COPIES = 8
+"""Of each point, for the mean over a group: what they leave of the broken part is known and taken
+off, so more would only cost time."""
+
+MOST_EVALUATIONS, MOST_FLIPPED = 2_000_000, 400
+"""Of a network, for flips, and points that sites are flipped at: a point with a hundred sites says
+as much about a sum over sites as a hundred points of one."""
+
+SYMMETRIC = 1e-6
+"""Share of the squared gradient that two copies may differ by in a network that is symmetric."""
+
+FLIPPED = (
+    "{count} inputs take two values, {low:g} and {high:g}: in place of derivatives, the field "
+    "holds the change of the output when one of them is flipped, per change of the input."
+)
+"""The note about two-valued inputs."""
+
+
+def two_values(values: FloatArray) -> tuple[float, float] | None:
+    """The two values that all entries have; None if there are more, or one.
+
+    Examples
+    --------
+    >>> two_values(np.array([[1.0, -1.0], [1.0, 1.0]]))
+    (-1.0, 1.0)
+    """
+    low, high = float(values.min()), float(values.max())
+    is_so = low < high and bool(((values == low) | (values == high)).all())
+    return (low, high) if is_so else None
+
+
+def columns_of_groups(
+    points: FloatArray, groups: GroupsLike, names: Sequence[str] | None
+) -> dict[str, Group]:
+    """Groups with columns as sites."""
+    labels = names_with_groups(groups, points.shape[1]) if names is None else names
+    return as_groups(groups, labels)
+
+
+def points_to_flip(points: FloatArray, groups: Mapping[str, Group]) -> int | None:
+    """At how many points two-valued sites are flipped; None if there are no such sites."""
+    sites = sum(len(columns) for columns in _flipped(points, groups).values())
+    return min(MOST_FLIPPED, MOST_EVALUATIONS // (COPIES * sites)) if sites else None
+
+
+def alike_samples(
+    source: Source, groups: Mapping[str, Group], rng: np.random.Generator
+) -> tuple[Samples, tuple[Finding, ...]]:
+    """Values of the network, and its gradients averaged over the groups."""
+    points, flipped = source.points, _flipped(source.points, groups)
+    samples = source.evaluate(points)
+    own = _with_flips(source, points, samples.latents, samples.jacobians, flipped)
+    found = [own]
+    for _ in range(COPIES - 1):
+        order = np.arange(points.shape[1])
+        for group in groups.values():
+            order[group.columns] = group.columns[rearranged(group, rng)]
+        moved = np.ascontiguousarray(points[:, order])
+        there = source.evaluate(moved)
+        turned = _with_flips(source, moved, there.latents, there.jacobians, flipped)
+        back = np.empty_like(turned)
+        back[:, :, order] = turned
+        found.append(back)
+        if len(found) == 2 and _differ(found) <= SYMMETRIC:
+            break
+    notes = [
+        FLIPPED.format(count=len(columns), low=low, high=high)
+        for columns in flipped.values()
+        for low, high in [two_values(points[:, columns]) or (0.0, 0.0)]
+    ]
+    told = [Finding("two-valued-inputs", "info", note, {"groups": list(flipped)}) for note in notes]
+    broken = _differ(found)
+    if broken > SYMMETRIC:
+        told.append(_averaged(broken, len(found)))
+        notes.append(told[-1].message)
+    mean = np.mean(found, axis=0)
+    return replace(samples, jacobians=mean, notes=(*samples.notes, *notes)), tuple(told)
+
+
+def rearranged(group: Group, rng: np.random.Generator) -> NDArray[np.int64]:
+    """An order of the sites that leaves neighbours neighbours: a shift and reflections of a
+    periodic lattice, reflections of another, any order without neighbours, and none where
+    neighbours are listed.
+    """
+    count = len(group.sites)
+    if group.neighbours is not None:
+        return np.arange(count)
+    if group.shape is None:
+        return rng.permutation(count)
+    places = np.arange(count).reshape(group.shape)
+    for axis, length in enumerate(group.shape):
+        if group.periodic:
+            places = np.roll(places, rng.integers(length), axis)
+        if rng.integers(2):
+            places = np.flip(places, axis)
+    return places.ravel()
+
+
+def _flipped(points: FloatArray, groups: Mapping[str, Group]) -> dict[str, list[int]]:
+    """Columns of the groups whose inputs take the same two values."""
+    columns = {name: group.columns.tolist() for name, group in groups.items()}
+    return {name: own for name, own in columns.items() if two_values(points[:, own]) is not None}
+
+
+def _with_flips(
+    source: Source,
+    points: FloatArray,
+    latents: FloatArray,
+    jacobians: FloatArray,
+    flipped: Mapping[str, list[int]],
+) -> FloatArray:
+    """Jacobians whose columns of two-valued inputs are changes under flips."""
+    jacobians, moved = np.array(jacobians), np.array(points)
+    for columns in flipped.values():
+        total = sum(two_values(points[:, columns]) or ())
+        for column in columns:
+            moved[:, column] = total - points[:, column]
+            steps = moved[:, column] - points[:, column]
+            jacobians[:, :, column] = (source.values(moved) - latents) / steps[:, None]
+            moved[:, column] = points[:, column]
+    return jacobians
+
+
+def _differ(copies: Sequence[FloatArray]) -> float:
+    """Share of the squared gradient that is not the same in all copies, from how far they
+    scatter.
+    """
+    whole = np.stack(copies)
+    scatter = whole.var(axis=0, ddof=1).sum() if len(whole) > 1 else 0.0
+    return float(min(scatter / max((whole**2).mean(axis=0).sum(), 1e-300), 1.0))
+
+
+def _averaged(broken: float, count: int) -> Finding:
+    degrees = float(np.degrees(np.arcsin(np.sqrt(broken))))
+    # Of the mean's square, what scatter is left in it.
+    left = broken / count / (1 - broken + broken / count)
+    said = (
+        f"The network is not quite symmetric under exchanges of alike inputs: {degrees:.2g} "
+        f"degrees of its gradient change. Gradients are means over {count} rearrangements."
+    )
+    data = {"broken_degrees": degrees, "broken": broken, "left": left, "copies": count}
+    return Finding("averaged-over-groups", "info" if broken < 0.25 else "warning", said, data)

@@ -1,0 +1,1 @@
+"""Inputs that are alike: sums over sites found from the field, and the field read in these."""

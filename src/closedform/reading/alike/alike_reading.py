@@ -1,0 +1,149 @@
+"""Read a field whose inputs are alike: find the sums, read the field in these, and give the answer
+back as a formula of all inputs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from closedform.expressions.expression import Expression
+from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
+from closedform.expressions.site_groups import GroupsLike, as_groups
+from closedform.field.findings import Finding
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.answer import Interpretation, Provenance
+from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.judge.checks import Check, Evidence
+from closedform.judge.phi_curve import fit_phi
+from closedform.judge.thresholds import Thresholds
+from closedform.reading.alike.sums_field import SumsField, field_of_sums
+
+BROKEN = 0.04
+"""Share of the squared gradient, 12 degrees, up to which factors that differ between sites are a
+network's own, whatever its values say."""
+
+BY_VALUES = 0.95
+"""Share of the variance of the network's own values that a formula must explain if its sites differ
+by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
+
+
+@dataclass(frozen=True)
+class SpannedBySums:
+    """The reading sees the gradient's part along the sums; this looks at the rest.
+
+    Attributes
+    ----------
+    whole : SumsField
+    """
+
+    whole: SumsField
+    name: str = "sums"
+    asks: str = "Is the gradient on the sites a combination of the gradients of the sums?"
+    failure: str = "the sums do not hold the gradient on the sites"
+
+    def measure(self, evidence: Evidence) -> CheckResult:
+        """Compare what is outside with the line of every alignment, and what differs between sites
+        with its own; if that is more, the network's values decide.
+        """
+        outside = self.whole.mean_outside(evidence.rows)
+        broken = max(min(self.whole.mean_broken(), outside), self.whole.asymmetry)
+        line = evidence.thresholds.approximate
+        text = (
+            f"{degrees(outside):.2g} degrees of the gradient lie outside the sums, and "
+            f"{degrees(line):.2g} are allowed. Sites differ by {degrees(broken):.2g} degrees."
+        )
+        if broken <= BROKEN:
+            return CheckResult.made(outside <= line, text)
+        phi = fit_phi(evidence.concept, evidence.field)
+        text += (
+            " Values of the network are needed to judge that, and there are none."
+            if phi is None
+            else f" The formula explains {phi.r2:.2%} of the variance of the network's own values; "
+            f"beyond {degrees(BROKEN):.2g} degrees {BY_VALUES:.0%} are needed."
+        )
+        return CheckResult.made(outside <= line and phi is not None and phi.r2 >= BY_VALUES, text)
+
+
+def interpret_alike(
+    field: GradientField,
+    groups: GroupsLike,
+    read: Callable[..., Interpretation],
+    *,
+    hypothesis: str | Expression | None,
+    checks: Sequence[Check] | None,
+    thresholds: Thresholds,
+    provenance: Provenance,
+) -> Interpretation:
+    """Read a field in sums over its groups.
+
+    read: `interpret_field` without groups, to which hypothesis and checks are left.
+    provenance: of an answer without a search.
+    """
+    known = as_groups(groups, field.names)
+    guess = parse_sums(hypothesis, known, field.names) if isinstance(hypothesis, str) else None
+    guess = hypothesis if isinstance(hypothesis, FormulaOfSums) else guess
+    whole = field_of_sums(field, known, () if guess is None else guess.sums)
+    if whole.mean_outside() > thresholds.approximate:
+        return _not_sums(field, whole, provenance)
+    plain = None if guess is None else Expression(guess.tree, guess.names)
+    found = read(whole.field, hypothesis=plain, checks=(*(checks or ()), SpannedBySums(whole)))
+    return on_sites(found, field, whole)
+
+
+def on_sites(answer: Interpretation, field: GradientField, whole: SumsField) -> Interpretation:
+    """An answer in the sums as one in all inputs."""
+    own = _changed(answer, whole.formula)
+    quality = replace(field.quality, findings=(*field.quality.findings, *_findings(whole)))
+    return replace(own, names=field.names, field_quality=quality, directions=None)
+
+
+def _not_sums(field: GradientField, whole: SumsField, provenance: Provenance) -> Interpretation:
+    """The answer where no sums hold the gradient: nothing is searched for."""
+    sentence = (
+        f"No sums over these sites hold the network's gradient: "
+        f"{degrees(whole.mean_outside()):.2g} degrees of it lie outside "
+        f"{', '.join(map(str, whole.sums))}."
+    )
+    check = CheckResult(False, sentence, name=SpannedBySums.name)
+    verdict = Verdict("none", "This is not a formula of few sums over the sites.", (check,))
+    quality = replace(field.quality, findings=(*field.quality.findings, *_findings(whole)))
+    return Interpretation(field.names, verdict, quality, provenance)
+
+
+def _findings(whole: SumsField) -> tuple[Finding, ...]:
+    outside, broken = whole.mean_outside(), max(whole.mean_broken(), 0.0)
+    rest = max(outside - broken, 0.0)
+    severity = "info" if outside <= BROKEN else "warning"
+    said = (
+        f"The gradient on the sites is {degrees(outside):.2g} degrees off the sums over them: "
+        f"{degrees(broken):.2g} degrees because sites differ by factors of their own (padding, "
+        f"stride, or inputs that are not alike), and {degrees(rest):.2g} degrees otherwise. What "
+        f"is read is the average over the sites."
+    )
+    data = {"outside_degrees": degrees(outside), "broken_degrees": degrees(broken)}
+    return (Finding("broken-symmetry", severity, said, data),)
+
+
+def degrees(share: float) -> float:
+    """The angle whose squared sine a share of the squared gradient is."""
+    return float(np.degrees(np.arcsin(np.sqrt(min(max(share, 0.0), 1.0)))))
+
+
+def _changed(value: Any, change: Callable[[Expression], Expression]) -> Any:
+    """Data with every expression in them changed."""
+    if isinstance(value, Expression):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_changed(each, change) for each in value)
+    if not is_dataclass(value) or isinstance(value, type) or not hasattr(value, "__slots__"):
+        return value
+    found = {
+        one.name: _changed(getattr(value, one.name), change)
+        for one in fields(value)
+        if one.init and one.name not in ("origin", "field_quality", "provenance", "structure")
+    }
+    return replace(
+        value, **{name: new for name, new in found.items() if new is not getattr(value, name)}
+    )

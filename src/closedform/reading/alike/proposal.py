@@ -1,0 +1,34 @@
+"""Many inputs, and nobody said that they are alike: whether they look it."""
+
+from closedform.expressions.site_groups import Group
+from closedform.field.findings import Finding
+from closedform.field.gradient_field import GradientField
+from closedform.reading.alike.alike_reading import degrees
+from closedform.reading.alike.site_spans import Sites, find_span
+
+FEW_INPUTS = 12
+"""Up to so many inputs a formula of all of them can be found and read."""
+
+
+def alike_finding(field: GradientField, line: float) -> Finding | None:
+    """A finding if one function of each input, the same for all, holds the gradient: exchange two
+    inputs, and their derivatives are exchanged.
+
+    line: the share of the squared gradient that may be left.
+    """
+    count = len(field.names)
+    usable = field.weights > 0
+    if count <= FEW_INPUTS or field.rank != 1 or field.tangent.kind != "none" or not usable.any():
+        return None
+    scaled = field.directions[usable, :, 0]
+    sites = Sites("x", Group(range(count)), field.points[usable], scaled)
+    span = find_span(sites)
+    if span.left > line:
+        return None
+    sums = ", ".join(str(term.summed("x", sites.group)) for term in span.used)
+    said = (
+        f"The {count} inputs look alike: exchange two of them, and the gradient follows, up to "
+        f"{degrees(span.left):.2g} degrees outside {sums}. Read sums over them: "
+        f"groups={{'x': range({count})}}."
+    )
+    return Finding("alike-inputs", "info", said, {"left_degrees": degrees(span.left)})

@@ -1,0 +1,201 @@
+"""A field in the sums: points are values of the sums and of single inputs, directions what the
+gradient on the sites is as a combination of the gradients of the sums.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.arrays import FloatArray
+from closedform.errors import FieldError
+from closedform.expressions.expression import Expression
+from closedform.expressions.formula_of_sums import FormulaOfSums
+from closedform.expressions.site_groups import Group
+from closedform.expressions.site_sums import SiteSum, quantities
+from closedform.field.alignment.misalignment import trimmed_mean
+from closedform.field.gradient_field import GradientField
+from closedform.field.tangent_space import robust_spread
+from closedform.networks.flips import two_values
+from closedform.reading.alike.site_spans import Sites, find_span
+from closedform.reading.alike.site_terms import SiteTerm
+
+NO_SHARE = 1e-6
+"""Share of the squared gradient below which a group does not matter: an angle of 0.06 degrees."""
+
+
+@dataclass(frozen=True)
+class SumsField:
+    """A field of many inputs as one of few sums.
+
+    Attributes
+    ----------
+    field : GradientField
+        In the sums and the inputs that are in no group.
+    sums : tuple of SiteSum
+    alone : tuple of int
+        Columns of the others.
+    inputs : tuple of str
+        All inputs.
+    outside : ndarray, shape (n_points,)
+        Share of each squared gradient, in inputs divided by their spread, that is outside the
+        gradients of the sums.
+    broken : ndarray, shape (n_points,)
+        The part of it that is the same at all points: one factor for each site, 1 if sites are
+        alike.
+    weights : ndarray, shape (n_points,)
+    averaged : float
+        What the mean over rearrangements of a group has left of the network's broken part, a share
+        of the squared gradient.
+    asymmetry : float
+        The network's broken part itself, a share of its own squared gradient; 0 if it is not known.
+    """
+
+    field: GradientField
+    sums: tuple[SiteSum, ...]
+    alone: tuple[int, ...]
+    inputs: tuple[str, ...]
+    outside: FloatArray
+    broken: FloatArray
+    weights: FloatArray
+    averaged: float = 0.0
+    asymmetry: float = 0.0
+
+    def formula(self, expression: Expression) -> FormulaOfSums:
+        """An expression of the sums as a function of all inputs; sums that do not occur are left
+        out.
+        """
+        own = expression.rename(self.field.names)
+        used = [place for place in range(len(self.sums)) if place in own.tree.variables]
+        names = [*(str(self.sums[place]) for place in used), *self.field.names[len(self.sums) :]]
+        short = own.rename(names)
+        sums = tuple(self.sums[place] for place in used)
+        return FormulaOfSums(short.tree, short.names, sums, self.alone, self.inputs)
+
+    def mean_outside(self, rows: NDArray[np.int64] | None = None) -> float:
+        """Outside the sums, without the worst twentieth of the points, and without what the mean
+        over a group has left.
+        """
+        chosen = np.arange(len(self.outside)) if rows is None else rows
+        return max(trimmed_mean(self.outside[chosen], self.weights[chosen]) - self.averaged, 0.0)
+
+    def mean_broken(self) -> float:
+        """The part of it that is the same at all points."""
+        return trimmed_mean(self.broken, self.weights)
+
+
+def field_of_sums(
+    field: GradientField, groups: dict[str, Group], stated: Sequence[SiteSum] = ()
+) -> SumsField:
+    """Find the sums that span the gradient on each group, and the field in these.
+
+    groups: with columns as sites.
+    stated: sums that a user's formula holds; they are among the field's.
+
+    Raises
+    ------
+    FieldError
+        If the field has several latents, or a tangent space.
+    """
+    if field.rank != 1 or field.tangent.kind != "none":
+        raise FieldError(
+            f"Sums over sites are read from the gradient of one neuron in all inputs; this field "
+            f"has rank {field.rank} and tangent {field.tangent.kind!r}. Extract it with groups= or "
+            f"with tangent='none'."
+        )
+    usable = field.weights > 0
+    scale = np.array(field.scale)
+    for group in groups.values():
+        # A site that is nearly always ordered has no spread of its own.
+        scale[group.columns] = max(float(field.points[:, group.columns].std()), 1e-300)
+    directions = field.directions[:, :, 0]
+    scaled = directions * scale
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    scaled = np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0)
+    sums: list[SiteSum] = []
+    slopes: list[FloatArray] = []
+    variances: list[FloatArray] = []
+    outside, broken = np.zeros(len(scaled)), np.zeros(len(scaled))
+    grouped = {column for group in groups.values() for column in group.columns.tolist()}
+    alone = tuple(column for column in range(len(field.names)) if column not in grouped)
+    for name, given in groups.items():
+        group = _with_pairs(given, field.points)
+        sites = Sites(name, group, field.points, scaled[:, group.columns])
+        if (sites.gradients[usable] ** 2).sum() <= NO_SHARE * usable.sum():
+            continue
+        span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable]))
+        # A field of one input says nothing: every function of it fits.
+        is_one = len(groups) == 1 and span.needed == 1 and not alone
+        wanted = span.terms if is_one else span.used
+        terms = _with_stated(wanted, [each for each in stated if each.name == name])
+        own, variance, left = sites.weights(terms)
+        sums += [term.summed(name, group) for term in terms]
+        # Back from scaled inputs: slopes of a direction in the user's coordinates.
+        factor = lengths / scale[group.columns[0]]
+        slopes.append(own * factor)
+        variances.append(variance * factor**2)
+        outside += (left**2).sum(axis=1)
+        broken += _broken(sites.gradients - left, left, usable)
+    if not sums:
+        raise FieldError(
+            "The neuron does not depend on any of the groups; read the other inputs with wrt=."
+        )
+    covectors = np.concatenate([*slopes, directions[:, list(alone)]], axis=1)
+    with np.errstate(all="ignore"):
+        points = np.stack(quantities(sums, alone, field.points), axis=1)
+    is_known = np.asarray(np.isfinite(points).all(axis=1))
+    points = np.where(is_known[:, None], points, np.median(points[is_known], axis=0))
+    # Where the slopes along the sums vanish, what is left on the sites decides their direction.
+    spread = robust_spread(points)
+    noise = (np.concatenate(variances, axis=1) * spread[: len(sums)] ** 2).sum(axis=1)
+    signal = ((covectors * spread) ** 2).sum(axis=1)
+    reliable = np.where(np.isfinite(noise), signal / np.maximum(signal + noise, 1e-300), 0.0)
+    if field.slopes is not None:
+        covectors = covectors * field.slopes[:, :1]
+    reduced = GradientField.from_arrays(
+        points,
+        covectors,
+        latents=field.latents,
+        names=[*map(str, sums), *(field.names[column] for column in alone)],
+        tangent="none",
+        weights=np.where(is_known, field.weights * reliable, 0.0),
+        notes=field.notes,
+        signed=field.is_signed,
+    )
+    mean = field.quality.finding("averaged-over-groups")
+    averaged, asymmetry = (0.0, 0.0) if mean is None else (mean.data["left"], mean.data["broken"])
+    return SumsField(
+        reduced, tuple(sums), alone, field.names, outside, broken, reduced.weights,
+        averaged, asymmetry,
+    )  # fmt: skip
+
+
+def _with_pairs(group: Group, points: FloatArray) -> Group:
+    """A group with neighbours where it needs some: of spins there is but one sum over sites, and a
+    reading needs something to leave out. Consecutive sites serve.
+    """
+    if len(group.pairs) or two_values(points[:, group.columns]) is None:
+        return group
+    return Group(group.sites, shape=(len(group.sites),))
+
+
+def _with_stated(terms: Sequence[SiteTerm], stated: Sequence[SiteSum]) -> list[SiteTerm]:
+    """Terms with those that a user's formula holds."""
+    texts = {str(term.expression) for term in terms}
+    more = [SiteTerm(str(each.term), over_pairs=each.is_over_pairs) for each in stated]
+    return [*terms, *(term for term in more if term.text not in texts)]
+
+
+def _broken(explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
+    """What one factor for each site explains of what is left, fitted on every second point and
+    taken off the others.
+    """
+    found = np.zeros(len(left))
+    halves = [np.flatnonzero(usable)[::2], np.flatnonzero(usable)[1::2]]
+    for fitted, others in (halves, halves[::-1]):
+        sizes = (explained[fitted] ** 2).sum(axis=0)
+        factors = (explained[fitted] * left[fitted]).sum(axis=0) / np.where(sizes > 0, sizes, 1.0)
+        after = left[others] - factors * explained[others]
+        found[others] = (left[others] ** 2).sum(axis=1) - (after**2).sum(axis=1)
+    return found

@@ -185,7 +185,7 @@ def cells_svg(
     box: Sequence[tuple[float, float]] | None,
 ) -> str:
     """Cells of two inputs, the darker the larger the number in them, with a box around some."""
-    frame = _Frame(
+    frame = Frame(
         (float(edges[0][0]), float(edges[0][-1])), (float(edges[1][0]), float(edges[1][-1]))
     )
     highest = float(np.nanmax(table)) or 1.0

@@ -123,7 +123,7 @@ def score(number: int, found: Expression | None, points: FloatArray) -> Score:
     same = same_concept(formula, truth, names, points=points)
     if held and not same:  # the constraints are no help to a proof that does not need them
         same = same_concept(formula, truth, names, constraints=held, points=points)
-    if same.status != "different":
+    if same.status in ("proved", "numerical"):
         return Score(same.status, misalignment, same.reason)
     if same.dependent:
         return Score("different", misalignment, same.reason)

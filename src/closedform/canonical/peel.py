@@ -142,7 +142,9 @@ def _of_product(factors: Factors, algebra: Algebra, sample: Sample) -> Iterator[
         yield from _inside(atom, power, algebra, sample)
     else:
         shared = _shared_power([power for _, power in factors])
-        for exponent in dict.fromkeys((1 / shared, -1 / shared, 2 / shared, -2 / shared, -ONE)):
+        roots = [1 / power for atom, power in factors if atom.is_group]
+        usual = (1 / shared, -1 / shared, 2 / shared, -2 / shared, -ONE)
+        for exponent in dict.fromkeys((*usual, *roots)):
             if exponent != 1:
                 yield of_factors((atom, power * exponent) for atom, power in factors)
         turned = algebra.expanded(of_factors((atom, -power) for atom, power in factors))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import closedform as cf
 from closedform.basics.progress import Silent
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import variable
@@ -79,3 +80,14 @@ def test_formulas_are_found_in_such_coordinates(truth, names):
     fresh = known.field(np.random.default_rng(9))
     assert result.front.best is not None
     assert field_misalignment(result.front.best.expression, fresh).mean() < 1e-9
+
+
+def test_an_input_of_both_signs_may_enter():
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.uniform(-1.5, 1.5, 400), rng.uniform(1, 5, 400)])
+    truth = cf.parse("x + sqrt(x**2 + 3*y)", names="xy")
+    field = cf.GradientField.from_arrays(points, truth.gradient(points), names="xy")
+    with processor_seconds():
+        result = StructureSearch().search(field, SearchSpace(), Budget(seconds=20.0), rng, Silent())
+    assert result.front.best is not None
+    assert field_misalignment(result.front.best.expression, field).mean() < 1e-9

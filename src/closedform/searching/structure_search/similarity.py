@@ -6,7 +6,7 @@ whatever F is, and f depends on x^c alone. The plane comes from all points at on
 eigenproblem; c is the direction in it along which the slopes turn.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -38,6 +38,9 @@ choices of c are followed."""
 
 MOST_SETS = 5
 """Quantities up to which every set of them is looked at; of more, pairs and all."""
+
+FEWEST = 50
+"""Points of one sign that are needed where quantities have both."""
 
 LARGEST, LARGEST_OUTER = (4, 4, 4, 4, 4, 2, 1, 1), 6
 """Largest exponents of c that are tried, by the number of quantities, and of p."""
@@ -77,17 +80,25 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
     """Products through which some quantities enter, one for each plain choice of c."""
     chosen, few = [state.quantities[place] for place in places], screened(len(data.weights))
     values = np.stack([quantity.values for quantity in chosen], axis=1)
-    if not ((values.min(axis=0) > 0) | (values.max(axis=0) < 0)).all():
+    # Logarithms need one sign: of quantities of both signs, look where most points are.
+    signs = np.sign(values)
+    has_both = ~(signs == signs[:1]).all(axis=0)
+    kept = np.arange(len(values))
+    if has_both.any():
+        kinds, counts = np.unique(signs, axis=0, return_counts=True)
+        kept = np.flatnonzero((signs == kinds[counts.argmax()]).all(axis=1))
+        few = slice(None)
+    if not values[kept].all() or len(kept) < FEWEST:
         return
     lengths = np.stack([quantity.lengths for quantity in chosen], axis=1)
-    slopes = state.slopes[:, list(places)] / lengths * values
-    sizes = np.linalg.norm(slopes, axis=1)
+    slopes = (state.slopes[:, list(places)] / lengths * values)[kept]
+    sizes, weights = np.linalg.norm(slopes, axis=1), data.weights[kept]
     if not (sizes > 0).all():
         return
-    units, logs = slopes / sizes[:, None], np.log(np.abs(values))
-    moments = (units * data.weights[:, None]).T @ units
+    units, logs = slopes / sizes[:, None], np.log(np.abs(values[kept]))
+    moments = (units * weights[:, None]).T @ units
     plane = np.linalg.eigh(moments)[1][:, -2:]
-    found = _turning((units @ plane)[few], (logs @ plane)[few], data.weights[few])
+    found = _turning((units @ plane)[few], (logs @ plane)[few], weights[few])
     if found is None:
         return
     angles, left = found
@@ -111,9 +122,11 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
             if ((inner != 0) | (np.array(outer) != 0)).all()
         ]
         for outer in dict.fromkeys(outers):
+            # A square has lost the sign that its root has.
+            is_square = has_both.any() and not (inner[has_both] % 2).any()
             yield Similarity(
-                tuple(places), _product(places, inner.tolist()), _product(places, outer),
-                float(scores[number]),
+                tuple(places), _product(places, inner / 2 if is_square else inner),
+                _product(places, outer), float(scores[number]),
             )  # fmt: skip
 
 
@@ -170,7 +183,7 @@ def _plain(exponents: FloatArray) -> list[tuple[int, ...]]:
     return [tuple(int(number) for number in wholes[k]) for k in dict.fromkeys((smallest, nearest))]
 
 
-def _product(places: Sequence[int], exponents: Sequence[float]) -> Tree:
+def _product(places: Sequence[int], exponents: Iterable[float]) -> Tree:
     return product_of_powers(
-        [(variable(p), Fraction(int(n))) for p, n in zip(places, exponents, strict=True)]
+        [(variable(p), Fraction(float(n))) for p, n in zip(places, exponents, strict=True)]
     )

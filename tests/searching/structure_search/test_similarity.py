@@ -86,7 +86,7 @@ def test_an_input_of_both_signs_may_enter():
     rng = np.random.default_rng(0)
     points = np.column_stack([rng.uniform(-1.5, 1.5, 400), rng.uniform(1, 5, 400)])
     truth = cf.parse("x + sqrt(x**2 + 3*y)", names="xy")
-    field = cf.GradientField.from_arrays(points, truth.gradient(points), names="xy")
+    field = cf.GradientField.from_arrays(points, truth.gradient(points), names=["x", "y"])
     with processor_seconds():
         result = StructureSearch().search(field, SearchSpace(), Budget(seconds=20.0), rng, Silent())
     assert result.front.best is not None

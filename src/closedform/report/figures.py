@@ -142,7 +142,7 @@ LOOKS: Mapping[Status, Look] = {
         ("#00795a", "#009e73", "#e3f4ee"), ("#3ccfa2", "#1fb58a", "#15312a"),
     ),
     "ambiguous": Look(
-        "Ambiguous", "One of several that fit equally well", "cyan", "#0072B2",
+        "Ambiguous", "Others fit as well, and the truth may be another", "cyan", "#0072B2",
         ("#005a8d", "#0072b2", "#e2eef6"), ("#6fb8e8", "#3d9bd6", "#142a38"),
     ),
     "approximate": Look(

@@ -17,6 +17,7 @@ class FittedConstant:
     Attributes
     ----------
     name : str
+        As the theory writes it.
     value : float
     error : float
         Standard error, from how far regions of the data differ.
@@ -47,7 +48,9 @@ class TheoryResult:
 
     Attributes
     ----------
-    name, formula : str
+    name : str
+        As it was stated.
+    formula : str
     median, upper : float
         The angle to the network's gradient, in degrees: median, and below what 90% lie.
     low, high : float

@@ -38,6 +38,10 @@ CALLS = {
     "verify": lambda **k: cf.verify("x*y", FIELD, **k),
     "sweep": lambda **k: cf.sweep(network, POINTS, "output", **{"store": "memory://keywords", **k}),
     "discover": lambda **k: cf.discover(sampler, **k),
+    "contest": lambda **k: cf.contest(network, POINTS, 0, {"product": "x*y"}, **k),
+    "contest_field": lambda **k: cf.contest_field(FIELD, {"product": "x*y"}, **k),
+    "symmetries": lambda **k: cf.symmetries(FIELD, **k),
+    "Group": lambda **k: cf.Group(range(4), **k),
     "conserved": lambda **k: cf.conserved(POINTS, POINTS, **k),
     "compare": lambda **k: cf.compare(network, network, POINTS, "output", **k),
     "same_concept": lambda **k: cf.same_concept("x", "2*x", **k),
@@ -57,7 +61,7 @@ CALLS = {
 }
 MADE_BY_US = {
     "Discovery", "Equivalence", "Expression", "GradientField", "Interpretation", "SearchResult",
-    "Selection", "Sweep", "Law", "Laws",
+    "Selection", "Sweep", "Law", "Laws", "Contest", "Generator", "Symmetries",
     "Verdict", "ClosedformError", "ClosedformWarning",
 }  # fmt: skip
 """Results and errors, which nobody calls with keywords."""
@@ -68,6 +72,8 @@ MISSPELT = {
     "extract_field": ("smothing", "smoothing"), "search": ("spaces", "space"),
     "select": ("rules", "rule"),
     "verify": ("rival", "rivals"), "sweep": ("resumes", "resume"),
+    "contest": ("fre", "free"), "contest_field": ("givn", "given"),
+    "symmetries": ("group", "groups"), "Group": ("neighbors", "neighbours"),
     "discover": ("trainings", "training"), "conserved": ("trajectory", "trajectories"),
     "compare": ("smothing", "smoothing"), "Units": ("constant", "constants"),
     "same_concept": ("domian", "domain"), "parse": ("name", "names"), "load_field": ("pth", "path"),

@@ -171,7 +171,7 @@ def test_the_bars_are_reached_by_the_tabulator_key(opened, example):
 def test_a_row_of_the_table_shows_its_candidate(opened):
     page = opened().page
     page.locator("summary").click()
-    page.locator("tbody tr").nth(2).click()
+    page.locator("details tbody tr").nth(2).click()
     assert shown_index(page) == 2
     assert page.locator("input[name=candidate]:checked").get_attribute("value") == "2"
 
@@ -223,8 +223,8 @@ def test_without_script_everything_can_be_read(opened, example):
     assert shown_index(page) == example.chosen
     expect(page.locator("button").first).to_be_hidden()
     page.locator("summary").click()
-    expect(page.locator("tbody tr")).to_have_count(len(example.front))
-    assert page.locator("tbody tr").last.is_visible()
+    expect(page.locator("details tbody tr")).to_have_count(len(example.front))
+    assert page.locator("details tbody tr").last.is_visible()
 
 
 def test_only_the_pages_own_script_runs(opened):

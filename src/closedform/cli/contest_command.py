@@ -54,7 +54,7 @@ def contest(
       "total spin" = "s1 + s2/q**2"
       "mixed" = "s1*(1 + a/q) + s2*(1/q**2 + a/q)"
       [free]
-      a = [0.5, 0, 1]             # start, low, high; or a = 0.5; or free = ["a"] at the top
+      a = [0.5, 0, 1]             # start, low and high; or a = 0.5
     """
     from closedform.basics.files import write_text
     from closedform.basics.optional import require

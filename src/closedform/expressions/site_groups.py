@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.basics.keywords import checked_constructor
 from closedform.errors import FieldError
 from closedform.expressions.input_names import check_names
 
@@ -17,6 +18,7 @@ FEWEST_SITES = 3
 """A sum over two inputs is an ordinary formula of two inputs."""
 
 
+@checked_constructor
 @dataclass(frozen=True)
 class Group:
     """Inputs that are alike.

@@ -1,6 +1,6 @@
 """The second step: from what a search found to the formula that a rule chooses."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -8,25 +8,13 @@ import numpy as np
 from closedform.basics.keywords import checked_keywords, required_kind
 from closedform.basics.randomness import Randomness, as_generator
 from closedform.basics.threads import single_threaded
-from closedform.canonical.form import canonical_form
 from closedform.errors import ChoiceError
-from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import with_numbers
 from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 from closedform.judge.evidence import Pair
 from closedform.judge.pool import Entry, Pool, gather
-from closedform.judge.rejected_numbers import rejected_numbers, told
-from closedform.judge.rules import (
-    ByEvidence,
-    Choice,
-    Contender,
-    RuleLike,
-    as_rule,
-    choose,
-    front_of,
-)
+from closedform.judge.rules import Choice, Contender, RuleLike, as_rule, choose, front_of
 from closedform.searching.budget import UNHURRIED, Budget, as_budget
 from closedform.searching.result import SearchResult
 from closedform.searching.space import SearchSpace, as_space
@@ -49,8 +37,7 @@ class Selection:
     ----------
     result : SearchResult
     contenders : tuple of Contender
-        Forms that competed, best score first; none if the search found nothing. Last may come the
-        chosen one with numbers fitted that were plain.
+        Forms that competed, best score first; none if the search found nothing.
     choice : Choice or None
     rule : str
         The rule's name.
@@ -160,36 +147,7 @@ def select(
     if not contenders:
         return Selection(result, (), None, chosen_rule.name)
     choice = choose(chosen_rule, contenders)
-    if type(chosen_rule) is ByEvidence:
-        seen_field, (regions,) = field.subset(seen), generator.spawn(1)
-        contenders, choice = _as_estimated(contenders, choice, pool, result, seen_field, regions)
     return Selection(result, contenders, choice, chosen_rule.name, pool.scales, pool.counts)
-
-
-def _as_estimated(
-    contenders: tuple[Contender, ...],
-    choice: Choice,
-    pool: Pool,
-    result: SearchResult,
-    field: GradientField,
-    rng: np.random.Generator,
-) -> tuple[tuple[Contender, ...], Choice]:
-    """The choice with plain numbers that their own estimates reject fitted."""
-    chosen = contenders[choice.index]
-    rejected = rejected_numbers(chosen.expression, chosen.misalignment, field, rng)
-    if not rejected:
-        return contenders, choice
-    fitted = [one.fitted for one in rejected.values()]
-    tree = with_numbers(chosen.expression.tree, list(rejected), fitted)
-    # In canonical form the two numbers of 9*y/4 become one.
-    form = canonical_form(Expression(tree, chosen.expression.names), pool.witnesses.field.points)
-    entry = pool.fitted(form, None, chosen.engine)
-    known = [one.expression.tree for one in contenders]
-    if entry.expression.tree not in known:
-        contenders = (*contenders, _contender(entry, pool, result))
-        known.append(entry.expression.tree)
-    said = f"{choice.reason} {told(list(rejected.values()))}"
-    return contenders, replace(choice, index=known.index(entry.expression.tree), reason=said)
 
 
 def _contender(entry: Entry, pool: Pool, result: SearchResult) -> Contender:

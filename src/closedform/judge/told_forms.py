@@ -22,6 +22,7 @@ from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
+from closedform.field.neighborhoods import affordable
 from closedform.judge.confidence import Judged
 from closedform.judge.neighbours.formula_shape import NEAR_WHOLE, formula_shape
 from closedform.judge.neighbours.same_form import N_COMPARED, REFIT_STEPS, field_of, free_positions
@@ -68,6 +69,8 @@ def told_forms(
     written = [_upright(one, field) for one in contenders]
     written[0] = _plainest(contenders[0], field, keep_functions=True)
     listed = judged.listed()
+    count = affordable(N_COMPARED, len(field.names))
+    few = field.subset(np.flatnonzero(field.weights > 0)[:count])
     told: list[Told] = []
     forms = {judged.groups[0]}
     for place in (*listed, *np.argsort(-judged.weights, kind="stable").tolist()):
@@ -76,13 +79,13 @@ def told_forms(
         forms.add(judged.groups[place])
         one = _plainest(contenders[place], field)
         weight = float((1 - judged.unknown) * judged.weights[place])
-        if is_same_form(one.expression, written[0].expression, field):
+        if is_same_form(one.expression, written[0].expression, few):
             continue
         twin = next(
             (
                 number
                 for number, known in enumerate(told)
-                if is_same_form(one.expression, written[known.place].expression, field)
+                if is_same_form(one.expression, written[known.place].expression, few)
             ),
             None,
         )
@@ -111,8 +114,7 @@ def is_same_form(first: Expression, second: Expression, field: GradientField) ->
     """
     if formula_shape(first.tree) == formula_shape(second.tree):
         return True
-    few = field.subset(np.flatnonzero(field.weights > 0)[:N_COMPARED])
-    return _becomes(first, second, few) or _becomes(second, first, few)
+    return _becomes(first, second, field) or _becomes(second, first, field)
 
 
 def _becomes(formula: Expression, other: Expression, field: GradientField) -> bool:

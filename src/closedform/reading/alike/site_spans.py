@@ -181,10 +181,13 @@ class _Moments:
         return float(np.sqrt(min(max(share, 0.0), 1.0)))
 
 
-def find_span(sites: Sites) -> Span:
-    """The fewest sums that leave little of a group's gradient, and one more."""
+def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
+    """The fewest sums that leave little of a group's gradient, and one more.
+
+    may_fit: whether functions with a number inside are tried, which takes most of the time.
+    """
     few = sites.some(MOST_POINTS)
-    terms = terms_for(few.values, few.group)
+    terms = [one for one in terms_for(few.values, few.group) if may_fit or one.number is None]
     moments = _Moments(few, terms)
     ranked: list[tuple[float, tuple[int, ...]]] = [
         (moments.left([place]), (place,)) for place in moments.fine

@@ -75,11 +75,6 @@ class FormulaOfSums(Expression):
         """The tree's inputs at points (..., n_inputs) of any array library."""
         return quantities(self.sums, self.alone, points, library)
 
-    def with_tree(self, expression: Expression) -> "FormulaOfSums":
-        """Another expression of the same sums."""
-        tree = expression.rename(self.names).tree
-        return FormulaOfSums(tree, self.names, self.sums, self.alone, self.inputs)
-
     def rename(self, names: Sequence[str]) -> Expression:
         """The same function of inputs in another order, or, by the names of the sums, the
         expression of these.

@@ -1,6 +1,6 @@
 """Everything that an answer shows of a formula, measured on the points that judge it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,11 +91,14 @@ def measure(
     hypothesis: Expression | None,
     provenance: Provenance,
     rng: np.random.Generator,
+    may_go_on: Callable[[], bool],
 ) -> Interpretation:
-    """Measure everything that an answer shows, and judge."""
+    """Measure everything that an answer shows, and judge; rivals are written in their plainest
+    form while time is left.
+    """
     field = case.field
     unseen = field.subset(case.unseen)
-    contenders, told = told_forms(case.contenders, judged, unseen)
+    contenders, told = told_forms(case.contenders, judged, unseen, may_go_on)
     case = replace(case, contenders=contenders)
     concept = case.concept
     labels = divide(unseen, rng)

@@ -50,6 +50,9 @@ ROUNDS, BOLD = 6, 0.2
 """Formulas that get neighbours, one after the other, and the share of its price that length costs
 for every second of them."""
 
+WIDENING = 2 / 3
+"""Share of the time of the choice in which neighbours are made: plainer numbers have the rest."""
+
 LOOK_POINTS, LOOK_STEPS, LOOK_AT_ONCE = 400, 10, 100
 """Points and steps of the first look at hundreds of neighbours, and how many are looked at before
 the clock is."""
@@ -223,7 +226,7 @@ def gather(
     priced: Priced,
     rng: np.random.Generator,
     *,
-    may_go_on: Callable[[], bool] = lambda: True,
+    used: Callable[[], float] = lambda: 0.0,
     floor: float = 0.0,
 ) -> Pool:
     """Everything that may become the answer, from what a search found.
@@ -238,8 +241,9 @@ def gather(
     priced : callable
         What a formula costs to describe, in nats.
     rng : Generator
-    may_go_on : callable
-        Asked before each longer step; when it says no, what there is has to do.
+    used : callable
+        Share of the time that is used up, asked before each longer step; at 1, what there is has to
+        do.
     floor : float
         Squared errors below it count as this one.
     """
@@ -257,6 +261,13 @@ def gather(
         floor,
     )
     pool.counts = pool.numbers.most
+
+    def may_go_on() -> bool:
+        return used() < 1
+
+    def may_widen() -> bool:
+        return used() < WIDENING
+
     found = [(oriented(c.expression, field), None, c.engine) for c in front.all]
     pool.add(_nearest(found, pool, MOST_FOUND))
     pool.tidy(MOST_TIDIED, may_go_on)
@@ -266,15 +277,18 @@ def gather(
         # By turns the best, and the best if length were cheap: a stand-in that is too long for the
         # choice is often nearer the truth than one that is short.
         parent = pool.best(BOLD if round_number % 2 else 1.0, parents)
-        if parent is None or not may_go_on() or _is_exact(pool):
+        if parent is None or not may_widen() or _is_exact(pool):
             break
         parents.add(_outline(parent.expression.tree))
-        pool.add(neighbours_of(parent.expression, pool, stock, may_go_on))
+        pool.add(neighbours_of(parent.expression, pool, stock, may_widen))
         pool.tidy(1, may_go_on)
-    # Whatever the time: how busy a machine is must not decide between 1/2 and 0.498.
     for count in MOST_PLAIN:
-        pool.add(_plainer(pool, count, field.points))
-        pool.tidy(count)
+        for place, entry in enumerate(_promising(pool, count)):
+            # The best whatever the time: how busy a machine is must not decide between 1/2 and
+            # 0.498.
+            if place == 0 or may_go_on():
+                pool.add(_plainer(entry, field.points))
+        pool.tidy(count, may_go_on)
     return pool
 
 
@@ -365,11 +379,10 @@ def _promising(pool: Pool, most: int) -> list[Entry]:
     return list(found.values())
 
 
-def _plainer(pool: Pool, most: int, points: FloatArray) -> list[tuple[Expression, None, str]]:
-    """The best formulas with plainer numbers, and without small terms."""
+def _plainer(entry: Entry, points: FloatArray) -> list[tuple[Expression, None, str]]:
+    """A formula with plainer numbers, and without small terms."""
     return [
         (form, None, entry.engine)
-        for entry in _promising(pool, most)
         for form in variants(entry.expression, entry.fitted.errors, points)
     ]
 

@@ -138,7 +138,7 @@ def select(
         result.front, few, allowed,
         lambda formula, price: chosen_rule.cost(formula, price, result.costs, field.units),
         generator,
-        may_go_on=lambda: result.status != "interrupted" and clock.stop_reason() is None,
+        used=lambda: 1.0 if result.status == "interrupted" else clock.used,
         floor=chosen_rule.floor,
     )  # fmt: skip
     every = [_contender(entry, pool, result) for entry in pool.ordered()]

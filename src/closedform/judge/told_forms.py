@@ -5,7 +5,7 @@ One form is told once. A search finds it in several spellings, x1**2/x2 and x1/x
 was judged by itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import copysign, isclose
@@ -53,7 +53,10 @@ class Told:
 
 
 def told_forms(
-    contenders: Sequence[Contender], judged: Judged, field: GradientField
+    contenders: Sequence[Contender],
+    judged: Judged,
+    field: GradientField,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[tuple[Contender, ...], list[Told]]:
     """Contenders as they are written, and those that are told as rivals, heaviest first.
 
@@ -65,6 +68,8 @@ def told_forms(
         Their weights.
     field : GradientField
         Points that judge.
+    may_go_on : callable
+        When it says no, only the forms that hold the known weight are told, as they were found.
     """
     written = [_upright(one, field) for one in contenders]
     written[0] = _plainest(contenders[0], field, keep_functions=True)
@@ -76,8 +81,15 @@ def told_forms(
     for place in (*listed, *np.argsort(-judged.weights, kind="stable").tolist()):
         if judged.groups[place] in forms or len(told) >= MOST_TOLD:
             continue
+        is_hurried = not may_go_on()
+        if is_hurried and place not in listed:
+            break
         forms.add(judged.groups[place])
-        one = _plainest(contenders[place], field)
+        one = (
+            _upright(contenders[place], field)
+            if is_hurried
+            else _plainest(contenders[place], field)
+        )
         weight = float((1 - judged.unknown) * judged.weights[place])
         if is_same_form(one.expression, written[0].expression, few):
             continue

@@ -158,7 +158,10 @@ def verify(
         generator,
     )
     told = _provenance(selection, how, seed)
-    found = measure(replace(case, contenders=weighed), judged, lines, tests, guess, told, generator)
+    found = measure(
+        replace(case, contenders=weighed), judged, lines, tests, guess, told, generator,
+        may_go_on=lambda: clock.stop_reason() is None,
+    )  # fmt: skip
     return replace(found, provenance=replace(told, seconds=clock.seconds), units=field.units)
 
 

@@ -204,3 +204,20 @@ def test_judging_never_changes_what_the_formula_says(result):
         assert answer.concept is not None
         # It may write v**2 + 2*sin(x) for v*(0 - v) - 2*sin(x).
         assert cf.same_concept(answer.concept, judged, points=ENERGY.points).status == "proved"
+
+
+def test_values_decide_where_directions_are_rough():
+    """A rough network: directions 25 degrees off, values within a thousandth."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(1, 2, (800, 2))
+    values = points[:, 0] * points[:, 1]
+    slopes = points[:, ::-1] + rng.normal(0, 0.7, points.shape)
+    read = [
+        cf.verify("x*y", field, rivals=["x + y", "x**2*y"], rng=0)
+        for field in (
+            cf.GradientField.from_arrays(points, slopes, names=["x", "y"], latents=latents)
+            for latents in (np.tanh(values / 4) + rng.normal(0, 1e-3, 800), None)
+        )
+    ]
+    assert [answer.verdict.status for answer in read] == ["verified", "none"]
+    assert "The values decide." in read[0].explain()

@@ -60,6 +60,11 @@ class Judged:
         return (1 - self.unknown) * float(self.weights[np.equal(self.groups, self.groups[0])].sum())
 
     @property
+    def has_values(self) -> bool:
+        """Whether the latent's values were a witness."""
+        return len(self.predicted) > 1
+
+    @property
     def holds(self) -> bool:
         """Whether the answer leaves as little over here as where it was chosen."""
         more, error = self.predicted.T

@@ -101,7 +101,10 @@ def test_mostly_unknown_is_approximate():
 
 def test_a_poor_fit_is_none():
     poor = replace(GOOD.alignment, misalignment=0.05, high=0.06)
-    assert verdict_on(alignment=poor).status == "none"
+    by_directions = replace(SURE, predicted=SURE.predicted[:1])
+    assert verdict_on(alignment=poor, judged=by_directions).status == "none"
+    unsure = replace(SURE, unknown=0.7)
+    assert verdict_on(alignment=poor, judged=unsure).status == "none"
 
 
 def test_a_check_that_was_not_made_never_counts_as_passed():

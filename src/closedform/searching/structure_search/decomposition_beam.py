@@ -18,6 +18,7 @@ from closedform.searching.structure_search.conditional import (
 )
 from closedform.searching.structure_search.merge_finder import MergeFinder
 from closedform.searching.structure_search.merges import (
+    REFINED,
     Merge,
     Pair,
     find_doubles,
@@ -33,6 +34,8 @@ from closedform.searching.structure_search.quantities import (
     substitute,
 )
 from closedform.searching.structure_search.similarity import Similarity, similarities
+from closedform.searching.structure_search.small_fields import in_inputs, reduced_field
+from closedform.searching.structure_search.two_terms import FITTED, two_terms
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -203,17 +206,20 @@ class DecompositionBeam:
         def similar() -> list[State]:
             return list(self._similar(state))
 
+        def sums() -> list[State]:
+            return [one for one in self._sums(state) if one.loss < state.loss + self.level]
+
         if state.size > 2:
-            return [*kinds[:2], similar, kinds[2], *others, profiles, varying]
+            return [*kinds[:2], similar, kinds[2], *others, profiles, varying, sums]
         return [
             *kinds,
             *others,
             similar,
             profiles,
+            sums,
             varying,
             lambda: list(self._smoothest(state)),
             from_merges(lambda: self.finder.doubles(state)),
-            elsewhere((*USUAL, *RARE), self.finder.doubles),
         ]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
@@ -240,6 +246,19 @@ class DecompositionBeam:
         every = (*USUAL, *RARE)
         yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
         yield from self._best_of(state, self.finder.varying(state))
+        yield from self._sums(state)
+
+    def _sums(self, state: State) -> Iterator[State]:
+        """Children by sums of two terms of all quantities."""
+        field = reduced_field(self.data, state)
+        if field is None:
+            return
+        self.finder.count(FITTED // REFINED)
+        space = self.finder.space
+        trees = [in_inputs(one, state) for one in two_terms(field, space.over(field.names))]
+        for tree, made in zip(trees, make_quantities(self.data, trees), strict=True):
+            if made is not None and space.allows(tree, self.data.names):
+                yield make_state(self.data, (state.descendant(self.data, made, range(state.size)),))
 
     def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
         for merge in self._ranked(state, merges)[: 2 * WIDTH]:

@@ -255,7 +255,8 @@ class DecompositionBeam:
             return
         self.finder.count(FITTED // REFINED)
         space = self.finder.space
-        trees = [in_inputs(one, state) for one in two_terms(field, space.over(field.names))]
+        found = two_terms(field, space.over(field.names), self.finder.clock.is_over)
+        trees = [in_inputs(one, state) for one in found]
         for tree, made in zip(trees, make_quantities(self.data, trees), strict=True):
             if made is not None and space.allows(tree, self.data.names):
                 yield make_state(self.data, (state.descendant(self.data, made, range(state.size)),))

@@ -6,7 +6,7 @@ term, whatever the other one is. So the n^2 sums of a library of n terms are com
 matrices, and only the nearest are fitted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -92,14 +92,19 @@ class Library:
     sizes: FloatArray
 
 
-def two_terms(field: GradientField, space: SearchSpace) -> list[Expression]:
-    """The best sums of two terms of a field's inputs, constants fitted."""
+def two_terms(
+    field: GradientField, space: SearchSpace, is_over: Callable[[], bool] = lambda: False
+) -> list[Expression]:
+    """The best sums of two terms of a field's inputs, constants fitted; none once time is over."""
     if not 2 <= len(field.names) <= MOST_INPUTS:
         return []
     library = make_library(_some(field, N_POINTS), space)
-    if len(library.trees) < 2:
+    if len(library.trees) < 2 or is_over():
         return []
-    pairs, factors = _by_loss(library, _near_pairs(library))
+    near = _near_pairs(library, is_over)
+    if is_over():
+        return []
+    pairs, factors = _by_loss(library, near)
     chosen: dict[object, Tree] = {}
     for (one, other), factor in zip(pairs.tolist(), factors.tolist(), strict=True):
         outline = frozenset((library.outlines[one], library.outlines[other]))
@@ -210,7 +215,7 @@ def _monomials(count: int) -> list[tuple[float, ...]]:
     return found
 
 
-def _near_pairs(library: Library) -> NDArray[np.int64]:
+def _near_pairs(library: Library, is_over: Callable[[], bool]) -> NDArray[np.int64]:
     """Pairs of terms whose parts across the field are nearly multiples of one another, and whose
     gradients are not.
     """
@@ -239,6 +244,8 @@ def _near_pairs(library: Library) -> NDArray[np.int64]:
         kept.append(near[best])
         if sum(map(len, kept)) > NEAREST:
             worst = float(np.partition(np.concatenate(kept), NEAREST)[NEAREST])
+        if is_over():
+            break
     order = np.argsort(np.concatenate(kept), kind="stable")[:NEAREST]
     return np.concatenate(found)[order]
 

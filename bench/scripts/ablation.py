@@ -8,7 +8,8 @@
 takes. `without` reads those cases again with the mechanism switched off: all that were right or
 verified, and the first few of the others, in which it could only hinder. A mechanism that gives
 nothing in a case costs time there and nothing else. Finished readings are kept in --out, so that an
-interrupted run goes on where it was. Mechanisms joined by + are switched off together.
+interrupted run goes on where it was. Mechanisms joined by + are switched off together. With
+``--unsolved rows.jsonl --budget 15`` only what is unsolved there is read, and for longer.
 """
 
 import argparse
@@ -317,13 +318,13 @@ class Cases:
     tasks: dict[str, BenchTask] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Path) -> "Cases":
-        """All of them."""
+    def of(cls, folder: Path, budget: float) -> "Cases":
+        """All of them, with a budget of processor seconds for each."""
         few = np.random.default_rng(SEED)
         feynman = [problem.name for problem in FormulaPlan("feynman").problems()]
         seen = [problem.name for problem in FormulaPlan("surrogates").problems()][::2]
         chosen = few.choice(feynman, 8, replace=False)
-        share: dict[str, Any] = {"seed": SEED, "budget": BUDGET}
+        share: dict[str, Any] = {"seed": SEED, "budget": budget}
         plans = {
             "random": FormulaPlan("random", count=25, **share),
             "random 1 degree": FormulaPlan("random", noise=1.0, count=12, **share),
@@ -331,8 +332,8 @@ class Cases:
             "surrogates": FormulaPlan("surrogates", systems=tuple(seen), **share),
             "feynman": FormulaPlan("feynman", systems=tuple(chosen.tolist()), **share),
             "networks": verdict_suite.VerdictPlan(("networks",), count=6, **share),
-            "laws": Plan(systems=LAWS, seeds=(SEED,), budget=BUDGET),
-            "flows": Plan(track="flow", systems=FLOWS, seeds=(SEED,), budget=BUDGET),
+            "laws": Plan(systems=LAWS, seeds=(SEED,), budget=budget),
+            "flows": Plan(track="flow", systems=FLOWS, seeds=(SEED,), budget=budget),
         }
         tasks = {
             f"{kind}: {task.content['system']}": task
@@ -409,10 +410,15 @@ def without(cases: Cases, out: Path, groups: Sequence[str]) -> None:
                     write(out, {"without": group, **cases.read(row["case"])})
 
 
+def is_solved(row: dict[str, Any]) -> bool:
+    """Whether a case is right, or believed to be."""
+    return bool(row["right"]) or row["status"] == "verified"
+
+
 def concerned(whole: Sequence[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
     """The cases in which mechanisms give something, and of the unsolved ones a few."""
     used = [row for row in whole if any(row["uses"].get(name, [0, 0])[1] for name in names)]
-    solved = [row for row in used if row["right"] or row["status"] == "verified"]
+    solved = [row for row in used if is_solved(row)]
     return solved + [row for row in used if row not in solved][:MOST_UNSOLVED]
 
 
@@ -470,13 +476,18 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", default=list(MECHANISMS))
     parser.add_argument("--out", type=Path, default=Path("ablation.jsonl"))
     parser.add_argument("--networks", type=Path, default=Path("ablation_networks"))
+    parser.add_argument("--budget", type=float, default=BUDGET)
+    parser.add_argument("--unsolved", type=Path, help="rows of a run with a shorter budget")
     words = parser.parse_intermixed_args()
     if words.what == "table":
         table(words.out)
         return
     words.networks.mkdir(exist_ok=True)
     compile_all()
-    cases = Cases.of(words.networks)
+    cases = Cases.of(words.networks, words.budget)
+    for row in rows_of(words.unsolved) if words.unsolved else ():
+        if row["without"] == "nothing" and is_solved(row):
+            del cases.tasks[row["case"]]
     if words.what == "record":
         record(cases, words.out)
     else:

@@ -46,7 +46,7 @@ SEED, BUDGET = 42101, 6.0
 """Drawn for this table, and processor seconds of each reading."""
 
 MOST_UNSOLVED = 2
-"""Cases neither right nor verified that are read again."""
+"""Cases neither right nor verified that are read again for each mechanism."""
 
 LAWS = ("damped", "lotka-volterra", "sir", "nose-hoover", "elliptic")
 FLOWS = ("kepler", "vortices", "lotka-volterra")
@@ -397,14 +397,14 @@ def record(cases: Cases, out: Path) -> None:
         write(out, {"without": "nothing", **row, "uses": kept})
 
 
-def without(cases: Cases, out: Path, groups: Sequence[str]) -> None:
-    """Read again what a group of mechanisms concerns, without it."""
+def without(cases: Cases, out: Path, groups: Sequence[str], most: int) -> None:
+    """Read again what a group of mechanisms concerns, without it; at most so many solved ones."""
     rows = rows_of(out)
     whole = [row for row in rows if row["without"] == "nothing"]
     done = {(row["without"], row["case"]) for row in rows}
     for group in groups:
         names = group.split("+")
-        for row in concerned(whole, names):
+        for row in concerned(whole, names, most):
             if (group, row["case"]) not in done:
                 with patched(names, switched_off):
                     write(out, {"without": group, **cases.read(row["case"])})
@@ -415,11 +415,16 @@ def is_solved(row: dict[str, Any]) -> bool:
     return bool(row["right"]) or row["status"] == "verified"
 
 
-def concerned(whole: Sequence[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
-    """The cases in which mechanisms give something, and of the unsolved ones a few."""
+def concerned(
+    whole: Sequence[dict[str, Any]], names: Sequence[str], most: int
+) -> list[dict[str, Any]]:
+    """The cases in which mechanisms give something, evenly spread, and of the unsolved ones a
+    few.
+    """
     used = [row for row in whole if any(row["uses"].get(name, [0, 0])[1] for name in names)]
     solved = [row for row in used if is_solved(row)]
-    return solved + [row for row in used if row not in solved][:MOST_UNSOLVED]
+    unsolved = [row for row in used if row not in solved]
+    return solved[:: -(-len(solved) // most) or 1] + unsolved[:MOST_UNSOLVED]
 
 
 def table(out: Path) -> None:
@@ -476,6 +481,7 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", default=list(MECHANISMS))
     parser.add_argument("--out", type=Path, default=Path("ablation.jsonl"))
     parser.add_argument("--networks", type=Path, default=Path("ablation_networks"))
+    parser.add_argument("--most", type=int, default=1000, help="solved cases for each mechanism")
     parser.add_argument("--budget", type=float, default=BUDGET)
     parser.add_argument("--unsolved", type=Path, help="rows of a run with a shorter budget")
     words = parser.parse_intermixed_args()
@@ -491,7 +497,7 @@ def main() -> None:
     if words.what == "record":
         record(cases, words.out)
     else:
-        without(cases, words.out, words.groups)
+        without(cases, words.out, words.groups, words.most)
 
 
 if __name__ == "__main__":

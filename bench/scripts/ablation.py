@@ -8,7 +8,8 @@
 takes. `without` reads those cases again with the mechanism switched off: all that were right or
 verified, and the first few of the others, in which it could only hinder. A mechanism that gives
 nothing in a case costs time there and nothing else. Finished readings are kept in --out, so that an
-interrupted run goes on where it was. Mechanisms joined by + are switched off together. With
+interrupted run goes on where it was. Mechanisms joined by + are switched off together; those that
+the ablation removed are in the rows of bench/measurements/ablation, not here. With
 ``--unsolved rows.jsonl --budget 15`` only what is unsolved there is read, and for longer.
 """
 
@@ -28,7 +29,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from closedform.searching.input_structure import strongest_inputs
 
 from closedform.expressions.parse import names_in
 from closedform.reading.one_field import compile_all
@@ -125,11 +125,6 @@ def all_inputs(original: Stub, run: Any) -> list[int]:
     return list(range(run.data.points.shape[1]))
 
 
-def same_inputs(original: Stub, own: Any) -> Any:
-    """Every input as it is."""
-    return strongest_inputs(own, len(own.names))
-
-
 def has_some(arguments: tuple[Any, ...], result: Any) -> bool:
     """Whether something is returned."""
     return result is not None and (not hasattr(result, "__len__") or len(result) > 0)
@@ -165,11 +160,6 @@ def asks_evolution(arguments: tuple[Any, ...], result: Any) -> bool:
     return isinstance(arguments[1], Evolution) and bool(result)
 
 
-def has_fewer_inputs(arguments: tuple[Any, ...], result: Any) -> bool:
-    """Whether inputs are taken together or left out."""
-    return not result.is_trivial
-
-
 def leaves_out(arguments: tuple[Any, ...], result: Any) -> bool:
     """Whether inputs seem not to matter."""
     return len(result) < arguments[0].data.points.shape[1]
@@ -197,8 +187,6 @@ def one(path: str, *others: Any) -> Mechanism:
 
 
 MECHANISMS = {
-    "separation": one(PORTFOLIO + "find_separation", none),
-    "input structure": one(PORTFOLIO + "find_structure", same_inputs, has_fewer_inputs),
     "evolution": one(S + "evolution.evolution_engine:Evolution.search", no_engine, has_run),
     "evolution in structure": one(RUN + "StructureRun._ask", not_evolution, asks_evolution),
     "look at short sums": one(PORTFOLIO + "Portfolio._search_short_sums", false, is_true),
@@ -206,7 +194,6 @@ MECHANISMS = {
         PORTFOLIO + "Portfolio._search_by_structure", up_to_bias, is_up_to_bias
     ),
     "first shots": one(RUN + "first_shots"),
-    "coupled sums": one(FINDER + "varying", nothing, is_good),
     "conditional": one(BEAM + "find_conditional"),
     "similarity": one(BEAM + "similarities"),
     "quotients": one(RUN + "quotients"),
@@ -214,8 +201,6 @@ MECHANISMS = {
     "constants inside": one(FINDER + "of_pair", not_wider, is_wide),
     "profiles": one(FINDER + "profiles", nothing, is_good),
     "doubles": one(FINDER + "doubles", nothing, is_good),
-    "other coordinates": one(BEAM + "DecompositionBeam._turned"),
-    "smoothest": one(BEAM + "DecompositionBeam._smoothest"),
     "lossy merges": one(BEAM + "DecompositionBeam.children"),
     "inputs left out": one(RUN + "StructureRun._used", all_inputs, leaves_out),
     "terms of a state": one(RUN + "StructureRun._read_whole", none, has_run),
@@ -223,9 +208,7 @@ MECHANISMS = {
     "exact answer beside a bias": one(RUN + "StructureRun._read_exactly", none, has_run),
     "orientation": Mechanism((RUN + "oriented", POOL + "oriented"), first_argument, has_changed),
     "exact sums": one(TERMS + "TermRun._take_exact", none, has_run),
-    "free exponents": one(TERMS + "with_fitted_exponents"),
     "refined sums": one(TERMS + "TermRun._refine", none, has_run),
-    "triples": one(TERMS + "TermRun._take_triples", lambda *_: {}),
     "neighbours": one(POOL + "neighbours_of"),
     "exchange of parts": one(MADE + "exchanged_parts"),
     "lengthened": one(MADE + "_lengthened"),
@@ -269,7 +252,7 @@ def recorded(original: Stub, use: Use, gives: Callable[..., bool]) -> Stub:
         result = original(*arguments, **keywords)
         use.seconds += time.process_time() - began
         use.calls += 1
-        use.given += gives(arguments, result)
+        use.given += bool(gives(arguments, result))
         return result
 
     @wraps(original)

@@ -28,7 +28,6 @@ HOT_FILES = (
     "field/alignment/constant_fit.py",
     "searching/evolution/decode.py",
     "searching/evolution/tree_facts.py",
-    "searching/evolution/tape_units.py",
     "searching/evolution/survival.py",
     "searching/structure_search/screening.py",
     "searching/terms/next_terms.py",

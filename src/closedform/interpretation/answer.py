@@ -86,7 +86,7 @@ class Provenance:
     budget: str  #: in words
     rule: str  #: how the choice was made
     title: str = ""  #: what was read
-    structure: tuple[str, ...] = ()  #: what the search saw in the field before it began
+    structure: tuple[str, ...] = ()  #: what the search saw of the field's structure
     versions: Mapping[str, str] = field(default_factory=dict)  #: of the packages that compute
     command: str = ""  #: that was run, on the command line
     tolerances: Mapping[str, float] = field(default_factory=dict)

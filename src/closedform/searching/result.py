@@ -54,8 +54,8 @@ class SearchResult:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the search saw in the field before it began, in words."""
-        return tuple(self.statistics.get("structure", ()))
+        """What the search saw of the field's structure, in words."""
+        return () if self.structure is None else tuple(self.structure.text.splitlines())
 
     @property
     def evaluations(self) -> int:

@@ -21,10 +21,9 @@ from closedform.searching.budget import Budget, as_budget
 from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.front import Front
-from closedform.searching.input_structure import strongest_inputs
-from closedform.searching.joint_run import rewritten
 from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace, as_space
+from closedform.searching.strongest_inputs import strongest_inputs
 from closedform.searching.unit_passes import check_given, search_with_units
 
 HELD_OUT, MOST_HELD_OUT = 0.3, 1500
@@ -111,11 +110,11 @@ def _searched(
     """
     few = strongest_inputs(field, max(space.max_complexity // 2, FEWEST_LEFT))
     # Templates and units speak of all inputs.
-    if few.is_trivial or space.templates or field.units is not None:
+    if few.are_all or space.templates or field.units is not None:
         return run(field, space, *others)
-    found = run(few.reduce(field), few.restrict(space), *others)
+    found = run(few.reduced(), few.restrict(space), *others)
     # What the search says about structure holds of the inputs that it saw.
-    return replace(found, front=rewritten(found.front, few.expand, field, space), structure=None)
+    return replace(found, front=few.rewritten(found.front, space), structure=None)
 
 
 def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:

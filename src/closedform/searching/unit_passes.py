@@ -112,7 +112,6 @@ def search_with_units(
             **second.statistics,
             "seconds": clock.seconds,
             "evaluations": first.evaluations + second.evaluations,
-            "structure": [*first.sentences, *second.sentences],
             "pure_numbers": dict(first.statistics),
         },
         structure=first.structure or second.structure,

@@ -17,7 +17,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.printing import to_text
 from closedform.expressions.tape import compile_tapes
-from closedform.expressions.tree import Tree, variable
+from closedform.expressions.tree import Tree
 from closedform.field.alignment.comparison import Comparison, prepare
 from closedform.field.alignment.constant_fit import fit_constants
 from closedform.field.alignment.tolerances import ROUNDING
@@ -119,7 +119,6 @@ class Evolution:
                 Front(), "finished", {"engine": self.name, "seconds": 0.0, "evaluations": 0}
             )
         compile_evolution()
-        describe(compile_tapes([variable(0)]), Rules.of(space, field.names))  # compiles for units
         clock = budget.start()
         run, front, status = None, Front(), "interrupted"
         try:

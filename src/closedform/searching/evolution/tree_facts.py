@@ -12,7 +12,6 @@ from closedform.basics.compiled import compiled, compiled_part
 from closedform.expressions.operators import CODES
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
 from closedform.searching.evolution.decode import arities
-from closedform.searching.evolution.tape_units import UnitRules, possible
 from closedform.searching.space import SearchSpace
 
 _ADD, _MUL, _POW, _SQUARE, _SQRT = (CODES[name] for name in ("add", "mul", "pow", "square", "sqrt"))
@@ -31,8 +30,6 @@ class Rules:
         For each input likewise.
     max_power : float
     variable_exponents : bool
-    units : UnitRules or None
-        What units rule out.
     """
 
     costs: NDArray[np.int64]
@@ -40,7 +37,6 @@ class Rules:
     inside_input: NDArray[np.int64]
     max_power: float
     variable_exponents: bool
-    units: UnitRules | None = None
 
     @classmethod
     def of(cls, space: SearchSpace, names: Sequence[str]) -> "Rules":
@@ -59,9 +55,8 @@ class Rules:
                 if name not in allowed:
                     inside_input[column] |= 1 << CODES[outer]
         return cls(
-            costs, inside_function, inside_input, float(space.max_power), space.variable_exponents,
-            UnitRules.of(space.legality, names),
-        )  # fmt: skip
+            costs, inside_function, inside_input, float(space.max_power), space.variable_exponents
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,8 @@ class TreeFacts:
         Equal for trees that differ in the values of constants and the order of summands and factors
         only.
     allowed : ndarray of bool
-        Whether nesting, inputs inside functions, powers and units are within the space.
+        Whether nesting, inputs inside functions and powers are within the space; the hall of fame
+        asks about units.
     constants : ndarray of int64
         How many constants there are.
     """
@@ -98,8 +94,6 @@ def describe(tapes: TapeBatch, rules: Rules) -> TreeFacts:
         rules.costs, rules.inside_function, rules.inside_input, rules.max_power,
         rules.variable_exponents, costs, keys, allowed, constants,
     )  # fmt: skip
-    if rules.units is not None:
-        allowed &= possible(tapes, rules.units)
     return TreeFacts(costs, keys, allowed, constants)
 
 

@@ -1,11 +1,10 @@
-"""Quantities that merge once others are given, and other coordinates in which something merges.
+"""Quantities that merge once others are given.
 
 If the direction of the partial gradient on x and t depends on x, t and u, then g = F(h(x, t; u), u,
-others), as with h = x - u*t: two quantities are replaced by one, and u stays. And g may be a sum of
-functions in x/y and y, not in x and y.
+others), as with h = x - u*t: two quantities are replaced by one, and u stays.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
@@ -19,23 +18,11 @@ from closedform.searching.structure_search.quantities import (
     Data,
     State,
     make_quantities,
-    make_state,
     substitute,
 )
 from closedform.searching.structure_search.writing import plain_numbers, without_ones
 
 LARGEST_POWER = 4
-
-_X, _Y = variable(0), variable(1)
-USUAL = (apply("mul", _X, _Y), apply("div", _X, _Y), apply("sub", _X, _Y))
-RARE = (
-    *(
-        product_of_powers([(_X, Fraction(a)), (_Y, Fraction(b))])
-        for a, b in ((2, 1), (2, -1), (1, 2), (1, -2))
-    ),
-    apply("add", _X, _Y),
-)
-"""What may take the place of one of two quantities."""
 
 
 def find_conditional(data: Data, state: State) -> list[Merge]:
@@ -124,16 +111,3 @@ def _judged(data: Data, state: State, pair: tuple[int, int], tree: Tree) -> Iter
         shares = data.weights @ state.slopes[:, list(pair)] ** 2
         loss = max(state.with_quantity(data, new, pair).loss - state.loss, 0.0)
         yield Merge(pair, tree, loss, float(shares.sum()), float(shares.min()))
-
-
-def recoordinated(data: Data, state: State, shapes: Sequence[Tree]) -> Iterator[State]:
-    """The same quantities in other coordinates: a combination of two takes the place of one; it
-    comes last, and the other one of the two before it.
-    """
-    for places in combinations(range(state.size), 2):
-        both = [state.quantities[place].tree for place in places]
-        kept = [quantity for place, quantity in enumerate(state.quantities) if place not in places]
-        for new in make_quantities(data, [substitute(shape, both) for shape in shapes]):
-            if new is not None:
-                for stays in places:
-                    yield make_state(data, (*kept, state.quantities[stays], new))

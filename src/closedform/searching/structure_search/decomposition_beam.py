@@ -10,12 +10,7 @@ import numpy as np
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import ROUNDING
-from closedform.searching.structure_search.conditional import (
-    RARE,
-    USUAL,
-    find_conditional,
-    recoordinated,
-)
+from closedform.searching.structure_search.conditional import find_conditional
 from closedform.searching.structure_search.merge_finder import MergeFinder
 from closedform.searching.structure_search.merges import (
     REFINED,
@@ -23,8 +18,6 @@ from closedform.searching.structure_search.merges import (
     Pair,
     find_doubles,
     find_merges,
-    find_profiles,
-    profile_of,
 )
 from closedform.searching.structure_search.quantities import (
     Data,
@@ -50,9 +43,8 @@ CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
 
 
-SMOOTHEST, SIMILAR = 3, 4
-"""Other coordinates of two quantities in which functions with constants inside are looked for,
-and pairs of products that quantities are tried to enter through."""
+SIMILAR = 4
+"""Pairs of products that quantities are tried to enter through."""
 
 
 POWER = "log: x"
@@ -186,22 +178,12 @@ class DecompositionBeam:
                 state, [merge for merge in find() if merge.loss < self.level]
             )
 
-        def elsewhere(
-            shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
-        ) -> Callable[[], list[State]]:
-            return lambda: self._turned(state, shapes, find)
-
-        def basic(one: State) -> list[Merge]:
-            return self.finder.of_pairs(one, wider=False, newest=2)
-
         kinds = [
             from_merges(lambda: self.finder.of_pairs(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
             from_merges(lambda: self.finder.of_pairs(state, wider=True)),
         ]
         profiles = from_merges(lambda: self.finder.profiles(state))
-        others = [elsewhere(USUAL, basic), elsewhere(RARE, basic)]
-        varying = from_merges(lambda: self.finder.varying(state))
 
         def similar() -> list[State]:
             return list(self._similar(state))
@@ -210,17 +192,9 @@ class DecompositionBeam:
             return [one for one in self._sums(state) if one.loss < state.loss + self.level]
 
         if state.size > 2:
-            return [*kinds[:2], similar, kinds[2], *others, profiles, varying, sums]
-        return [
-            *kinds,
-            *others,
-            similar,
-            profiles,
-            sums,
-            varying,
-            lambda: list(self._smoothest(state)),
-            from_merges(lambda: self.finder.doubles(state)),
-        ]
+            return [*kinds[:2], similar, kinds[2], profiles, sums]
+        doubles = from_merges(lambda: self.finder.doubles(state))
+        return [*kinds, similar, profiles, sums, doubles]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
@@ -231,8 +205,8 @@ class DecompositionBeam:
         return singly if together is None else [together, *singly]
 
     def _last_children(self, state: State) -> Iterator[State]:
-        """Between forms that noise makes alike all kinds compete, in other coordinates too; the
-        likely ones come first, as time may run out.
+        """Between forms that noise makes alike all kinds compete; likely ones come first, as time
+        may run out.
         """
         merges = [
             *self.finder.of_pairs(state, wider=False),
@@ -242,10 +216,6 @@ class DecompositionBeam:
         yield from self._best_of(state, merges)
         yield from self._similar(state)
         yield from self._best_of(state, self.finder.doubles(state))
-        yield from self._smoothest(state)
-        every = (*USUAL, *RARE)
-        yield from self._turned(state, every, lambda one: self.finder.of_pairs(one, wider=False))
-        yield from self._best_of(state, self.finder.varying(state))
         yield from self._sums(state)
 
     def _sums(self, state: State) -> Iterator[State]:
@@ -265,36 +235,6 @@ class DecompositionBeam:
         for merge in self._ranked(state, merges)[: 2 * WIDTH]:
             if (child := self._applied(state, [merge])) is not None:
                 yield child
-
-    def _turned(
-        self, state: State, shapes: Sequence[Tree], find: Callable[[State], list[Merge]]
-    ) -> list[State]:
-        """Children that are found in other coordinates, such as x/y and y for x and y."""
-        found: list[State] = []
-        for one in recoordinated(self.data, state, shapes):
-            good = self._ranked(one, [merge for merge in find(one) if merge.loss < self.level])
-            found += [
-                child for merge in good[:1] if (child := self._applied(one, [merge])) is not None
-            ]
-            if self.level <= ROUNDING and len(found) > NARROW:
-                break
-        return sorted(found, key=lambda child: child.complexity)[:WIDTH]
-
-    def _smoothest(self, state: State) -> Iterator[State]:
-        """Children in those other coordinates of two quantities in which one of them has the
-        smoothest profile.
-        """
-        self.finder.count(1)
-        found: list[tuple[float, State, tuple[int, int]]] = []
-        for one in recoordinated(self.data, state, (*USUAL, *RARE)):
-            for places in ((0, 1), (1, 0)):
-                forms = self.finder.forms(one.quantities[places[1]], False)
-                profile = profile_of(Pair(self.data, one, *places), forms)
-                if profile is not None:
-                    found.append((profile.roughness, one, places))
-        for _, one, places in sorted(found, key=lambda each: each[0])[:SMOOTHEST]:
-            merges = self.finder.one_by_one(one, find_profiles, [places])
-            yield from self._best_of(one, [m for m in merges if m.loss < self.level][:NARROW])
 
     def _similar(self, state: State) -> Iterator[State]:
         """Children by a product of powers times a function of another, for the quantities whose

@@ -1,13 +1,12 @@
 """Finds merges of the quantities of a state, remembers them, and counts what they cost."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
 
 from closedform.expressions.tree import Tree, variable
 from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.coupled_sums import find_varying
 from closedform.searching.structure_search.forms import Forms, basic_forms, wider_forms
 from closedform.searching.structure_search.merges import (
     REFINED,
@@ -71,25 +70,12 @@ class MergeFinder:
         """
         return self.one_by_one(state, find_profiles)
 
-    def varying(self, state: State) -> list[Merge]:
-        """Merges by sums whose terms depend on one of two quantities in different ways."""
-
-        def find(pair: Pair, forms: Forms, _other: Forms, level: float) -> list[Merge]:
-            return find_varying(pair, forms, self.space, level)
-
-        return self.one_by_one(state, find)
-
     def one_by_one(
-        self,
-        state: State,
-        find: Callable[[Pair, Forms, Forms, float], list[Merge]],
-        pairs: Sequence[tuple[int, int]] = (),
+        self, state: State, find: Callable[[Pair, Forms, Forms, float], list[Merge]]
     ) -> list[Merge]:
-        """What is found where one quantity enters by any form and another by a basic one, for some
-        pairs or for all.
-        """
+        """What is found where one quantity enters by any form and another by a basic one."""
         found: list[Merge] = []
-        for one, other in pairs or permutations(range(state.size), 2):
+        for one, other in permutations(range(state.size), 2):
             self.count(1)
             forms = (
                 self.forms(state.quantities[one], True),
@@ -100,12 +86,9 @@ class MergeFinder:
                 break
         return found
 
-    def of_pairs(self, state: State, *, wider: bool, newest: int | None = None) -> list[Merge]:
-        """Merges of all pairs, or of those with one of the newest quantities."""
-        fresh = state.size if newest is None else newest
-        pairs = (
-            pair for pair in combinations(range(state.size), 2) if pair[1] >= state.size - fresh
-        )
+    def of_pairs(self, state: State, *, wider: bool) -> list[Merge]:
+        """Merges of all pairs."""
+        pairs = combinations(range(state.size), 2)
         return [merge for pair in pairs for merge in self.of_pair(state, pair, wider)]
 
     def of_pair(self, state: State, places: tuple[int, int], wider: bool) -> Iterator[Merge]:

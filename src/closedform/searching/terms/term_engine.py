@@ -39,9 +39,6 @@ class TermSearch:
     pairs : int
         Up to this library size every pair of terms is judged so; beyond, only perfect pairs are
         sure to be seen.
-    triples : int
-        Up to this size every three terms of a family (polynomials, radicals, ...) are judged, by
-        their eigenvalue.
     n_others : int
         How many further candidates of small misalignment the statistics list.
 
@@ -65,19 +62,10 @@ class TermSearch:
     reweightings: int = 3
     n_line_points: int = 80
     pairs: int = 500
-    triples: int = 130
     n_others: int = 20
 
     def __post_init__(self) -> None:
-        for name in (
-            "max_terms",
-            "width",
-            "per_complexity",
-            "n_points",
-            "n_line_points",
-            "pairs",
-            "triples",
-        ):
+        for name in ("max_terms", "width", "per_complexity", "n_points", "n_line_points", "pairs"):
             if getattr(self, name) < 1:
                 raise SpaceError(
                     f"The term search's {name} must be at least 1; got {getattr(self, name)}."

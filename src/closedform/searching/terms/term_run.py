@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.basics.progress import Progress, Snapshot
-from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
 from closedform.field.alignment.constant_fit import fit_constants
@@ -21,10 +20,9 @@ from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.draft_sums import drafted
 from closedform.searching.terms.exact_sums import WORST, exact_sums
-from closedform.searching.terms.exponents import MOST_SUMS, with_fitted_exponents
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.judged_sums import Finds, Formula, comparison
+from closedform.searching.terms.judged_sums import Finds, comparison
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.prepared import Prepared, prepare
@@ -71,16 +69,7 @@ N_REFINED, N_EXCHANGES = 2, 12
 step.
 """
 
-FAR_BETTER = 0.01
-"""A fitted exponent must lower the misalignment to this share of what formulas as simple as that
-reach.
-"""
-
 _PAUSE = 0.25
-
-
-Job = tuple[Lines | None, Sums, float]
-"""Lines, sums to be extended and the largest eigenvalue, as `extend` takes them."""
 
 
 class TermRun:
@@ -122,8 +111,6 @@ class TermRun:
                 return
             good: dict[Support, float] = {}
             is_over = self._grow(library, good)
-            if before == 0 and not is_over:
-                self._free_exponents()
             if before == 0 and not is_over and self.finds.least > PERFECT:
                 self._take_exact(only=False)
             # A sum that is good enough may have a part that is so too.
@@ -132,33 +119,6 @@ class TermRun:
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
-
-    def _free_exponents(self) -> None:
-        """Fit exponents in the best sums; only a far better formula is kept: a free constant always
-        helps a little.
-        """
-        ordered = sorted(
-            self.finds.found.values(), key=lambda found: (found.misalignment, found.complexity)
-        )
-        best = [
-            [f for f in ordered if len(f.formula.terms) == n][:MOST_SUMS]
-            for n in range(1, MOST_BESIDE + 1)
-        ]
-        if any(found.misalignment <= PERFECT for group in best for found in group):
-            return
-        sums = [self.finds.expression(found.tree) for group in best for found in group]
-        fitted = with_fitted_exponents(sums, self.sample.points, self.finds.some_points, self.space)
-        self.clock.evaluations += len(fitted)
-        known = self.finds.steps()
-        sizes = [complexity(tree, self.space.costs) for tree, _ in fitted]
-        made = {
-            tree: Formula(frozenset([tree]), size)
-            for (tree, value), size in zip(fitted, sizes, strict=True)
-            if size <= self.space.max_complexity and value < FAR_BETTER * known.best(size)
-        }
-        if made:
-            self.finds.take(made)
-            self._show()
 
     def _take_exact(self, *, only: bool) -> None:
         """Look for long sums in the null spaces of one library after the other, until one fits
@@ -188,8 +148,6 @@ class TermRun:
             if self.finds.least <= PERFECT:
                 return
             good = {s: value for s, value in zip(supports, values, strict=True) if value <= WORST}
-            if not only:
-                good |= self._take_triples(library)
             self._refine(library, good)
 
     def _exact_supports(self, library: Prepared, *, only: bool) -> list[Support]:
@@ -202,20 +160,6 @@ class TermRun:
             sums = exact_sums(moments, costs, MOST_TERMS, self.rng, only_exact=only)
             found += [tuple(places[list(support)].tolist()) for support in sums]
         return list(dict.fromkeys(found))
-
-    def _take_triples(self, library: Prepared) -> dict[Support, float]:
-        """The best sums of three terms of a small library: where nothing fits exactly its null
-        space is empty.
-        """
-        if len(library.terms) > self.options.triples or not self.space.allows_operator("add"):
-            return {}
-        every = np.stack(np.triu_indices(len(library.terms), 1), axis=1)
-        beam = self._extended(library, [(None, Sums(every, np.ones(every.shape)), np.inf)], [])
-        if beam is None:
-            return {}
-        fits = self._fit(library, beam.supports)
-        self._judge(library, beam, fits)
-        return {support: fit.misalignment for support, fit in zip(beam.supports, fits, strict=True)}
 
     def _library(self, limit: int) -> Prepared | None:
         sample = self.sample
@@ -335,20 +279,14 @@ class TermRun:
         sums_now = Sums(
             np.array([s for s, _ in going]), np.array([fit.coefficients for _, fit in going])
         )
-        jobs: list[Job] = [(library.lines, sums_now, VANISHING)]
+        jobs: list[tuple[Lines | None, Sums]] = [(library.lines, sums_now)]
         if sums_now.supports.shape[1] == 1:
             every = Sums(np.arange(len(library.terms))[:, None], np.ones((len(library.terms), 1)))
             few = len(library.terms) <= self.options.pairs
-            jobs = [(library.lines, every, VANISHING)] if few else [*jobs, (None, every, VANISHING)]
-        return self._extended(library, jobs, complete)
-
-    def _extended(
-        self, library: Prepared, jobs: Sequence[Job], complete: Sequence[Support]
-    ) -> TermBeam | None:
-        """The best supports of several extensions; None when the budget is used up."""
+            jobs = [(library.lines, every)] if few else [*jobs, (None, every)]
         parts: list[TermBeam] = []
         join = self.space.costs.of("add")
-        for lines, starting, largest in jobs:
+        for lines, starting in jobs:
             steps = extend(
                 library.moments,
                 lines,
@@ -358,7 +296,7 @@ class TermRun:
                 complete,
                 self._width,
                 self._bound(),
-                largest,
+                VANISHING,
                 library.addable,
             )
             for part in steps:

@@ -1,4 +1,4 @@
-"""The compiled look at units agrees with the full analysis of each formula."""
+"""The quick look at units, by computing in two systems of them, agrees with the full analysis."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ OPERATORS = (
     ("inputs", "constants", "most_left"),
     [
         pytest.param({"x": "m", "y": "m", "t": "s"}, {}, 0.02, marks=pytest.mark.slow),
-        ({"x": "m", "y": "km", "t": "1"}, {}, 0.02),
+        # t**y becomes a power of itself, which the analysis does not see.
+        ({"x": "m", "y": "km", "t": "1"}, {}, 0.03),
         # x + c*t needs a number for c, and x + t has none: only the analysis sees that.
         ({"x": "m", "y": "m/s", "t": "s"}, {"c": "3 m/s"}, 0.3),
     ],
@@ -36,7 +37,12 @@ def test_random_trees_are_judged_as_by_the_analysis(inputs, constants, most_left
     # What is possible is never lost, and little that is impossible is left for the full analysis.
     lost = [str(cf.Expression(trees[i], tuple(names))) for i in np.flatnonzero(asked & ~found)]
     assert not lost, lost[:5]
-    assert (found & ~asked).sum() <= most_left * len(trees)
+    # Of a formula that is undefined at positive inputs it knows nothing.
+    points = rng.uniform(0.1, 2.0, (60, 3))
+    defined = [
+        np.isfinite(cf.Expression(tree, tuple(names))(points)).mean() > 0.6 for tree in trees
+    ]
+    assert (found & ~asked & np.array(defined)).sum() <= most_left * len(trees)
     assert 0.1 < found.mean() < 0.9
 
 

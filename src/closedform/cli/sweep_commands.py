@@ -156,18 +156,18 @@ def sweep(
 def results(
     store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep` wrote.")],
     where: Annotated[
-        str, typer.Option(metavar="CONDITIONS", help="Conditions, separated by commas.")
+        str, typer.Option(metavar="CONDITION", help="As pandas.DataFrame.query takes it.")
     ] = "",
     out: Annotated[Path | None, typer.Option(metavar="OUT", help="Write .csv or .parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
 ) -> None:
     """Show what a sweep has found.
 
-    Exit code 1 if nothing meets the conditions.
+    Exit code 1 if nothing meets the condition.
 
     \b
     Example:
-      closedform results STORE --where "verdict = verified, complexity < 10"
+      closedform results STORE --where "verdict == 'verified' and complexity < 10"
     """
     from closedform.sweeping.execution.store import ResultStore
     from closedform.sweeping.sweep_result import sweep_table

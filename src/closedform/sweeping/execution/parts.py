@@ -138,7 +138,7 @@ def columns_of(entries: Sequence[Entry]) -> dict[str, list[Any]]:
         for name, value in json.loads(text).items():
             if name not in (KEY, RECORD) and not isinstance(value, list | dict):
                 columns.setdefault(_cell(name), [None] * len(entries))[row] = _cell(value)
-    named = {name: _one_type(columns[name]) for name in sorted(columns)}
+    named = {name: one_type(columns[name]) for name in sorted(columns)}
     return {KEY: [key for key, _ in entries], **named}
 
 
@@ -152,7 +152,7 @@ def _cell(value: Any) -> Any:
     return str(value) if is_long else value
 
 
-def _one_type(values: list[Any]) -> list[Any]:
+def one_type(values: list[Any]) -> list[Any]:
     """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes
     text.
     """

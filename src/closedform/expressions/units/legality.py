@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
-from closedform.expressions.units.analysis import Analyst, Carried
-from closedform.expressions.units.linear import Exponents
+from closedform.expressions.units.analysis import Analyst, Carried, Exponents
 from closedform.expressions.units.units import TOLERANCE, Units, unit_text
 
 _ANALYSTS: dict[tuple[int, tuple[str, ...]], tuple[Units, Analyst]] = {}
@@ -167,7 +166,9 @@ def unit_of(formula: Expression, units: Units) -> str | None:
     """
     analyst = analyst_of(units, formula.names)
     found = analyst.analyse(formula.tree, is_whole=False, may_carry=True, adds_factors=True)
-    return None if found is None or found.exponents is None else _text(analyst, found.exponents)
+    if found is None or found.kind != "plain":
+        return None
+    return _text(analyst, found.exponents)
 
 
 def units_sentences(formula: Expression, units: Units) -> tuple[str, ...]:
@@ -219,7 +220,7 @@ def _carried_sentence(item: Carried, analyst: Analyst, units: Units, names: Sequ
 def _text(analyst: Analyst, exponents: Exponents) -> str:
     bases = {
         name: value
-        for name, value in zip(analyst.bases.names, exponents[:-1], strict=True)
+        for name, value in zip(analyst.bases, exponents[:-1], strict=True)
         if abs(value) > TOLERANCE
     }
     return unit_text(bases, 10.0 ** exponents[-1])

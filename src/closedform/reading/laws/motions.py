@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
 from closedform.expressions.tape import compile_tapes
@@ -216,12 +215,6 @@ def differentiated(
         gradients.append(slopes[fine] * scale)
         kept.append(np.flatnonzero(fine) + start)
     return np.concatenate(values), np.concatenate(gradients), np.concatenate(kept)
-
-
-def values_of(trees: Sequence[Tree], points: FloatArray) -> FloatArray:
-    """Values of terms, shape (n_points, n_terms)."""
-    with np.errstate(all="ignore"):
-        return np.column_stack([evaluate(tree, points) for tree in trees])
 
 
 def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:

@@ -50,8 +50,9 @@ class UnitRules:
         if legality is None or legality.may_carry:
             return None
         analyst = analyst_of(legality.units, names)
-        forms = [analyst.input_form(column) for column in range(len(names))]
-        exponents = np.array([analyst.without_known(form.fixed) for form in forms])
+        pure = np.zeros(len(analyst.bases) + 1)
+        known = [pure if each is None else each for each in analyst.inputs]
+        exponents = np.array([analyst.without_known(each) for each in known])
         rng = np.random.default_rng(0)
         # Every base unit becomes another number of times as large, so that none makes up for
         # another; the last column is the size of a unit, which may be 1e-19 (an electronvolt).
@@ -60,7 +61,7 @@ class UnitRules:
         # Positive and around 1, where most functions are defined.
         points = np.exp(rng.uniform(-3.0, 1.0, (N_POINTS, len(names))))
         both = np.concatenate([points, points * np.exp(exponents @ other)])
-        return cls(to_blocks(both), np.array([bool(form.unknown) for form in forms]))
+        return cls(to_blocks(both), np.array([each is None for each in analyst.inputs]))
 
 
 def possible(tapes: TapeBatch, rules: UnitRules) -> NDArray[np.bool_]:

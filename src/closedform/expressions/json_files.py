@@ -71,9 +71,13 @@ class JsonFormat:
 
     def _read(self, path: str | Path) -> dict[str, Any]:
         """Plain content of a file."""
-        content = _content(path)
-        if not isinstance(content, dict) or content.pop("format", None) != self.name:
-            raise ValueError(f"it does not hold a {self.name}")
+        return self.checked(_content(path), path)
+
+    def checked(self, content: Any, path: str | Path) -> dict[str, Any]:
+        """Content without its format and schema, if this version reads them."""
+        found = content.pop("format", None) if isinstance(content, dict) else None
+        if found != self.name:
+            raise ValueError(f"it holds {found!r:.60}, not a {self.name}")
         schema = content.pop("schema", None)
         if type(schema) is not int or schema < 1:
             raise ValueError(f"its schema is {schema!r:.50}")

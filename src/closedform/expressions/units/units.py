@@ -9,7 +9,6 @@ from typing import Any
 
 from closedform.basics.keywords import checked_constructor, suggestion
 from closedform.errors import UnitsError
-from closedform.expressions.json_files import JsonFormat
 
 TOLERANCE = 1e-3
 """Exponents this close are the same: a search fits them to three digits and more."""
@@ -278,23 +277,3 @@ def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Uni
     if names is not None:
         units.check_inputs(names)
     return units
-
-
-_FORMAT = JsonFormat("closedform units", schema=1, written_by="field.save")
-
-
-def plain_units(units: Units) -> dict[str, Any]:
-    """Units as dictionaries, numbers and texts.
-
-    Examples
-    --------
-    >>> units = Units({"v": "km/s"}, constants={"c": "299792458 m/s"})
-    >>> read_plain_units(plain_units(units)) == units
-    True
-    """
-    return _FORMAT.plain(units)
-
-
-def read_plain_units(content: Any) -> Units | None:
-    """What `plain_units` was given; None for files without units."""
-    return None if content is None else _FORMAT.structured(content, Units)

@@ -1,14 +1,21 @@
 """``closedform conserved``: what trajectories, a flow or pairs conserve."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from closedform.cli.outputs import JSON, check_outputs, deliver
-from closedform.cli.shared_options import AsJson, Seed, split_names
+from closedform.cli.outputs import JSON, PICTURE, check_outputs, deliver, save_picture, tell
+from closedform.cli.shared_options import (
+    AsJson,
+    Budget,
+    Constraints,
+    InputNames,
+    JsonFile,
+    Seed,
+    split_names,
+)
 from closedform.errors import ClosedformError
 
 KINDS = ("trajectories", "pairs", "velocities")
@@ -24,23 +31,16 @@ def conserved(
             help="Holds trajectories (and times), or pairs, or points and velocities.",
         ),
     ],
-    names: Annotated[
-        str | None, typer.Option(metavar="X,V", help="Input names; default: `names` in the file.")
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CONSTRAINT", help="Constant on the data; may repeat."),
-    ] = None,
+    names: InputNames = None,
+    where: Constraints = None,
     law: Annotated[
         list[str] | None,
         typer.Option(metavar="FORMULA", help="Report the drift of this formula; may repeat."),
     ] = None,
-    budget: Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")] = 60.0,
+    budget: Budget = 60.0,
     seed: Seed = 0,
     as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="L.json", help="Write the JSON object.")
-    ] = None,
+    out: JsonFile = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="D.png", help="Draw how the laws drift.")
     ] = None,
@@ -54,10 +54,9 @@ def conserved(
       closedform conserved orbits.npz --names x,y,px,py
       closedform conserved flow.npz --law "v**2/2 - cos(x)" --json
     """
-    from closedform.basics.files import write_text
     from closedform.reading.laws.finding import conserved as find
 
-    check_outputs((out, JSON), (picture, (".png", ".svg", ".pdf")), inputs=[data])
+    check_outputs((out, JSON), (picture, PICTURE), inputs=[data])
     given, inside = _read(data)
     found = find(
         **given,
@@ -68,13 +67,8 @@ def conserved(
         rng=seed,
         progress=False if as_json else None,
     )
-    text = json.dumps(found.summary())
-    typer.echo(text if as_json else str(found))
-    look = {"dpi": 200, "bbox_inches": "tight"}
-    deliver(
-        (partial(write_text, text=text), out),
-        (lambda path: found.plot_drift().figure.savefig(path, **look), picture),
-    )
+    save = tell(found, as_json)
+    deliver((save, out), (partial(save_picture, found.plot_drift), picture))
     raise typer.Exit(0 if found.verified else 1)
 
 

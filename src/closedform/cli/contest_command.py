@@ -1,15 +1,13 @@
 """``closedform contest``: which of several theories does a field follow?"""
 
-import json
 import tomllib
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
-from closedform.cli.shared_options import AsJson, FieldFile, ReportPage, Seed
+from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver, tell
+from closedform.cli.shared_options import AsJson, FieldFile, JsonFile, ReportPage, Seed
 from closedform.errors import ClosedformError
 
 KEYS = ("theories", "free", "given")
@@ -33,9 +31,7 @@ def contest(
     seed: Seed = 0,
     as_json: AsJson = False,
     report: ReportPage = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="C.json", help="Write the JSON object.")
-    ] = None,
+    out: JsonFile = None,
 ) -> None:
     """Tell which of several theories a field follows.
 
@@ -56,7 +52,6 @@ def contest(
       [free]
       a = [0.5, 0, 1]             # start, low and high; or a = 0.5
     """
-    from closedform.basics.files import write_text
     from closedform.basics.optional import require
     from closedform.field.field_file import load_field
     from closedform.reading.theories.contest_stage import contest_field
@@ -75,9 +70,7 @@ def contest(
         progress=False if as_json else None,
         title=field.stem,
     )
-    text = json.dumps(found.summary())
-    typer.echo(text if as_json else str(found))
-    deliver((partial(write_text, text=text), out), (found.report, report))
+    deliver((tell(found, as_json), out), (found.report, report))
     raise typer.Exit(0 if found.winner is not None else 1)
 
 

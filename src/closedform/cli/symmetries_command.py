@@ -1,14 +1,13 @@
 """``closedform symmetries``: the motions of the inputs that a neuron does not see."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from closedform.cli.outputs import JSON, check_outputs, deliver
-from closedform.cli.shared_options import AsJson, FieldFile, Seed
+from closedform.cli.outputs import JSON, PICTURE, check_outputs, deliver, save_picture, tell
+from closedform.cli.shared_options import AsJson, FieldFile, JsonFile, Seed
 from closedform.errors import ClosedformError
 
 
@@ -24,9 +23,7 @@ def symmetries(
     ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="S.json", help="Write the JSON object.")
-    ] = None,
+    out: JsonFile = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="F.png", help="Draw the first flow: two inputs.")
     ] = None,
@@ -41,20 +38,14 @@ def symmetries(
       closedform symmetries field.npz
       closedform symmetries field.npz --stated "x*d_y - y*d_x" --json
     """
-    from closedform.basics.files import write_text
     from closedform.field.field_file import load_field
     from closedform.reading.symmetries.finding import symmetries as find
 
-    check_outputs((out, JSON), (picture, (".png", ".svg", ".pdf")), inputs=[field])
+    check_outputs((out, JSON), (picture, PICTURE), inputs=[field])
     groups = dict(_group(text) for text in group or ())
     found = find(load_field(field), stated=stated or (), groups=groups, rng=seed)
-    text = json.dumps(found.summary())
-    typer.echo(text if as_json else str(found))
-    look = {"dpi": 200, "bbox_inches": "tight"}
-    deliver(
-        (partial(write_text, text=text), out),
-        (lambda path: found.plot_flow().figure.savefig(path, **look), picture),
-    )
+    save = tell(found, as_json)
+    deliver((save, out), (partial(save_picture, found.plot_flow), picture))
     raise typer.Exit(0 if found.dimension else 1)
 
 

@@ -56,11 +56,7 @@ def field_of_flow(
         )
     scale = robust_spread(places)
     labels = checked_names(names, n_inputs)
-    space = (
-        tangent
-        if isinstance(tangent, TangentSpace)
-        else choose_tangent(places, scale, tangent, constraints, labels)
-    )
+    space = choose_tangent(places, scale, tangent, constraints, labels)
     inside = _along(moves / scale, space)
     with np.errstate(all="ignore"):
         across = _complements(inside / np.linalg.norm(inside, axis=1, keepdims=True))

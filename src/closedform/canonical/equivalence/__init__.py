@@ -2,5 +2,6 @@
 
 In come two formulas and a domain, points or constraints; out comes whether one is an invertible
 function of the other there, with the reason and a point that shows a difference. SymPy proves it
-(`proof`), 90 digits at random points (`precision`) decide what it cannot. Start with `same_concept`.
+(`proof`), and 90 digits at random points decide what it cannot (`precision`). Start with
+`same_concept`.
 """

@@ -1,4 +1,6 @@
-"""The law test: on held-out trajectories the change along each, against the spread between them."""
+"""The check on orbits: on held-out trajectories the change along each, against the spread between
+them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,7 +81,7 @@ MOST_ORBITS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class LawTest:
+class OrbitCheck:
     """How much a function changes along trajectories, relative to how much it differs between them.
 
     Attributes
@@ -99,7 +101,7 @@ class LawTest:
 
 def change_along_orbits(
     concept: Expression, groups: FloatArray, rng: np.random.Generator
-) -> LawTest:
+) -> OrbitCheck:
     """Compare changes along trajectories with differences between them.
 
     groups (n_orbits, n_places, n_inputs): that nothing was fitted to.
@@ -107,7 +109,7 @@ def change_along_orbits(
     with np.errstate(all="ignore"):
         values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
     if not np.isfinite(values).all() or len(values) < 3:
-        return LawTest(np.inf, np.inf, np.inf, len(values))
+        return OrbitCheck(np.inf, np.inf, np.inf, len(values))
     within, means = values.var(axis=1), values.mean(axis=1)
     draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
 
@@ -116,14 +118,14 @@ def change_along_orbits(
         return np.sqrt(within[rows].mean(axis=-1) / between)
 
     low, high = np.percentile(ratio(draws), [2.5, 97.5])
-    return LawTest(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
+    return OrbitCheck(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
 
 
 @dataclass(frozen=True)
 class KeptAlongOrbits:
-    """The law test as a check of the verdict."""
+    """The check on orbits as one of the verdict."""
 
-    outcome: LawTest | None  # None where there are points and velocities only
+    outcome: OrbitCheck | None  # None where there are points and velocities only
     change: float  # systematic change on held-out rows, as the search measured it
     noise: float  # what noise adds to it
     degenerate: str = ""  # why the data cannot tell, if they cannot

@@ -8,7 +8,7 @@ from math import log10
 from typing import Any
 
 from closedform.basics.keywords import checked_constructor, suggestion
-from closedform.errors import UnitsError
+from closedform.errors import UnitsError, first_line
 
 TOLERANCE = 1e-3
 """Exponents this close are the same: a search fits them to three digits and more."""
@@ -158,7 +158,7 @@ def _of_text(text: str) -> Unit:
         unit = pint.get_application_registry().parse_units(plain)
     except Exception as error:  # pint raises errors of tokenizers and parsers of many kinds
         raise UnitsError(
-            f"The unit {text!r} cannot be read ({str(error).splitlines()[0]:.80}); write it as in "
+            f"The unit {text!r} cannot be read ({first_line(error):.80}); write it as in "
             f"'kg*m/s**2', or '1' for a pure number."
         ) from error
     return _of_pint(unit, plain)

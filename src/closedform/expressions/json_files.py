@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -119,21 +119,12 @@ def _written(formula: Expression) -> dict[str, Any]:
     content: dict[str, Any] = {"text": str(plain), "names": list(formula.names)}
     if not isinstance(formula, FormulaOfSums):
         return content
-    groups = {each.name: each.group for each in formula.sums}
     return {
         **content,
         "sums": [str(each) for each in formula.sums],
         "alone": list(formula.alone),
         "inputs": list(formula.inputs),
-        "groups": {
-            name: {
-                "sites": list(group.sites),
-                "shape": None if group.shape is None else list(group.shape),
-                "neighbours": None if group.neighbours is None else list(group.neighbours),
-                "periodic": group.periodic,
-            }
-            for name, group in groups.items()
-        },
+        "groups": {each.name: asdict(each.group) for each in formula.sums},
     }
 
 

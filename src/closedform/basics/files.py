@@ -1,4 +1,4 @@
-"""The one way to write a file: beside its place first, then into it in one move. And the one way
+"""The one way to write a file: next to its place first, then into it in one move. And the one way
 to say that a file which was read is damaged.
 """
 

@@ -45,8 +45,8 @@ def snapped_forms(
     Every constant goes to the nearest integer or to the nearest fraction with a denominator of at
     most 4: all at once, each alone, and one after the other from the most certain on. Constants
     within 3 standard errors of 0 become 0. Multiples of pi, e and sqrt(2) are proposed if they are
-    within 3 standard errors and such a hit is no chance. Factors of an exponential are also tried
-    as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
+    within 3 standard errors and such a hit is not by chance. Factors of an exponential are also
+    tried as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
 
     expression: best a canonical form.
     errors: standard errors of its `free_constants`. Constants then move by at most 3 of them, or to

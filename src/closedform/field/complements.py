@@ -205,7 +205,7 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     network's directions.
 
     A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does
-    not pass as a second concept beside g1: what it adds is x.
+    not pass as a second concept after g1: what it adds is x.
 
     field: of rank 2 or more.
     gradients (n_points, n_inputs): the found concept's, at the field's points, in the user's

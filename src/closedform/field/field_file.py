@@ -69,7 +69,7 @@ def save_field(field: GradientField, path: str | Path) -> None:
     tangent = _Tangent(field.tangent.kind, field.tangent.rank, field.tangent.local_rank)
     header = _Header(field.names, field.notes, tangent, field.quality, field.units, field.is_signed)
     content = {"format": FORMAT.name, "schema": FORMAT.schema, **FORMAT.plain(header)}
-    # One JSON text holds all that is no array: NumPy's own text arrays would cut trailing null
+    # One JSON text holds all that is not an array: NumPy's own text arrays would cut trailing null
     # characters.
     arrays["header"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
     # Not np.savez: it would append .npz to a path that lacks it, and before NumPy 2.1 it cannot

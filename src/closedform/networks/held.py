@@ -106,7 +106,7 @@ def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]
     scaled = values / robust_spread(values)
     starts = scaled[np.random.default_rng(0).choice(len(scaled), count, replace=False)]
     with warnings.catch_warnings():
-        # An empty cell is no harm: there is one value less.
+        # An empty cell does no harm: there is one value less.
         warnings.simplefilter("ignore", UserWarning)
         centres, found = kmeans2(scaled, starts, minit="matrix")
     nearest = np.array([((scaled - centre) ** 2).sum(axis=1).argmin() for centre in centres])

@@ -294,7 +294,7 @@ class _Pass:
         return replace(first, number=None, form=self._reduced(first.form))
 
     def _as_log(self, value: _Value) -> _Value | None:
-        """A summand beside a logarithm: another one, a fitted constant, or a pure number."""
+        """What may be added to a logarithm: another one, a fitted constant, or a pure number."""
         if value.kind == "log":
             return value
         if value.kind == "exp":

@@ -142,7 +142,7 @@ def _class(analyst: Analyst, tree: Tree) -> tuple:
     exponents = np.round(analyst.without_known(label.exponents), DIGITS) + 0.0
     if not exponents.any():
         return ("pure",)
-    # exp(x) of an x in metres is possible as a whole formula, but not beside another term.
+    # exp(x) of an x in metres is possible as a whole formula, but not in a sum.
     return ("exp", tree) if label.kind == "exp" else ("plain", *exponents.tolist())
 
 

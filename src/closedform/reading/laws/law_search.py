@@ -64,7 +64,7 @@ class LawCandidate:
 
     @property
     def is_law(self) -> bool:
-        """Whether its change is rounding, or noise beside a systematic part that is small."""
+        """Whether its change is rounding, or noise and a small systematic part."""
         return self.is_exact or (
             self.change.systematic <= self.allowed
             and self.change.total <= NEARLY
@@ -96,7 +96,7 @@ class LawSearch:
         """Search library by library until as many independent laws are found as there can be.
 
         First for sums that do not change at all. Where there are some the motion is known exactly,
-        and what changes a little is no law; else noise is allowed for.
+        and what changes a little is not a law; else noise is allowed for.
         """
         fits: list[LawFit] = []
         for library in self.libraries():
@@ -289,7 +289,7 @@ class LawSearch:
         return chosen
 
     def _stands_alone(self, one: LawCandidate, known: Sequence[Expression]) -> bool:
-        """Whether it is a law modulo the others too: g1 + 0.02 x is not one beside g1."""
+        """Whether it is a law modulo the others too: g1 + 0.02 x is not another one than g1."""
         if not known or not one.is_law:
             return True
         most = max(5 * self.allowed, 3 * one.change.systematic)

@@ -158,7 +158,7 @@ class Orbits:
 
     def needed_noise(self, concept: Expression, known: Sequence[Expression] = ()) -> NeededNoise:
         """The noise of the points that would explain all changes of a function, or of what it has
-        on each orbit beside the sum of known ones that has nearly its gradient.
+        on each orbit apart from the sum of known ones that has nearly its gradient.
         """
         values, gradients = self._followed(concept)
         if known:

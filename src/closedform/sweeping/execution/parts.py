@@ -97,7 +97,7 @@ class Parts:
             table = parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
             )
-            # Texts may be no texts, which shows later otherwise.
+            # Texts may not be UTF-8, which would show only later.
             table.validate(full=True)
         except Exception:  # it was never a part, and pyarrow has many ways to say so
             return None
@@ -120,7 +120,7 @@ class Parts:
 
 
 def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
-    """A table with the records' own texts, and beside them a column for each number or word at
+    """A table with the records' own texts, and a column for each number or word at
     their top.
     """
     arrow = require("pyarrow", extra="cluster")

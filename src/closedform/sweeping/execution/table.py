@@ -45,7 +45,7 @@ def read_table(
     # File by file, so that memory is for the answer and not for the store.
     for frame in _newest_first(store, where, columns):
         known |= dict.fromkeys(frame.columns)
-        fresh = frame.loc[~frame[KEY].isin(seen)]
+        fresh = frame.loc[[key not in seen for key in frame[KEY]]]
         seen.update(fresh[KEY])
         try:
             kept.append(fresh.query(where, engine="python") if where.strip() else fresh)

@@ -14,23 +14,15 @@ from closedform.expressions.tree import Tree
 from closedform.expressions.units.analysis import Analyst, Carried, Exponents
 from closedform.expressions.units.units import TOLERANCE, Units, unit_text
 
-_ANALYSTS: dict[tuple[int, tuple[str, ...]], tuple[Units, Analyst]] = {}
-MOST_REMEMBERED = 64
-"""Combinations of units and inputs whose preparation is kept."""
-
-
 DIGITS = 6
 """Exponents that agree to so many digits are equal: they are sums of small fractions."""
 
 
 def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
     """The analyst of some inputs, made once: a search asks many thousand times."""
-    key = (id(units), tuple(names))
-    if key not in _ANALYSTS or _ANALYSTS[key][0] is not units:
-        while len(_ANALYSTS) >= MOST_REMEMBERED:
-            _ANALYSTS.pop(next(iter(_ANALYSTS)))
-        _ANALYSTS[key] = (units, Analyst(units, names))
-    return _ANALYSTS[key][1]
+    if tuple(names) not in units.analysts:
+        units.analysts[tuple(names)] = Analyst(units, names)
+    return units.analysts[tuple(names)]
 
 
 @dataclass(frozen=True, slots=True)

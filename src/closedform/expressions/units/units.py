@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import log10
 from typing import Any
 
@@ -258,6 +259,11 @@ class Units:
                     f"A unit was given for {name!r}, but there is no such input{hint} The inputs "
                     f"are {', '.join(names)}."
                 )
+
+    @cached_property
+    def analysts(self) -> dict[tuple[str, ...], Any]:
+        """What was prepared to look at formulas of some inputs; see `legality.analyst_of`."""
+        return {}
 
     @property
     def text(self) -> str:

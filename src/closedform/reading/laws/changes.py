@@ -75,9 +75,7 @@ def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
 
 
 N_DRAWS = 400
-
-
-MOST_ORBITS = 2000
+"""Of the bootstrap over orbits: enough for the ends of a 95% interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +163,18 @@ def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
     The formula as it was if it has no constants, or others are not better.
     """
     free = free_constants(concept)
-    some = groups[:MOST_ORBITS]
     if not free:
         return concept
 
     def deviations(constants: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             formula = with_constants(concept, [float(value) for value in constants])
-            values = formula(some.reshape(-1, some.shape[2])).reshape(some.shape[:2])
+            values = formula(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
             found = (values - values.mean(axis=1, keepdims=True)) / values.std()
         return np.nan_to_num(found, nan=1.0, posinf=1.0, neginf=1.0).ravel()
 
     start = np.array([float(one.value) for one in free])
-    if start.size > len(some):
+    if start.size > len(groups):
         return concept
     found = least_squares(deviations, start, x_scale=np.maximum(np.abs(start), 1e-3), max_nfev=60)
     before = float(np.sum(deviations(start) ** 2))

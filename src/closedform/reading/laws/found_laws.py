@@ -11,10 +11,8 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.systematic import ChangeParts
-from closedform.reading.laws.changes import OrbitCheck
+from closedform.reading.laws.changes import N_DRAWS, OrbitCheck
 from closedform.reading.laws.counting import Count
-
-N_DRAWS = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,11 +16,13 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
 from closedform.reading.laws.changes import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
+"""On fewer orbits nearly every sum of many terms can be made constant."""
 
 CHUNK_BYTES = 64_000_000
 """Gradients of so many bytes are held at once."""
@@ -236,8 +238,6 @@ independent functions have parallel gradients somewhere, and dependent ones ill-
 N_POINTS = 400
 """Gradients are compared at so many points."""
 
-_ROUNDING = 1e-9
-
 
 def unit_gradients(
     concept: Expression, points: FloatArray, scale: FloatArray, tangent: TangentSpace | None = None
@@ -255,7 +255,7 @@ def beyond(units: FloatArray, known: Sequence[FloatArray]) -> FloatArray:
     if not known:
         return units
     spans, sizes, _ = np.linalg.svd(np.stack(known, axis=2), full_matrices=False)
-    spans = spans * (sizes > _ROUNDING)[:, None, :]
+    spans = spans * (sizes > SAME)[:, None, :]
     return units - np.einsum("nrk,nk->nr", spans, np.einsum("nrk,nr->nk", spans, units))
 
 

@@ -25,10 +25,13 @@ class JsonFormat:
     name: str  # stands in the file
     schema: int  # version of the layout; later ones are refused
     written_by: str  # the method that writes such files, for messages
+    # Whether entries of other types and with other names are refused; else they are converted, and
+    # passed over.
+    is_strict: bool = False
 
     def plain(self, data: Any) -> Any:
         """A dataclass as dictionaries, lists, numbers and texts."""
-        return _converter().unstructure(data)
+        return _converter(self.is_strict).unstructure(data)
 
     def structured(self, content: Any, kind: type[T]) -> T:
         """What `plain` was made from.
@@ -41,7 +44,7 @@ class JsonFormat:
             Of any kind, if the content does not fit; `load` says which file it was.
         """
         try:
-            return _converter().structure(content, kind)
+            return _converter(self.is_strict).structure(content, kind)
         except Exception as error:  # cattrs collects errors of any kind in groups of its own
             innermost = _innermost(error)
             if isinstance(innermost, UnknownFunctionError):
@@ -104,13 +107,23 @@ def _content(path: str | Path) -> Any:
 
 
 @cache
-def _converter() -> Any:
+def _converter(is_strict: bool) -> Any:
     from cattrs.preconf.json import make_converter
 
-    converter = make_converter()
+    converter = make_converter(forbid_extra_keys=is_strict)
+    for kind in (str, bool, int, float) if is_strict else ():
+        converter.register_structure_hook(kind, _typed)
     converter.register_unstructure_hook(Expression, _written)
     converter.register_structure_hook(Expression, lambda value, _: _read(value))
     return converter
+
+
+def _typed(value: Any, kind: type) -> Any:
+    """A value that is of a type already; a whole number is also a float, and a boolean neither."""
+    fits = isinstance(value, (int, float) if kind is float else kind)
+    if not fits or isinstance(value, bool) != (kind is bool):
+        raise ValueError(f"{value!r:.50} is not of the type {kind.__name__}")
+    return kind(value)
 
 
 def _written(formula: Expression) -> dict[str, Any]:

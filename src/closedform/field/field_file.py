@@ -20,7 +20,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.quality import Quality
 from closedform.field.tangent_space import Kind, TangentSpace
 
-FORMAT = JsonFormat("closedform-field", schema=1, written_by="field.save")
+FORMAT = JsonFormat("closedform-field", schema=1, written_by="field.save", is_strict=True)
 
 _REMEDY = "pass a file that field.save wrote, or write it again"
 
@@ -116,6 +116,8 @@ def load_field(path: str | Path) -> GradientField:
     arrays = read_arrays(path, remedy=_REMEDY)
     with reading(path, _REMEDY):
         content = FORMAT.checked(read_header(arrays), path)
+        if not isinstance(content["names"], list):  # a text is also a sequence of texts
+            raise ValueError(f"its names are {content['names']!r:.50}")
         return _build(FORMAT.structured(content, _Header), arrays)
 
 

@@ -52,7 +52,8 @@ def field_of(version: int) -> Any:
 
 def interpretation_of(version: int) -> Any:
     import closedform.report  # noqa: F401  gives answers their reports
-    from closedform.interpretation.answer import Interpretation, Provenance
+    from closedform.interpretation.answer import Interpretation
+    from closedform.interpretation.evidence import Provenance
     from closedform.interpretation.verdict import Verdict
 
     provenance = Provenance("terms", 0.0, 0, "finished", version, "", "factor", command=PADDING)

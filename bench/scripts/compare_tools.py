@@ -32,8 +32,8 @@ from closedform.canonical.form import canonical_form
 from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.searching.evolution.regression import MOST_POINTS
 from closedform_bench.paper.answer_scoring import best_score
+from closedform_bench.paper.direct_regression import MOST_POINTS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import extract_experiment
 from closedform_bench.paper.network_reading import SMOOTHING, is_rectified

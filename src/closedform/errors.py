@@ -161,6 +161,11 @@ class UnitsError(ClosedformError, ValueError):
     """Units that cannot be read, or that make what is asked for impossible."""
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of someone else's says first, or its kind if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
 def is_plain_text(text: str) -> bool:
     """Whether every character of a text is seen, and does nothing else.
 

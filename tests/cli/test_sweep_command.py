@@ -180,7 +180,7 @@ def test_text_in_csv_files_is_no_formula_of_a_spreadsheet(tmp_path):
 
 def test_results_are_shown_and_filtered(files, alone):
     shown = call(
-        files, "results", "alone", "--where", "verdict = verified, complexity < 4", "--json"
+        files, "results", "alone", "--where", "verdict == 'verified' and complexity < 4", "--json"
     )
     rows = [json.loads(line) for line in shown.stdout.splitlines()]
     assert len(rows) == 5

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,3 +22,19 @@ def test_the_diagram_is_drawn_from_the_imports(tmp_path):
     assert "reading uses networks" in text
     assert "networks uses field" in text
     assert "field uses networks" not in text
+
+
+def test_the_files_on_the_way_to_the_verdict_are_those_that_run():
+    code = (
+        "import sys; sys.path.insert(0, 'docs'); import files_that_run as f; "
+        "paths = f.files_that_run(); print(*paths); print(f.by_room(paths), end='')"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True
+    )
+    first, _, listed = ran.stdout.partition("\n")
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([a-z_/]+\.py)`", page, re.MULTILINE)
+    assert len(told) > 10
+    assert set(told) <= set(first.split())
+    assert f"```text\n{listed}```" in page, "run: python docs/files_that_run.py --write"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import DamagedFileError, StorageError
-from closedform.field.field_file import SCHEMA, load_field, save_field
+from closedform.field.field_file import FORMAT, load_field, save_field
 from closedform.field.gradient_field import GradientField
 
 
@@ -76,7 +76,7 @@ def test_the_file_is_an_npz_without_pickle(tmp_path):
     constrained().save(tmp_path / "field.npz")
     with np.load(tmp_path / "field.npz", allow_pickle=False) as archive:
         assert {archive[name].dtype.kind for name in archive.files} <= {"f", "b", "u"}
-        assert json.loads(archive["header"].tobytes())["schema"] == SCHEMA
+        assert json.loads(archive["header"].tobytes())["schema"] == FORMAT.schema
 
 
 def changed_header(path, **changes):
@@ -91,8 +91,8 @@ def changed_header(path, **changes):
 def test_a_newer_schema_asks_for_an_upgrade(tmp_path):
     path = tmp_path / "field.npz"
     plain().save(path)
-    changed_header(path, schema=SCHEMA + 1)
-    with pytest.raises(StorageError, match=f"has schema {SCHEMA + 1}.*upgrade"):
+    changed_header(path, schema=FORMAT.schema + 1)
+    with pytest.raises(StorageError, match=f"has schema {FORMAT.schema + 1}.*upgrade"):
         load_field(path)
 
 

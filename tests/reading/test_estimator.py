@@ -14,7 +14,7 @@ import closedform as cf
 from closedform.errors import ConceptError, EngineError, FieldError, ShapeError, SpaceError
 from closedform.expressions.expression import Expression
 from closedform.expressions.tree import variable
-from closedform.interpretation.answer import FrontEntry
+from closedform.interpretation.evidence import FrontEntry
 from closedform.reading.estimator import ConceptSearch, _scores
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult

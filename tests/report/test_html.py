@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.interpretation.answer import FrontEntry
-from closedform.interpretation.evidence import HypothesisResult
+from closedform.interpretation.evidence import FrontEntry, HypothesisResult
 from closedform.interpretation.verdict import STATUSES, Verdict
 from closedform.report.figures import LOOKS, evidence_rows, hypothesis_sentence
 from closedform.report.fragment import fragment

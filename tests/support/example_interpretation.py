@@ -17,13 +17,15 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.parse import parse
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.answer import FrontEntry, Interpretation, Provenance
+from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import (
     Alignment,
     Directions,
+    FrontEntry,
     HypothesisResult,
     InputNeed,
     Phi,
+    Provenance,
     Rival,
 )
 from closedform.interpretation.verdict import CheckResult, Verdict

@@ -94,7 +94,7 @@ def test_a_record_is_what_the_field_alone_gives(finished_store):
 
 def test_the_table_with_conditions(finished_store):
     _, found = finished_store
-    few = found.table("verdict = verified, complexity < 4")
+    few = found.table("verdict == 'verified' and complexity < 4")
     assert sorted(few["neuron"]) == ["output:3", "output:4"]
     assert list(found.table().columns[:4]) == ["neuron", "status", "verdict", "concept"]
     assert "8 neurons" in str(found)

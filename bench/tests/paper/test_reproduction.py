@@ -25,7 +25,7 @@ KEYS = {
 def run(tmp_path_factory: pytest.TempPathFactory):
     out = tmp_path_factory.mktemp("results")
     words = ["reproduce", "11", "--budget", "4", "--baseline", "--json", "--out", str(out)]
-    # tests/searching/evolution/test_regression.py runs the regressor; scoring a whole front of it
+    # test_direct_regression.py runs the regressor; scoring a whole front of it
     # takes long.
     front = [
         cf.parse(text, EXPERIMENTS[11].inputs)

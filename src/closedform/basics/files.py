@@ -1,4 +1,4 @@
-"""The one way to write a file: beside its place first, then into it in one move. And the one way
+"""The one way to write a file: next to its place first, then into it in one move. And the one way
 to say that a file which was read is damaged.
 """
 
@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from closedform.basics import limits
-from closedform.errors import DamagedFileError, SaveError, StorageError
+from closedform.errors import DamagedFileError, SaveError, StorageError, first_line
 
 PARTIAL = ".partial-"
 """How the names of unfinished files begin; only a process that was killed leaves one behind."""
@@ -115,7 +115,7 @@ def reading(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     except (StorageError, FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except Exception as error:  # NumPy, zipfile, zlib, json and cattrs each have their own kinds
-        said = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+        said = first_line(error)
         if isinstance(error, KeyError):
             said += " is missing"
         raise DamagedFileError(

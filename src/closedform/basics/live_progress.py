@@ -250,7 +250,7 @@ def _numbers(snapshot: Snapshot) -> str:
     left, rate = snapshot.seconds_left, snapshot.rate
     is_left, is_rate = (value is not None and math.isfinite(value) for value in (left, rate))
     return _listed(
-        f"{_duration(max(left or 0.0, 0.0))} left" if is_left else "",
+        f"{duration(max(left or 0.0, 0.0))} left" if is_left else "",
         f"{_short(rate or 0.0)} eval/s" if is_rate else "",
     )
 
@@ -272,7 +272,8 @@ def _listed(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time as people say it: 12 s, 2:05 min, 1:30 h."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -274,3 +274,20 @@ def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:
     """
     names = sort_names(expression.names)
     return expression.rename(names), [expression.names.index(name) for name in names]
+
+
+def sum_of_terms(expression: Expression) -> ProductSum | None:
+    """The formula as a sum of products of its inputs in the order of their names; None if it is
+    not a number anywhere. `formula_of_terms` leads back.
+    """
+    try:
+        return Algebra().normal(in_name_order(expression)[0].tree)
+    except (ArithmeticError, ExpressionError):
+        return None
+
+
+def formula_of_terms(total: ProductSum, like: Expression) -> Expression | None:
+    """A sum of the inputs of a formula, scaled like canonical forms; None for a constant."""
+    form = scaled(total, Algebra())
+    names = tuple(sort_names(like.names))
+    return Expression(spell(form), names).rename(like.names) if form.parts else None

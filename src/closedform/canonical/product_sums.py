@@ -26,7 +26,7 @@ class Atom:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a constant that is no fraction, such as pi, exp(1), sqrt(2) or sin(0.3)."""
+        """Whether it is a constant but not a fraction, such as pi, exp(1), sqrt(2) or sin(0.3)."""
         return self.tree.is_constant
 
     @property

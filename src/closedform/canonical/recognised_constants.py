@@ -30,7 +30,7 @@ def recognise_constants(expression: Expression) -> Expression:
     so up to the rounding of a fit.
 
     Logarithms come from log(c*x), which is written log(x) + log(c), and roots from sqrt(c*x): they
-    are looked for beside a logarithm and in formulas with roots.
+    are looked for next to a logarithm and in formulas with roots.
 
     Examples
     --------

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.form import in_name_order, scaled
+from closedform.canonical.form import formula_of_terms, in_name_order, scaled, sum_of_terms
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import MOST_DIVIDED
 from closedform.expressions.evaluate import gradient
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree
 
 
 def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expression]:
@@ -37,19 +36,16 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
     array = as_points(points, len(expression.names))
-    ordered, columns = in_name_order(expression)
-    algebra = Algebra()
-    try:
-        total = algebra.normal(ordered.tree)
-    except ArithmeticError:
+    total, algebra = sum_of_terms(expression), Algebra()
+    if total is None:
         return []
-    found: dict[Tree, float] = {}
+    _, columns = in_name_order(expression)
+    found: dict[Expression, float] = {}
     for share, variant in _variants(scaled(total, algebra), algebra, array[:, columns]):
-        form = scaled(variant, algebra)
-        if form.parts:
-            found.setdefault(spell(form), share)
-    ranked = sorted(found.items(), key=lambda entry: entry[1])
-    return [Expression(tree, ordered.names).rename(expression.names) for tree, _ in ranked]
+        form = formula_of_terms(variant, expression)
+        if form is not None:
+            found.setdefault(form, share)
+    return sorted(found, key=lambda form: found[form])
 
 
 def _variants(
@@ -107,19 +103,11 @@ def partial_sums(expression: Expression) -> list[Expression]:
     >>> [str(part) for part in partial_sums(cf.parse("a*b + 2*(a + c)"))]
     ['a', 'a*b', 'c', 'a*(b + 2)', 'a + c', 'a*b + 2*c']
     """
-    ordered, _ = in_name_order(expression)
-    algebra = Algebra()
-    try:
-        total = algebra.normal(ordered.tree)
-    except ArithmeticError:
+    total = sum_of_terms(expression)
+    if total is None:
         return []
-    forms = (scaled(ProductSum(parts), algebra) for parts in _selections(total))
-    trees = dict.fromkeys(spell(form) for form in forms if form.parts)
-    return [
-        Expression(tree, ordered.names).rename(expression.names)
-        for tree in trees
-        if not tree.is_constant
-    ]
+    forms = (formula_of_terms(ProductSum(parts), expression) for parts in _selections(total))
+    return [form for form in dict.fromkeys(forms) if form and not form.tree.is_constant]
 
 
 def _selections(total: ProductSum) -> Iterator[tuple[tuple[Factors, Fraction], ...]]:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
 
-from closedform.canonical.algebra import Algebra
 from closedform.canonical.constants import FreeConstant, free_constants, with_constants
-from closedform.canonical.form import in_name_order, scaled
-from closedform.canonical.sum_spelling import spell
+from closedform.canonical.form import formula_of_terms, sum_of_terms
 from closedform.canonical.tolerances import CHANCE_HITS, COMPATIBLE, LARGEST_DISTANCE, NEAR_INSIDE
-from closedform.errors import ExpressionError, ShapeError
+from closedform.errors import ShapeError
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
@@ -47,8 +45,8 @@ def snapped_forms(
     Every constant goes to the nearest integer or to the nearest fraction with a denominator of at
     most 4: all at once, each alone, and one after the other from the most certain on. Constants
     within 3 standard errors of 0 become 0. Multiples of pi, e and sqrt(2) are proposed if they are
-    within 3 standard errors and such a hit is no chance. Factors of an exponential are also tried
-    as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
+    within 3 standard errors and such a hit is not by chance. Factors of an exponential are also
+    tried as k*exp(m) with simple k and m: c*exp(x) is exp(x + log(c)).
 
     expression: best a canonical form.
     errors: standard errors of its `free_constants`. Constants then move by at most 3 of them, or to
@@ -105,13 +103,8 @@ def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> lis
 
 
 def _tidied(expression: Expression) -> Expression | None:
-    ordered, _ = in_name_order(expression)
-    algebra = Algebra()
-    try:
-        total = scaled(algebra.normal(ordered.tree), algebra)
-    except (ArithmeticError, ExpressionError):
-        return None
-    return Expression(spell(total), ordered.names).rename(expression.names) if total.parts else None
+    total = sum_of_terms(expression)
+    return None if total is None else formula_of_terms(total, expression)
 
 
 def _plainest(snap: _Snap) -> tuple[float, int, float]:

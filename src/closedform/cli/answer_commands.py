@@ -17,7 +17,9 @@ from closedform.cli.entry import STOPPED
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 from closedform.cli.shared_options import (
     AsJson,
+    Budget,
     ConstantOption,
+    EngineName,
     FieldFile,
     PureNumbersOption,
     ReportPage,
@@ -34,12 +36,8 @@ if TYPE_CHECKING:
 
 def interpret(
     field: FieldFile,
-    engine: Annotated[
-        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, or another.")
-    ] = "auto",
-    budget: Annotated[
-        float, typer.Option(metavar="S", help="Seconds for everything, after compilation.")
-    ] = 60.0,
+    engine: EngineName = "auto",
+    budget: Budget = 60.0,
     seed: Seed = 0,
     rule: Annotated[
         str, typer.Option(metavar="R", help="evidence, steepest_drop, accuracy, or a complexity.")
@@ -183,12 +181,8 @@ def verify(
         typer.Argument(metavar="FORMULA", help="Such as 'v**2/2 + sin(x)', constants as given."),
     ],
     search: Annotated[bool, typer.Option(help="Look for other formulas that fit as well.")] = True,
-    engine: Annotated[
-        str, typer.Option(metavar="E", help="Engine of that search: auto, terms, ...")
-    ] = "auto",
-    budget: Annotated[
-        float, typer.Option(metavar="S", help="Seconds for the search, after compilation.")
-    ] = 60.0,
+    engine: EngineName = "auto",
+    budget: Budget = 60.0,
     seed: Seed = 0,
     as_json: AsJson = False,
     report: ReportPage = None,

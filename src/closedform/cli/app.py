@@ -16,15 +16,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from closedform._version import __version__
 from closedform.cli.answer_commands import interpret, report, verify
-from closedform.cli.conserved_command import conserved
-from closedform.cli.contest_command import contest
 from closedform.cli.doctor_command import doctor
 from closedform.cli.entry import STOPPED, STOPPED_LINE
+from closedform.cli.further_commands import conserved, contest, symmetries
 from closedform.cli.network_commands import extract, layers
 from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
 from closedform.cli.same_command import same
 from closedform.cli.sweep_commands import compare, results, sweep
-from closedform.cli.symmetries_command import symmetries
 from closedform.errors import ClosedformError, MissingDependencyError, shown
 
 # Typer's base of usage errors has no public name.

@@ -86,7 +86,7 @@ def _warm() -> None:
 
     began = time.perf_counter()
     compile_ahead(choose_progress(None))
-    # Without a folder of its own numba uses __pycache__ beside each file, or the user's cache.
+    # Without a folder of its own numba uses __pycache__ next to each file, or the user's cache.
     folder = os.environ.get("NUMBA_CACHE_DIR") or point_status.stats.cache_path
     typer.echo(f"ready in {time.perf_counter() - began:.1f} s; machine code in {shown(folder)}")
 

@@ -8,9 +8,12 @@ import typer
 from closedform.cli.outputs import FIELD, check_outputs, deliver
 from closedform.cli.shared_options import (
     Builder,
+    Constraints,
     DataFile,
     InputNames,
     ModelFile,
+    Smoothing,
+    TangentKind,
     Trust,
     UnitsOption,
     read_units,
@@ -29,15 +32,9 @@ def extract(
     out: Annotated[Path, typer.Option(metavar="FIELD.npz", help="Where to write the field.")],
     builder: Builder = None,
     names: InputNames = None,
-    tangent: Annotated[
-        str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
-    ] = "auto",
-    constraint: Annotated[
-        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
-    ] = None,
-    smoothing: Annotated[
-        float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
-    ] = 0.0,
+    tangent: TangentKind = "auto",
+    constraint: Constraints = None,
+    smoothing: Smoothing = 0.0,
     max_points: Annotated[
         int, typer.Option(metavar="N", help="Largest number of points to use.")
     ] = MAX_POINTS,

@@ -1,11 +1,14 @@
 """What a command writes: checked before the work, and told even if it cannot be written."""
 
+import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from closedform.basics.files import check_output
+from closedform.basics.files import check_output, write_text
 from closedform.errors import ClosedformError, SaveError
 
 BAD_CALL = 2
@@ -21,6 +24,7 @@ FAILED = 4
 JSON = (".json",)
 PAGE = (".html", ".htm")
 FIELD = (".npz",)
+PICTURE = (".png", ".svg", ".pdf")
 TABLE = (".csv", ".parquet")
 
 
@@ -57,3 +61,15 @@ def deliver(*saves: tuple[Callable[[Path], object], Path | None]) -> None:
             failed = True
     if failed:
         raise typer.Exit(NOT_WRITTEN)
+
+
+def tell(found: Any, as_json: bool) -> Callable[[Path], None]:
+    """Print what was found, as text or as one JSON object, and return what writes the latter."""
+    text = json.dumps(found.summary())
+    typer.echo(text if as_json else str(found))
+    return partial(write_text, text=text)
+
+
+def save_picture(draw: Callable[[], Any], path: Path) -> None:
+    """Draw Axes, and write their figure as a paper needs it."""
+    draw().figure.savefig(path, dpi=200, bbox_inches="tight")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.cli.shared_options import AsJson, split_names
+from closedform.cli.shared_options import AsJson, Constraints, split_names
 from closedform.errors import DomainError, shown
 
 Interval = tuple[float, float]
@@ -20,9 +20,7 @@ def same(
     names: Annotated[
         str | None, typer.Option(metavar="x,v,..", help="Input names; default: those that occur.")
     ] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
-    ] = None,
+    where: Constraints = None,
     domain: Annotated[
         str | None, typer.Option(metavar="A:B", help="One range for all inputs, or x=0:1,v=-1:1.")
     ] = None,

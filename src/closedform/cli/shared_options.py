@@ -26,13 +26,27 @@ Builder = Annotated[
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Let torch open it: may run its code.")]
 InputNames = Annotated[
-    str | None, typer.Option(metavar="x,v,..", help="Input names; default: from DATA.npz.")
+    str | None, typer.Option(metavar="x,v,..", help="Input names; default: from the file.")
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; same answer unless time runs out.")]
 SweepSeed = Annotated[int, typer.Option(metavar="N", help="Seed of points and searches.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPage = Annotated[Path | None, typer.Option(metavar="OUT.html", help="Write a report page.")]
 ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write the whole answer.")]
+JsonFile = Annotated[Path | None, typer.Option(metavar="F.json", help="Write the JSON object.")]
+Budget = Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")]
+EngineName = Annotated[
+    str, typer.Option(metavar="E", help="auto, structure, terms, evolution, or another.")
+]
+TangentKind = Annotated[
+    str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
+]
+Constraints = Annotated[
+    list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
+]
+Smoothing = Annotated[
+    float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
+]
 UnitsOption = Annotated[
     str | None, typer.Option("--units", metavar="m=kg,..", help="Units of inputs: m=kg,v=m/s.")
 ]

@@ -17,10 +17,14 @@ from closedform.cli.outputs import TABLE, check_outputs, deliver
 from closedform.cli.shared_options import (
     AsJson,
     Builder,
+    Constraints,
     DataFile,
+    EngineName,
     InputNames,
     ModelFile,
+    Smoothing,
     SweepSeed,
+    TangentKind,
     Trust,
     split_names,
 )
@@ -59,23 +63,15 @@ def sweep(
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="Of --engine if terms fail.")
     ] = 20_000,
-    engine: Annotated[
-        str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
-    ] = "auto",
+    engine: EngineName = "auto",
     seed: SweepSeed = 0,
     max_points: Annotated[
         int, typer.Option(metavar="N", help="Largest number of points.", max=MAX_POINTS)
     ] = 2000,
     names: InputNames = None,
-    tangent: Annotated[
-        str, typer.Option(metavar="KIND", help="As in `closedform extract`.")
-    ] = "auto",
-    constraint: Annotated[
-        list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data.")
-    ] = None,
-    smoothing: Annotated[
-        float, typer.Option(metavar="SHARE", help="0 to 0.05; 0.05 for ReLU.")
-    ] = 0.0,
+    tangent: TangentKind = "auto",
+    constraint: Constraints = None,
+    smoothing: Smoothing = 0.0,
     time_limit: Annotated[
         float, typer.Option(metavar="S", help="Seconds per neuron, in other processes.")
     ] = 1800.0,
@@ -156,18 +152,18 @@ def sweep(
 def results(
     store: Annotated[str, typer.Argument(metavar="STORE", help="What `closedform sweep` wrote.")],
     where: Annotated[
-        str, typer.Option(metavar="CONDITIONS", help="Conditions, separated by commas.")
+        str, typer.Option(metavar="CONDITION", help="As pandas.DataFrame.query takes it.")
     ] = "",
     out: Annotated[Path | None, typer.Option(metavar="OUT", help="Write .csv or .parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
 ) -> None:
     """Show what a sweep has found.
 
-    Exit code 1 if nothing meets the conditions.
+    Exit code 1 if nothing meets the condition.
 
     \b
     Example:
-      closedform results STORE --where "verdict = verified, complexity < 10"
+      closedform results STORE --where "verdict == 'verified' and complexity < 10"
     """
     from closedform.sweeping.execution.store import ResultStore
     from closedform.sweeping.sweep_result import sweep_table

@@ -1,5 +1,6 @@
 """Which numbers an expression can hold, and their text: what the parser reads back exactly."""
 
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 
 from closedform.expressions.tolerances import (
@@ -54,28 +55,11 @@ def number_text(value: Fraction) -> str:
 
 def decimal(value: Fraction, digits_at_most: int = SHORT_DECIMAL) -> str | None:
     """The exact decimal text of a number, or None if it has none of at most so many digits."""
-    denominator = value.denominator
-    twos = (denominator & -denominator).bit_length() - 1
-    denominator >>= twos
-    fives = 0
-    while denominator % 5 == 0:
-        denominator //= 5
-        fives += 1
-    if denominator != 1:
-        return None
-    places = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**places // value.denominator)
-    sign = "-" if value < 0 else ""
-    stripped = digits.rstrip("0")
-    if len(stripped) > digits_at_most:
-        return None
-    exponent = len(digits) - 1 - places
-    if -5 <= exponent <= 16:
-        whole, fraction = (
-            (digits[:-places] or "0", digits[-places:].rjust(places, "0"))
-            if places
-            else (digits, "")
-        )
-        return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
-    mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
-    return f"{sign}{mantissa}e{exponent}"
+    with localcontext(Context(prec=digits_at_most, traps=[Inexact])):
+        try:
+            exact = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+        except Inexact:
+            return None
+    if -5 <= exact.adjusted() <= 16:
+        return f"{exact:f}"
+    return f"{exact:e}".replace("e+", "e")

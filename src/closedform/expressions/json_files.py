@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,10 +25,13 @@ class JsonFormat:
     name: str  # stands in the file
     schema: int  # version of the layout; later ones are refused
     written_by: str  # the method that writes such files, for messages
+    # Whether entries of other types and with other names are refused; else they are converted, and
+    # passed over.
+    is_strict: bool = False
 
     def plain(self, data: Any) -> Any:
         """A dataclass as dictionaries, lists, numbers and texts."""
-        return _converter().unstructure(data)
+        return _converter(self.is_strict).unstructure(data)
 
     def structured(self, content: Any, kind: type[T]) -> T:
         """What `plain` was made from.
@@ -41,7 +44,7 @@ class JsonFormat:
             Of any kind, if the content does not fit; `load` says which file it was.
         """
         try:
-            return _converter().structure(content, kind)
+            return _converter(self.is_strict).structure(content, kind)
         except Exception as error:  # cattrs collects errors of any kind in groups of its own
             innermost = _innermost(error)
             if isinstance(innermost, UnknownFunctionError):
@@ -71,9 +74,13 @@ class JsonFormat:
 
     def _read(self, path: str | Path) -> dict[str, Any]:
         """Plain content of a file."""
-        content = _content(path)
-        if not isinstance(content, dict) or content.pop("format", None) != self.name:
-            raise ValueError(f"it does not hold a {self.name}")
+        return self.checked(_content(path), path)
+
+    def checked(self, content: Any, path: str | Path) -> dict[str, Any]:
+        """Content without its format and schema, if this version reads them."""
+        found = content.pop("format", None) if isinstance(content, dict) else None
+        if found != self.name:
+            raise ValueError(f"it holds {found!r:.60}, not a {self.name}")
         schema = content.pop("schema", None)
         if type(schema) is not int or schema < 1:
             raise ValueError(f"its schema is {schema!r:.50}")
@@ -100,13 +107,23 @@ def _content(path: str | Path) -> Any:
 
 
 @cache
-def _converter() -> Any:
+def _converter(is_strict: bool) -> Any:
     from cattrs.preconf.json import make_converter
 
-    converter = make_converter()
+    converter = make_converter(forbid_extra_keys=is_strict)
+    for kind in (str, bool, int, float) if is_strict else ():
+        converter.register_structure_hook(kind, _typed)
     converter.register_unstructure_hook(Expression, _written)
     converter.register_structure_hook(Expression, lambda value, _: _read(value))
     return converter
+
+
+def _typed(value: Any, kind: type) -> Any:
+    """A value that is of a type already; a whole number is also a float, and a boolean neither."""
+    fits = isinstance(value, (int, float) if kind is float else kind)
+    if not fits or isinstance(value, bool) != (kind is bool):
+        raise ValueError(f"{value!r:.50} is not of the type {kind.__name__}")
+    return kind(value)
 
 
 def _written(formula: Expression) -> dict[str, Any]:
@@ -115,21 +132,12 @@ def _written(formula: Expression) -> dict[str, Any]:
     content: dict[str, Any] = {"text": str(plain), "names": list(formula.names)}
     if not isinstance(formula, FormulaOfSums):
         return content
-    groups = {each.name: each.group for each in formula.sums}
     return {
         **content,
         "sums": [str(each) for each in formula.sums],
         "alone": list(formula.alone),
         "inputs": list(formula.inputs),
-        "groups": {
-            name: {
-                "sites": list(group.sites),
-                "shape": None if group.shape is None else list(group.shape),
-                "neighbours": None if group.neighbours is None else list(group.neighbours),
-                "periodic": group.periodic,
-            }
-            for name, group in groups.items()
-        },
+        "groups": {each.name: asdict(each.group) for each in formula.sums},
     }
 
 

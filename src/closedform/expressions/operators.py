@@ -31,7 +31,6 @@ __all__ = [
     "POWERS",
     "VARIABLE_COST",
     "Operator",
-    "operator_table",
 ]
 
 # The paper's appendix gives constants 3, sqrt and square 4, sin and exp 5, everything else that it
@@ -168,35 +167,3 @@ POWERS: Mapping[str, Fraction] = MappingProxyType(
     {o.name: o.power for o in _TABLE if o.power is not None}
 )
 """The operators that are powers, and their exponents."""
-
-
-def operator_table() -> str:
-    """List the operators as a Markdown table, for the documentation.
-
-    Examples
-    --------
-    >>> print(operator_table().splitlines()[0])
-    | operator | written | derivative | domain | complexity | pyoperon |
-    """
-    rows = [
-        "| operator | written | derivative | domain | complexity | pyoperon |",
-        "|---|---|---|---|---|---|",
-    ]
-    for o in _TABLE:
-        written = (
-            f"{o.name}({o.operands})"
-            if o.symbol is None
-            else (f"{o.symbol}a" if o.arity == 1 else f"a {o.symbol} b")
-        )
-        slopes = "; ".join(map(str, o.slope_forms))
-        domain = "everywhere" if o.domain == "True" else o.domain
-        cells = [
-            o.name,
-            f"`{written}`",
-            f"`{slopes}`",
-            f"`{domain}`".replace("|", "\\|"),
-            str(o.cost),
-            o.operon or "-",
-        ]
-        rows.append("| " + " | ".join(cells) + " |")
-    return "\n".join(rows)

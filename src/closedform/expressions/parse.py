@@ -6,11 +6,10 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
-from closedform.basics.keywords import checked_keywords
+from closedform.basics.keywords import checked_keywords, suggestion
 from closedform.errors import ExpressionError, UnknownFunctionError
 from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
@@ -342,7 +341,7 @@ class _Parser:
         name = ALIASES.get(lexeme.text, lexeme.text)
         if name in FUNCTIONS:
             return name
-        hint = _suggest(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys()))
+        hint = suggestion(lexeme.text, sorted(FUNCTIONS.keys() | ALIASES.keys())) or "."
         own = "An operator of your own is known once closedform.Operator has defined it"
         message = f"There is no function {lexeme.text!r}{hint} Known: {', '.join(FUNCTIONS)}. {own}"
         raise UnknownFunctionError(
@@ -358,14 +357,9 @@ class _Parser:
             raise self._fault(
                 lexeme, f"The function {lexeme.text!r} needs an argument in parentheses"
             )
-        hint = _suggest(lexeme.text, list(self.columns))
+        hint = suggestion(lexeme.text, self.columns) or "."
         known = ", ".join(self.columns) or "none"
         raise self._fault(lexeme, f"There is no input named {lexeme.text!r}{hint} Inputs: {known}")
-
-
-def _suggest(word: str, known: list[str]) -> str:
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _error(text: str, position: int, message: str) -> ExpressionError:

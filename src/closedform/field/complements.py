@@ -56,11 +56,7 @@ def field_of_flow(
         )
     scale = robust_spread(places)
     labels = checked_names(names, n_inputs)
-    space = (
-        tangent
-        if isinstance(tangent, TangentSpace)
-        else choose_tangent(places, scale, tangent, constraints, labels)
-    )
+    space = choose_tangent(places, scale, tangent, constraints, labels)
     inside = _along(moves / scale, space)
     with np.errstate(all="ignore"):
         across = _complements(inside / np.linalg.norm(inside, axis=1, keepdims=True))
@@ -209,7 +205,7 @@ def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
     network's directions.
 
     A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does
-    not pass as a second concept beside g1: what it adds is x.
+    not pass as a second concept after g1: what it adds is x.
 
     field: of rank 2 or more.
     gradients (n_points, n_inputs): the found concept's, at the field's points, in the user's

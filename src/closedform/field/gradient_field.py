@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords
-from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.arguments import (
@@ -22,7 +21,6 @@ from closedform.field.arguments import (
     checked_names,
     checked_weights,
 )
-from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.noise import look_at_signs
 from closedform.field.quality import Quality, assess
 from closedform.field.rank import row_spaces
@@ -177,23 +175,17 @@ class GradientField:
         given = checked_weights(weights, len(array))
         values = checked_latents(latents, len(array), jacobians.shape[2])
         scale = robust_spread(array)
-        if isinstance(tangent, TangentSpace):
-            if constraints:
-                raise FieldError(
-                    "Both constraints and a ready tangent space were passed; build the space "
-                    "with the constraints, or pass only one of the two."
-                )
-            space = tangent
-        else:
-            space = choose_tangent(array, scale, tangent, constraints, labels)
+        space = choose_tangent(array, scale, tangent, constraints, labels)
         with np.errstate(all="ignore"):
             coordinates = space.coordinates(jacobians, scale)
             ambient_norms = np.linalg.norm(jacobians * scale[:, None], axis=(1, 2))
+            slopes = np.linalg.norm(coordinates, axis=1)
+        slopes[~np.isfinite(slopes)] = 0.0
         counted = given > 0 if space.is_defined is None else (given > 0) & space.is_defined
         rows = row_spaces(coordinates, ambient_norms, counted)
         kept = np.where(counted & rows.is_usable, given, 0.0)
         quality = assess(array, labels, scale, space, rows, kept)
-        directions = _directions(rows.frames, space, scale)
+        directions = space.directions(rows.frames, scale)
         is_signed = signed and jacobians.shape[2] == 1
         if is_signed:
             used = kept > 0
@@ -212,7 +204,7 @@ class GradientField:
             notes=tuple(notes),
             units=known_units,
             is_signed=is_signed,
-            slopes=None if values is None else frozen(_slopes(coordinates)),
+            slopes=None if values is None else frozen(slopes),
         )
 
     @classmethod
@@ -399,32 +391,3 @@ class GradientField:
 
 
 _DIGESTS: "WeakKeyDictionary[GradientField, str]" = WeakKeyDictionary()
-
-
-def _slopes(coordinates: FloatArray) -> FloatArray:
-    """Lengths of gradients, 0 where they are not finite."""
-    with np.errstate(all="ignore"):
-        lengths = np.linalg.norm(coordinates, axis=1)
-    return np.where(np.isfinite(lengths), lengths, 0.0)
-
-
-def _directions(frames: FloatArray, tangent: TangentSpace, scale: FloatArray) -> FloatArray:
-    """Directions in the user's coordinates that agree with the frames on every tangent vector.
-
-    Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a covector
-    with the coordinates F, and what is left of it on the orthonormalised tangent vectors scale * T
-    is the same covector on the data.
-    """
-    covectors = tangent.ambient(frames) / scale[:, None]
-    if tangent.basis is not None:
-        vectors = np.linalg.qr(tangent.basis * scale[:, None])[0]
-        covectors = vectors @ (np.swapaxes(vectors, -1, -2) @ covectors)
-    # Lengths are made alike first: with extreme units they would otherwise decide what is rounded
-    # away.
-    covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
-    if covectors.shape[2] == 1 and len(covectors) > MOST_LOOKED_AT:
-        return covectors
-    orthonormal, triangle = np.linalg.qr(covectors)
-    return (
-        orthonormal * np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)[:, None, :]
-    )

@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import FieldError
-from closedform.field.neighborhoods import blocks, evenly_spaced
+from closedform.field.neighborhoods import blocks, evenly_spaced, n_coefficients, polynomial_design
 from closedform.field.rank import gap_rank
 from closedform.field.tangent_space import TangentSpace
 from closedform.field.tolerances import BENDING, TOO_MANY_INPUTS, UNBENT
@@ -54,7 +54,7 @@ def local_tangent(
     count = _choose_neighbors(scaled, tree, axes, chosen) if n_neighbors is None else n_neighbors
     if count is not None:
         axes, _ = _local_axes(scaled, tree, max(count, n_plane))
-        axes = _fit(scaled, tree, axes, chosen, max(count, _n_coefficients(chosen) + 1)).axes
+        axes = _fit(scaled, tree, axes, chosen, max(count, n_coefficients(chosen) + 1)).axes
     return TangentSpace(
         "local", chosen, frozen(axes[:, :, :chosen]), frozen(spectrum / spectrum[0])
     )
@@ -97,10 +97,6 @@ def _plane_neighbors(n_inputs: int) -> int:
     return max(12, 2 * n_inputs + 2)
 
 
-def _n_coefficients(rank: int) -> int:
-    return 1 + rank + rank * (rank + 1) // 2
-
-
 def _local_axes(scaled: FloatArray, tree: KDTree, count: int) -> tuple[FloatArray, FloatArray]:
     """Principal axes (n, d, d) of neighbourhoods, longest first, and relative lengths (n, d)."""
     n_points, n_inputs = scaled.shape
@@ -133,7 +129,7 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
     """
     sample = evenly_spaced(len(scaled), _SAMPLE)
     limit = tree.n // 5
-    counts = [int(multiple * _n_coefficients(rank)) for multiple in (1.5, 2, 3, 5, 8, 13)]
+    counts = [int(multiple * n_coefficients(rank)) for multiple in (1.5, 2, 3, 5, 8, 13)]
     fits = [
         _fit(scaled[sample], tree, axes[sample], rank, count) for count in counts if count <= limit
     ]
@@ -149,17 +145,14 @@ def _choose_neighbors(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: 
 
 def _fit(scaled: FloatArray, tree: KDTree, axes: FloatArray, rank: int, count: int) -> _PlaneFit:
     """Fit heights above the plane by a quadratic function; near neighbours count more."""
-    first, second = np.triu_indices(rank)
     tilted, measured = np.empty_like(axes), np.empty((len(scaled), 3))
-    for block in blocks(len(scaled), (count + 1) * (scaled.shape[1] + _n_coefficients(rank))):
+    for block in blocks(len(scaled), (count + 1) * (scaled.shape[1] + n_coefficients(rank))):
         distances, indices = tree.query(scaled[block], count + 1)
         reach = 1.1 * np.maximum(distances[:, -1:], np.finfo(float).tiny)
         turned = ((tree.data[indices] - scaled[block, None, :]) / reach[:, :, None]) @ axes[block]
         weights = np.sqrt(1.0 - (distances / reach) ** 2)[:, :, None]
         along, heights = turned[:, :, :rank], turned[:, :, rank:] * weights
-        design = np.concatenate(
-            [np.ones_like(along[:, :, :1]), along, along[:, :, first] * along[:, :, second]], axis=2
-        )
+        design = polynomial_design(along)
         inverse = np.linalg.pinv(design * weights, rcond=1e-8)
         coefficients = inverse @ heights
         slopes = coefficients[:, 1 : 1 + rank]

@@ -105,3 +105,17 @@ def blocks(n_points: int, size: int) -> list[slice]:
     """Slices of the points, each with neighbourhoods of so many numbers that fit in memory."""
     step = max(1, _BLOCK // size)
     return [slice(start, start + step) for start in range(0, n_points, step)]
+
+
+def n_coefficients(n_coordinates: int, degree: int = 2) -> int:
+    """Of a polynomial of degree 1 or 2."""
+    return 1 + n_coordinates + (n_coordinates * (n_coordinates + 1) // 2 if degree == 2 else 0)
+
+
+def polynomial_design(steps: FloatArray, degree: int = 2) -> FloatArray:
+    """Monomials of steps (..., n_coordinates), up to a degree of 1 or 2."""
+    columns = [np.ones_like(steps[..., :1]), steps]
+    if degree == 2:
+        first, second = np.triu_indices(steps.shape[-1])
+        columns.append(steps[..., first] * steps[..., second])
+    return np.concatenate(columns, axis=-1)

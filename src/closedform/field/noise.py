@@ -10,7 +10,13 @@ from scipy.special import chdtri
 
 from closedform.arrays import FloatArray
 from closedform.field.findings import Finding
-from closedform.field.neighborhoods import blocks, evenly_spaced, nearest_others
+from closedform.field.neighborhoods import (
+    blocks,
+    evenly_spaced,
+    n_coefficients,
+    nearest_others,
+    polynomial_design,
+)
 from closedform.field.tangent_space import TangentSpace
 from closedform.field.tolerances import ARBITRARY_SIGNS, TOO_MANY_INPUTS
 
@@ -59,11 +65,8 @@ def directional_noise(
     if degree is None or rank >= tangent.rank:
         return None
     tree = KDTree(scaled)
-    n_coefficients = _n_coefficients(tangent.rank, degree)
-    counts = (
-        max(int(1.5 * n_coefficients), n_coefficients + 4),
-        max(3 * n_coefficients, n_coefficients + 8),
-    )
+    n_free = n_coefficients(tangent.rank, degree)
+    counts = (max(int(1.5 * n_free), n_free + 4), max(3 * n_free, n_free + 8))
     near, far = (
         _disagreement(scaled, tree, tangent.ambient(frames), tangent, degree, count)
         for count in counts
@@ -89,16 +92,12 @@ def _quadratic(scaled: FloatArray, tangent: TangentSpace) -> FloatArray:
 
 def _degree(n_points: int, n_coordinates: int) -> int | None:
     """The richest trend for which neighbourhoods stay small parts of the data."""
-    quadratic = _n_coefficients(n_coordinates, 2)
+    quadratic = n_coefficients(n_coordinates, 2)
     if quadratic <= _RICHEST and 30 * quadratic <= n_points:
         return 2
     if n_coordinates > TOO_MANY_INPUTS:
         return None
-    return 1 if max(4 * _n_coefficients(n_coordinates, 1), 30) <= n_points else None
-
-
-def _n_coefficients(n_coordinates: int, degree: int) -> int:
-    return 1 + n_coordinates + (n_coordinates * (n_coordinates + 1) // 2 if degree == 2 else 0)
+    return 1 if max(4 * n_coefficients(n_coordinates, 1), 30) <= n_points else None
 
 
 def _disagreement(
@@ -112,9 +111,9 @@ def _disagreement(
     """Typical squared residual of a direction in neighbourhoods of one size, and their extent."""
     n_points, n_inputs, rank = vectors.shape
     sample = np.unique(evenly_spaced(n_points, min(_SAMPLE, max(_NEIGHBORS // count, 50))))
-    n_coefficients = _n_coefficients(tangent.rank, degree)
+    n_free = n_coefficients(tangent.rank, degree)
     residuals, extents = np.empty(len(sample)), np.empty(len(sample))
-    for block in blocks(len(sample), count * (n_inputs * rank + n_coefficients)):
+    for block in blocks(len(sample), count * (n_inputs * rank + n_free)):
         chosen = sample[block]
         neighbors = tree.query(scaled[chosen], count)[1]
         steps, turned = (
@@ -125,13 +124,15 @@ def _disagreement(
             basis = tangent.basis if tangent.is_global else tangent.basis[chosen]
             steps, turned = steps @ basis, turned @ (basis if tangent.is_global else basis[:, None])
         turned = _aligned(turned).reshape(len(chosen), count, -1)
-        trend = np.linalg.qr(_design(steps, degree))[0]
+        design = polynomial_design(steps, degree)
+        lengths = np.linalg.norm(design, axis=1, keepdims=True)
+        trend = np.linalg.qr(design / np.maximum(lengths, np.finfo(float).tiny))[0]
         left = turned - trend @ (np.swapaxes(trend, 1, 2) @ turned)
-        residuals[block] = (left**2).sum(axis=(1, 2)) / ((count - n_coefficients) * rank)
+        residuals[block] = (left**2).sum(axis=(1, 2)) / ((count - n_free) * rank)
         extents[block] = (steps**2).sum(axis=2).mean(axis=1)
     # The median ignores the few places where a field turns on the spot; noise alone would put it
     # this far below the mean.
-    freedom = (count - n_coefficients) * (tangent.rank - rank) * rank
+    freedom = (count - n_free) * (tangent.rank - rank) * rank
     return float(np.median(residuals) * freedom / chdtri(freedom, 0.5)), float(np.median(extents))
 
 
@@ -139,15 +140,6 @@ def _aligned(turned: FloatArray) -> FloatArray:
     """Bases (n, count, rank, r), each turned within its span to be nearest to the central one."""
     left, _, right = np.linalg.svd(turned @ np.swapaxes(turned[:, :1], 2, 3))
     return np.swapaxes(left @ right, 2, 3) @ turned
-
-
-def _design(steps: FloatArray, degree: int) -> FloatArray:
-    columns = [np.ones_like(steps[:, :, :1]), steps]
-    if degree == 2:
-        first, second = np.triu_indices(steps.shape[2])
-        columns.append(steps[:, :, first] * steps[:, :, second])
-    design = np.concatenate(columns, axis=2)
-    return design / np.maximum(np.linalg.norm(design, axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def _angle(squared: float) -> float:

@@ -91,11 +91,11 @@ def check_tangent(tangent: object) -> None:
 def choose_tangent(
     points: FloatArray,
     scale: FloatArray,
-    tangent: str = "auto",
+    tangent: str | TangentSpace = "auto",
     constraints: Sequence[StatedConstraint] = (),
     names: Sequence[str] | None = None,
 ) -> TangentSpace:
-    """The tangent space that was asked for, or the one that fits the data.
+    """The tangent space that was passed or asked for, or the one that fits the data.
 
     points (n_points, n_inputs)
     scale (n_inputs,): the spread of each input.
@@ -108,6 +108,13 @@ def choose_tangent(
     """
     n_points, n_inputs = points.shape
     labels = [f"x{column}" for column in range(n_inputs)] if names is None else names
+    if isinstance(tangent, TangentSpace):
+        if constraints:
+            raise FieldError(
+                "Both constraints and a ready tangent space were passed; build the space with the "
+                "constraints, or pass only one of the two."
+            )
+        return tangent
     if isinstance(constraints, str):
         constraints = (constraints,)
     if constraints and tangent not in ("auto", "constraints"):

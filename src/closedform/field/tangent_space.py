@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import FieldError, ShapeError
 from closedform.field.arguments import check_orthonormal
+from closedform.field.neighborhoods import MOST_LOOKED_AT
 from closedform.field.tolerances import CONSTANT_INPUT
 
 NORMAL_IQR = 1.3489795003921634
@@ -196,6 +197,26 @@ class TangentSpace:
     def ambient(self, frames: FloatArray) -> FloatArray:
         """Tangent vectors (n_points, rank, m) as scaled vectors (n_points, n_inputs, m)."""
         return frames if self.basis is None else self.basis @ frames
+
+    def directions(self, frames: FloatArray, scale: FloatArray) -> FloatArray:
+        """Directions in the user's coordinates that agree with frames on every tangent vector.
+
+        Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a
+        covector with the coordinates F, and what is left of it on the orthonormalised tangent
+        vectors scale * T is the same covector on the data.
+        """
+        covectors = self.ambient(frames) / scale[:, None]
+        if self.basis is not None:
+            vectors = np.linalg.qr(self.basis * scale[:, None])[0]
+            covectors = vectors @ (np.swapaxes(vectors, -1, -2) @ covectors)
+        # Lengths are made alike first: with extreme units they would otherwise decide what is
+        # rounded away.
+        covectors = covectors / np.linalg.norm(covectors, axis=1, keepdims=True)
+        if covectors.shape[2] == 1 and len(covectors) > MOST_LOOKED_AT:
+            return covectors
+        orthonormal, triangle = np.linalg.qr(covectors)
+        signs = np.where(np.diagonal(triangle, axis1=1, axis2=2) < 0, -1.0, 1.0)
+        return orthonormal * signs[:, None, :]
 
     def subset(self, indices: ArrayLike) -> "TangentSpace":
         """The tangent spaces at some of the points."""

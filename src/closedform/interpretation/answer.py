@@ -1,6 +1,6 @@
 """Interpretation: the concept that was read from a network, with the evidence for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,18 @@ from closedform.interpretation.answer_text import (
     explanation,
     next_steps,
 )
-from closedform.interpretation.digits import formula_text, rounded_formula
+from closedform.interpretation.digits import rounded_formula
 from closedform.interpretation.evidence import (
     Alignment,
     ConstantEstimate,
     Directions,
     Faithfulness,
+    FrontEntry,
     HypothesisResult,
     InputNeed,
     Misfit,
     Phi,
+    Provenance,
     Rival,
 )
 from closedform.interpretation.prediction import predicted
@@ -45,56 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from closedform.canonical.equivalence.same_concept import Equivalence
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class FrontEntry:
-    """A formula on the front."""
-
-    expression: Expression  #: in canonical form
-    complexity: int  #: of the expression
-    misalignment: float  #: on held-out points
-    low: float  #: lower end of its 95% interval, from how far regions of the data differ
-    high: float  #: upper end
-    regional: float
-    """What the choice compared: mean over regions, each judged with constants fitted without it."""
-    errors: tuple[float, ...] = ()
-    """Standard errors of the free constants, in the order in which they are written."""
-    engine: str = ""  #: which engine found it
-    angles: tuple[float, ...] = ()
-    """Degrees between its gradient and the network's at some held-out points."""
-    phi: Phi | None = None  #: between it and the latent
-    weight: float = 0.0  #: its share of what is known, on unseen points
-
-    def __repr__(self) -> str:
-        formula = formula_text(self.expression, self.errors)
-        return (
-            f"<FrontEntry: {formula}, complexity {self.complexity}, misalignment "
-            f"{self.misalignment:.2e}>"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """How the answer came about, and how to get it again."""
-
-    engine: str  #: that searched
-    seconds: float  #: after compilation
-    evaluations: int  #: of formulas
-    status: str  #: why the search ended; 'time' means that a faster machine may find more
-    seed: int  #: of points and search
-    budget: str  #: in words
-    rule: str  #: how the choice was made
-    title: str = ""  #: what was read
-    structure: tuple[str, ...] = ()  #: what the search saw of the field's structure
-    versions: Mapping[str, str] = field(default_factory=dict)  #: of the packages that compute
-    command: str = ""  #: that was run, on the command line
-    tolerances: Mapping[str, float] = field(default_factory=dict)
-    """The numbers that decided, as ``field.LEAST_GAP``; empty in older files."""
-    neuron: tuple[str, ...] = ()
-    """What was read, as text that `closedform.interpret` takes; empty for a field, a direction or a
-    function."""
-    notes: tuple[str, ...] = ()  #: what was decided when the network's gradients were taken
 
 
 @dataclass(frozen=True, slots=True, repr=False)

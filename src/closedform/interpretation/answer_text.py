@@ -11,7 +11,8 @@ from closedform.interpretation.digits import formula_text
 
 if TYPE_CHECKING:
     from closedform.expressions.units.units import Units
-    from closedform.interpretation.answer import FrontEntry, Interpretation
+    from closedform.interpretation.answer import Interpretation
+    from closedform.interpretation.evidence import FrontEntry
 
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""

@@ -100,6 +100,6 @@ def _fixed_batch(program: Any) -> int | None:
     for node in program.graph.nodes:
         if node.op == "placeholder" and node.name in names:
             length = next(iter(getattr(node.meta.get("val"), "shape", ())), None)
-            # A dynamic axis holds a symbol here, which is no int.
+            # A dynamic axis holds a symbol here, which is not an int.
             return length if type(length) is int else None
     return None

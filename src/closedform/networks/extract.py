@@ -12,7 +12,7 @@ import numpy as np
 from closedform.arrays import frozen
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
-from closedform.errors import ClosedformError, ExtractionError, NetworkError, warn
+from closedform.errors import ClosedformError, ExtractionError, NetworkError, first_line, warn
 from closedform.expressions.site_groups import GroupsLike, names_with_groups
 from closedform.expressions.units.units import Units, UnitsLike, as_units
 from closedform.field.findings import Finding
@@ -217,7 +217,7 @@ def _telling(inputs: Any) -> Iterator[None]:
     except ClosedformError:
         raise
     except Exception as error:  # a network of the user's may raise anything
-        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        said = first_line(error)
         said = said if said.endswith((".", "!", "?")) else f"{said}."
         kind = (
             f"of shape {tuple(inputs.shape)}"

@@ -7,7 +7,6 @@ network is evaluated at the nearest of a few values of c.
 
 import warnings
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,7 @@ from scipy.cluster.vq import kmeans2
 from closedform.arrays import FloatArray
 from closedform.field.tangent_space import robust_spread
 from closedform.field.tolerances import NOISE_DEGREES
-from closedform.networks.rows import Rows, as_numpy
-from closedform.networks.wrt import Block
+from closedform.networks.samples import Samples, Source
 
 FEWEST_ALIKE = 50
 """Points that have to share the values of the held inputs for phi to be fitted among them: a spline
@@ -59,44 +57,7 @@ class Comparable:
     notes: tuple[str, ...] = ()
 
 
-class _Reads(Protocol):
-    """What of a source is needed here."""
-
-    def holding(self, places: NDArray[np.int64]) -> "_Reads": ...
-
-    def evaluate(self, points: FloatArray) -> "_Samples": ...
-
-
-class _Samples(Protocol):
-    @property
-    def held(self) -> FloatArray | None: ...
-
-    @property
-    def points(self) -> FloatArray: ...
-
-    @property
-    def jacobians(self) -> FloatArray: ...
-
-    @property
-    def latents(self) -> FloatArray: ...
-
-
-def held_values(rows: Rows, blocks: tuple[Block, ...]) -> FloatArray | None:
-    """What is not differentiated at each point, (n_points, n_held); None where all are alike."""
-    kept = []
-    for key, part in rows.parts.items():
-        values = as_numpy(part)
-        is_held = np.ones(values.shape[1:], dtype=bool)
-        for block in blocks:
-            if block.key == key:
-                is_held[... if block.index is None else block.index] = False
-        kept.append(values[:, is_held])
-    every = np.concatenate([np.asarray(part, dtype=np.float64) for part in kept], axis=1)
-    every = every[:, (every != every[:1]).any(axis=0)]
-    return every if every.shape[1] else None
-
-
-def comparable_latents(source: _Reads, samples: _Samples) -> Comparable:
+def comparable_latents(source: Source, samples: Samples) -> Comparable:
     """The latents as they are, or as far as phi can be fitted to them where inputs are held."""
     if samples.held is None:
         return Comparable(samples.latents)
@@ -145,7 +106,7 @@ def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]
     scaled = values / robust_spread(values)
     starts = scaled[np.random.default_rng(0).choice(len(scaled), count, replace=False)]
     with warnings.catch_warnings():
-        # An empty cell is no harm: there is one value less.
+        # An empty cell does no harm: there is one value less.
         warnings.simplefilter("ignore", UserWarning)
         centres, found = kmeans2(scaled, starts, minit="matrix")
     nearest = np.array([((scaled - centre) ** 2).sum(axis=1).argmin() for centre in centres])
@@ -154,7 +115,7 @@ def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 
 def _moved_latents(
-    source: _Reads, samples: _Samples, places: NDArray[np.int64]
+    source: Source, samples: Samples, places: NDArray[np.int64]
 ) -> FloatArray | None:
     """Latents with the held inputs of other points, if directions stay what they are: otherwise the
     network is asked about inputs that it does not know, or about no common concept.

@@ -39,45 +39,20 @@ def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | N
     place = parse_neuron(neuron) if not isinstance(neuron, list) else None
     if place is None or not _is_unit(place):
         return None
-    torch = require("torch", extra="torch")
-    if not isinstance(model, torch.nn.Module):
+    if not isinstance(model, require("torch", extra="torch").nn.Module):
         return None
-    from closedform.networks.torch_layers import find_layer, plain
-    from closedform.networks.torch_state import untouched
+    from closedform.networks.torch_replacement import own_values, run_replaced
 
-    network = plain(model)
-    dtype = next((p.dtype for p in network.parameters() if p.is_floating_point()), torch.float32)
-    device = next((p.device for p in network.parameters()), torch.device("cpu"))
-    column = place.index[0]
-
-    seen: list[Any] = []
-
-    def replace(_module: Any, _inputs: Any, output: Any) -> Any:
-        if not isinstance(output, torch.Tensor) or output.ndim != 2:
-            return None
-        # A copy: in float64 it would be a view, and the next layer may work in place.
-        seen.append(output[:, column].double().cpu().numpy().copy())
-        if values is None:
-            return None
-        changed = output.clone()
-        changed[:, column] = torch.as_tensor(values, dtype=output.dtype, device=output.device)
-        return changed
-
-    layer = find_layer(network, place)
-    if layer is None:
+    try:
+        own, outputs, _ = own_values(model, [place], points, None)
+        if values is not None:
+            outputs = run_replaced(model, [place], points, values[:, None])
+    except (RuntimeError, TypeError, ValueError):
+        # Points are flat; a network of images or of several inputs takes something else.
         return None
-    with untouched(network, seed=0), torch.no_grad():
-        handle = layer.register_forward_hook(replace)
-        try:
-            output = network(torch.as_tensor(np.array(points), dtype=dtype, device=device))
-        except (RuntimeError, TypeError, ValueError):
-            # points are flat; a network of images or of several inputs takes something else
-            return None
-        finally:
-            handle.remove()
-    if len(seen) != 1 or not isinstance(output, torch.Tensor) or len(output) != len(points):
+    if not isinstance(outputs, np.ndarray) or len(outputs) != len(points):
         return None
-    return Pass(output.double().cpu().numpy().reshape(len(points), -1), seen[0])
+    return Pass(outputs.reshape(len(points), -1), own[:, 0])
 
 
 def _is_unit(neuron: Neuron) -> bool:

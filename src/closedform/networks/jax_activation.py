@@ -111,7 +111,7 @@ def _run(
 
 def _bind(equation: Any, arguments: list[Any]) -> list[Any]:
     bound = equation.primitive.get_bind_params(equation.params)
-    # Older versions of JAX return the functions of a call beside its parameters.
+    # Older versions of JAX return the functions of a call with its parameters.
     functions, parameters = bound if isinstance(bound, tuple) else ((), bound)
     result = equation.primitive.bind(*functions, *arguments, **parameters)
     return list(result) if equation.primitive.multiple_results else [result]

@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError, first_line
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import Neuron
@@ -74,9 +74,9 @@ class JaxSource(Source):
                 raise
             self._double = False
             self._try_one()
-            first = (str(error).splitlines() or [type(error).__name__])[0][:200]
             self._note(
-                f"Evaluated in the network's own precision: it does not run in float64 ({first})."
+                "Evaluated in the network's own precision: it does not run in float64 "
+                f"({first_line(error)})."
             )
 
     def _try_one(self) -> None:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray, frozen
+from closedform.basics.keywords import suggestion
 from closedform.errors import NeuronError
 
 REDUCTIONS = ("mean", "sum", "max", "min")
@@ -151,8 +151,7 @@ def unknown_layer(neuron: Neuron, known: Iterable[str], model: object = None) ->
     the name of a method, how to read that.
     """
     layers = tuple(name for name in known if name)
-    close = get_close_matches(neuron.layer, layers, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    hint = suggestion(neuron.layer, layers) or "."
     # Of its class: an attribute of the model itself may be a property that raises.
     if callable(getattr(type(model), neuron.layer, None)):
         hint = f", but a method; pass lambda model, x: model.{neuron.layer}(x) as the neuron."
@@ -235,8 +234,7 @@ def _index(entries: Sequence[Any], selector: Any) -> Index:
     index = tuple(_number(place) for place in flat)
     for entry in index:
         if isinstance(entry, str) and entry not in (*REDUCTIONS, EVERY):
-            close = get_close_matches(entry, REDUCTIONS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
+            hint = suggestion(entry, REDUCTIONS) or "."
             raise NeuronError(
                 f"{entry!r} in {selector!r} is neither a number nor one of "
                 f"{', '.join(REDUCTIONS)}{hint}",

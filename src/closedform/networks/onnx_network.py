@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.errors import ExtractionError, ModelFileError
+from closedform.errors import ExtractionError, ModelFileError, first_line
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.onnx_file import MAX_ARGUMENTS, MAX_AXES, Graph, Operation, read_graph
 from closedform.networks.onnx_operators import READ_AS_NUMBERS, TABLE
@@ -195,10 +195,10 @@ class _Plan:
         except ModelFileError:
             raise
         except Exception as error:  # torch raises many kinds for operands that do not fit
-            said = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
             raise ModelFileError(
                 f"{self._file.name} is not opened: its node {operation.name!r:.60} "
-                f"({operation.kind}) does not fit its inputs ({said}). Export it again."
+                f"({operation.kind}) does not fit its inputs ({first_line(error)}). Export it "
+                "again."
             ) from error
         for name, result, numbers in zip(operation.outputs, results, known, strict=True):
             numbers = _parameter(numbers) if is_constant else numbers

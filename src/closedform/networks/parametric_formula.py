@@ -74,7 +74,7 @@ class FormulaPhi:
         return {"phi": self.formula.numbers}
 
     def fixed(self) -> dict[str, FloatArray]:
-        """Nothing."""
+        """A formula has no numbers that stay."""
         return {}
 
     def value(self, concepts: Any, numbers: Numbers, library: Library) -> Any:

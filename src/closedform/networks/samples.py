@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import ShapeError
-from closedform.networks.held import held_values
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
-from closedform.networks.wrt import column_names, make_blocks, points_of
+from closedform.networks.wrt import column_names, held_values, make_blocks, points_of
 
 PROBED = 8
 """Points of the trial pass that finds out how a network behaves."""

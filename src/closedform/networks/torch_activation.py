@@ -132,7 +132,7 @@ class SquashingWatch(TorchFunctionMode):
             self._remember(piece, replace(before, steps=steps))
 
     def _remember(self, result: Any, before: TorchPreactivation) -> None:
-        # The tensor itself is kept beside its id, so that the id cannot be given to another one.
+        # The tensor itself is kept with its id, so that the id cannot be given to another one.
         self._memory[id(result)] = (result, result._version, before)
 
 

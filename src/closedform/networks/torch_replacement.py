@@ -167,6 +167,15 @@ def own_values(
     return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)
 
 
+def run_replaced(network: Any, neurons: Sequence[Neuron], inputs: Any, values: FloatArray) -> Any:
+    """The network's outputs with these values, (n_points, n_latents), in the neurons' place."""
+    module = plain(network)
+    given = _as_inputs(module, inputs)
+    with untouched(module, seed=0), torch.no_grad():
+        written = torch.as_tensor(values, device=given.device)
+        return _as_numpy(_run(module, neurons, written, (given,), {}))
+
+
 def run_held(copy: FormulaNetwork, inputs: Any) -> tuple[Any, FloatArray]:
     """Outputs of the copy in evaluation mode, and the latents that the formula gives, at every
     second point, which phi was not fitted to.

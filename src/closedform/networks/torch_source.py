@@ -11,7 +11,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.errors import ExtractionError, NeuronError
+from closedform.errors import ExtractionError, NeuronError, first_line
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
@@ -99,7 +99,7 @@ class TorchSource(Source):
             except Exception as error:  # the user's network may raise anything
                 self._note(
                     f"Evaluated in the network's own precision: it does not run in float64 "
-                    f"({_first_line(error)})."
+                    f"({first_line(error)})."
                 )
         return self._checked(last())
 
@@ -218,10 +218,6 @@ def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:
     written = part.clone()
     written[index] = values
     return written
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 VECTORISED = 8

@@ -11,7 +11,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, Rows
+from closedform.networks.rows import Key, Rows, as_numpy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +73,21 @@ def points_of(rows: Rows, blocks: tuple[Block, ...]) -> FloatArray:
             values = values.detach().double().cpu().numpy()
         columns.append(np.asarray(values, dtype=np.float64).reshape(n_points, -1))
     return np.concatenate(columns, axis=1)
+
+
+def held_values(rows: Rows, blocks: tuple[Block, ...]) -> FloatArray | None:
+    """What is not differentiated at each point, (n_points, n_held); None where all are alike."""
+    kept = []
+    for key, part in rows.parts.items():
+        values = as_numpy(part)
+        is_held = np.ones(values.shape[1:], dtype=bool)
+        for block in blocks:
+            if block.key == key:
+                is_held[... if block.index is None else block.index] = False
+        kept.append(values[:, is_held])
+    every = np.concatenate([np.asarray(part, dtype=np.float64) for part in kept], axis=1)
+    every = every[:, (every != every[:1]).any(axis=0)]
+    return every if every.shape[1] else None
 
 
 def column_names(rows: Rows, blocks: tuple[Block, ...]) -> tuple[str, ...] | None:

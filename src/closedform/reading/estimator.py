@@ -22,8 +22,9 @@ from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import TangentSpace
-from closedform.interpretation.answer import FrontEntry, Interpretation
+from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import rounded_formula
+from closedform.interpretation.evidence import FrontEntry
 from closedform.judge.rules import RuleLike
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget

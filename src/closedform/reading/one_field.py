@@ -22,7 +22,8 @@ from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation, Provenance
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import Provenance
 from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.select_stage import select

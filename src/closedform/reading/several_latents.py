@@ -305,7 +305,7 @@ def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
 
 def _partial(selections: Iterable[Selection], costs: Costs) -> list[Candidate]:
     """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is
-    left over beside it.
+    left over apart from it.
     """
     chosen = [selection.chosen for selection in selections if selection.chosen is not None]
     parts = [(part, one.engine) for one in chosen for part in partial_sums(one.expression)]

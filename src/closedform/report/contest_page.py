@@ -1,7 +1,7 @@
 """The page of a contest: one self-contained file, in the look of the report."""
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +15,15 @@ from closedform.report.html import page_environment, style_sheet
 from closedform.report.svg import cells_svg
 
 
-class Shown(Protocol):
-    """A contest, which a higher room makes."""
-
-    @property
-    def theories(self) -> Any:
-        """Each with its angles, constants and region."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """What was read."""
-        ...
-
-
-def write_contest(contest: Shown, path: str | Path) -> Path:
-    """Write the page to a file whose folder exists, and return where it is."""
+def write_contest(contest: Any, path: str | Path) -> Path:
+    """Write the page of a contest, which a higher room makes, to a file whose folder exists, and
+    return where it is.
+    """
     write_text(path, render_contest(contest))
     return Path(path)
 
 
-def render_contest(contest: Shown) -> str:
+def render_contest(contest: Any) -> str:
     """The page as text."""
     markup = require("markupsafe", extra="report").Markup
     pictures = [(one, markup(_picture(one) or "")) for one in contest.theories]

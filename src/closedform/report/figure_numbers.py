@@ -51,7 +51,7 @@ class LogAxis:
         """
         logs = [log10(max(value, SMALLEST)) for value in values] or [0.0]
         high = ceil(max(logs))
-        # A bar of no height is no bar: the smallest value stands a little above the axis.
+        # A bar of no height is not seen: the smallest value stands a little above the axis.
         low = floor(min(logs) - 0.3)
         return cls(min(low, high - 2), high)
 

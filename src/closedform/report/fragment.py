@@ -51,7 +51,7 @@ def _line(content: str) -> str:
 
 
 def _hypothesis(interpretation: Interpretation) -> str:
-    """The user's own formula beside the answer."""
+    """The user's own formula, compared with the answer."""
     guess = interpretation.hypothesis
     if guess is None:
         return ""

@@ -16,7 +16,8 @@ from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.errors import ConceptError, ReportError, shown
 from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import FrontEntry, Interpretation
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import FrontEntry
 from closedform.report.figure_numbers import (
     SMALLEST,
     angle_histogram,

@@ -119,9 +119,11 @@ def sweep(
     ...     store="memory://sweep-example",
     ...     kind="function",
     ... )
-    >>> sorted(found.table("verdict = verified")[["neuron", "status", "concept"]].values.tolist())
+    >>> sorted(
+    ...     found.table("verdict == 'verified'")[["neuron", "status", "concept"]].values.tolist()
+    ... )
     [['output:0', 'done', 'v + x**2'], ['output:1', 'same', 'v + x**2']]
-    >>> found.table("status = dead")["neuron"].tolist()
+    >>> found.table("status == 'dead'")["neuron"].tolist()
     ['output:2']
     """
     began, seed = time.perf_counter(), as_seed(rng)

@@ -60,7 +60,8 @@ class Sweep:
         Parameters
         ----------
         where : str
-            Conditions that must all hold, such as ``"verdict = verified, complexity < 10"``.
+            A condition as `pandas.DataFrame.query` takes it, such as
+            ``"verdict == 'verified' and complexity < 10"``.
         """
         table = sweep_table(self.store, where)
         if not self.network or "network" not in table.columns:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.searching.evolution.regression import regress
 from closedform.searching.space import SearchSpace
 from closedform_bench.invariants.claims import Claims
 from closedform_bench.invariants.fields import N_POINTS
@@ -17,6 +16,7 @@ from closedform_bench.invariants.laws import LAW, change_in_pairs
 from closedform_bench.invariants.motion_track import noisy_pairs
 from closedform_bench.invariants.outcome import Row, score_claims
 from closedform_bench.invariants.system import System
+from closedform_bench.paper.direct_regression import regress
 
 
 def read_directly(system: System, budget: float, seed: int) -> Row:

@@ -14,9 +14,9 @@ from closedform.arrays import FloatArray
 from closedform.reading.one_field import compile_all, interpret_field
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.evolution.operon import is_available
-from closedform.searching.evolution.regression import regress
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
+from closedform_bench.paper.direct_regression import regress
 from closedform_bench.speed import other_tools
 from closedform_bench.speed.known_fields import FIELDS, TimedField
 from closedform_bench.speed.part import Effort, Numbers, Part

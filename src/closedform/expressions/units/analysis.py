@@ -13,26 +13,26 @@ from typing import Literal
 
 import numpy as np
 
+from closedform.arrays import FloatArray
 from closedform.expressions.fitted_constants import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
-from closedform.expressions.units.linear import Exponents, LinearForm, System
 from closedform.expressions.units.units import TOLERANCE, Unit, Units
 
 Kind = Literal["plain", "log", "exp"]
+
+Exponents = FloatArray
+"""Exponents of the base units, and last the decimal logarithm of the size."""
+
+ROUNDING = 1e-9
+"""A power of an unknown unit that is this small has cancelled."""
 
 
 class ImpossibleUnitsError(Exception):
     """Caught inside this room: a sum of different units, or a function of one."""
 
-    def __init__(
-        self, tree: Tree, other: Tree | None, forms: tuple[LinearForm, LinearForm | None]
-    ) -> None:
-        super().__init__("impossible units")
-        self.tree, self.other, self.forms = tree, other, forms
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Carried:
     """A constant that carries a unit."""
 
@@ -41,49 +41,24 @@ class Carried:
     before: Tree | None = None  # for a factor that is not written, what it stands before
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """What units say about a formula."""
-
-    # Of the whole formula; None if it is a sum of logarithms of units or the like.
-    exponents: Exponents | None
-    carried: tuple[Carried, ...]  # constants that are not pure numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """The unit of a term that stands alone, with pure numbers."""
+    """What units say about a formula, or a part of one."""
 
     kind: Kind  # a logarithm and an exponential keep the unit of their argument
     exponents: Exponents
-    is_open: bool  # whether it depends on an input whose unit is not stated
+    is_open: bool  # whether it depends on a unit that is not known
+    carried: tuple[Carried, ...]  # constants that are not pure numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Value:
     """What is known about a part of the formula."""
 
     tree: Tree
     kind: Kind
-    form: LinearForm
+    form: FloatArray  # powers of the unknown units, then exponents of the base units
     number: float | None = None  # of a constant part
-
-
-class Bases:
-    """The base units that occur, in a fixed order, and units as exponents of them."""
-
-    def __init__(self, units: Units) -> None:
-        known = [*units.inputs.values(), *(known.unit for known in units.constants.values())]
-        self.names = tuple(sorted({name for unit in known for name in unit.bases}))
-
-    def exponents(self, unit: Unit) -> Exponents:
-        """A unit as exponents."""
-        return (*(unit.bases.get(name, 0.0) for name in self.names), log10(unit.size))
-
-    @property
-    def pure(self) -> Exponents:
-        """Those of a pure number."""
-        return (0.0,) * (len(self.names) + 1)
 
 
 def peeled(tree: Tree) -> Tree:
@@ -114,18 +89,18 @@ class Analyst:
     """
 
     def __init__(self, units: Units, names: Sequence[str]) -> None:
-        self.bases = Bases(units)
-        self.n_inputs = len(names)
-        self._inputs = [
-            LinearForm(self.bases.exponents(units.inputs[name]))
-            if name in units.inputs
-            else LinearForm(self.bases.pure, ((index, 1.0),))
-            for index, name in enumerate(names)
+        constants = [known.unit for known in units.constants.values()]
+        bases = {name for unit in (*units.inputs.values(), *constants) for name in unit.bases}
+        self.bases = tuple(sorted(bases))  # the base units that occur, in the order of exponents
+        self.inputs = [
+            self._exponents(units.inputs[name]) if name in units.inputs else None for name in names
         ]
         # Exponents of the known constants, one row each.
-        self.known = np.array(
-            [self.bases.exponents(known.unit) for known in units.constants.values()]
-        ).reshape(-1, len(self.bases.pure))
+        known = [self._exponents(unit) for unit in constants]
+        self.known = np.array(known).reshape(-1, len(self.bases) + 1)
+
+    def _exponents(self, unit: Unit) -> Exponents:
+        return np.array([*(unit.bases.get(name, 0.0) for name in self.bases), log10(unit.size)])
 
     def analyse(
         self, tree: Tree, *, is_whole: bool, may_carry: bool, adds_factors: bool = False
@@ -138,63 +113,63 @@ class Analyst:
         adds_factors: whether a factor 1 that is not written, or a plain number, may carry a unit
             too: a fitted constant may have been rounded to it.
         """
-        pass_ = _Pass(self, may_carry or len(self.known) > 0, adds_factors)
-        try:
-            top = pass_.read(peeled(tree) if is_whole else tree)
-        except ImpossibleUnitsError:
-            return None
-        carried = pass_.carried()
-        if not may_carry and not all(self.is_known(item.exponents) for item in carried):
-            return None
-        form = pass_.system.reduced(top.form)
-        return Analysis(form.fixed if top.kind == "plain" else None, carried)
+        found = self._look(
+            peeled(tree) if is_whole else tree, may_carry or len(self.known) > 0, adds_factors
+        )
+        if found is None or may_carry or all(self.is_known(c.exponents) for c in found.carried):
+            return found
+        return None
 
-    def label(self, tree: Tree) -> Label | None:
+    def label(self, tree: Tree) -> Analysis | None:
         """The unit of a term, its constants pure numbers; None if it is impossible."""
-        pass_ = _Pass(self, may_carry=False, adds_factors=False)
+        return self._look(tree, may_carry=False, adds_factors=False)
+
+    def _look(self, tree: Tree, may_carry: bool, adds_factors: bool) -> Analysis | None:
+        system = _Pass(self, tree, may_carry, adds_factors)
         try:
-            top = pass_.read(tree)
+            top = system.read(tree)
         except ImpossibleUnitsError:
             return None
-        form = pass_.system.reduced(top.form)
-        return Label(top.kind, form.fixed, bool(form.unknown))
+        return Analysis(
+            top.kind, system.fixed(top.form), system.is_open(top.form), system.carried()
+        )
 
     def powers_of_known(self, exponents: Exponents) -> np.ndarray | None:
         """The powers of known constants whose product has a unit; None if there are none."""
         if not len(self.known):
             return None
-        powers, *_ = np.linalg.lstsq(self.known.T, np.asarray(exponents), rcond=None)
+        powers, *_ = np.linalg.lstsq(self.known.T, exponents, rcond=None)
         left = self.known.T @ powers - exponents
         # The size is that of the user's units, which the constant's value is in as well.
         return powers if np.abs(left[:-1]).max(initial=0.0) <= TOLERANCE else None
 
     def without_known(self, exponents: Exponents) -> np.ndarray:
         """Exponents up to powers of known constants: equal where one tells units apart."""
-        fixed = np.asarray(exponents)
         if not len(self.known):
-            return fixed
+            return exponents
         known = self.known[:, :-1]
-        powers, *_ = np.linalg.lstsq(known.T, fixed[:-1], rcond=None)
-        return np.append(fixed[:-1] - known.T @ powers, 0.0)
+        powers, *_ = np.linalg.lstsq(known.T, exponents[:-1], rcond=None)
+        return np.append(exponents[:-1] - known.T @ powers, 0.0)
 
     def is_known(self, exponents: Exponents) -> bool:
         """Whether a unit is that of a product of powers of known constants."""
         return self.powers_of_known(exponents) is not None
 
-    def input_form(self, index: int) -> LinearForm:
-        """The unit of an input."""
-        return self._inputs[index]
-
 
 class _Pass:
-    """One look at one formula."""
+    """One look at one formula: units as rows of a linear system. Exponents add in products and are
+    equal in sums, and unknown units (of inputs without a stated one, and of fitted constants) are
+    settled as equations come.
+    """
 
-    def __init__(self, analyst: Analyst, may_carry: bool, adds_factors: bool) -> None:
+    def __init__(self, analyst: Analyst, tree: Tree, may_carry: bool, adds_factors: bool) -> None:
         self.analyst, self.may_carry, self.adds_factors = analyst, may_carry, adds_factors
-        self.system = System(analyst.n_inputs)
-        self.pure = LinearForm(analyst.bases.pure)
+        self.n_inputs = len(analyst.inputs)
+        self.n_unknown = self.n_inputs + sum(isinstance(token, Constant) for token in tree.tokens)
+        self.pure = np.zeros(self.n_unknown + len(analyst.bases) + 1)
+        self._settled: dict[int, FloatArray] = {}  # unknown units by what they are
         self._constants: dict[int, float] = {}
-        self._added: list[tuple[LinearForm, Tree]] = []
+        self._added: list[tuple[FloatArray, Tree]] = []
 
     def read(self, tree: Tree) -> _Value:
         """The whole tree, from the leaves up."""
@@ -210,31 +185,74 @@ class _Pass:
             stack.append(replace(self._node(str(token), operands), tree=whole))
         return stack[0]
 
+    def fixed(self, form: FloatArray) -> Exponents:
+        """Exponents of the base units, once unknowns that nothing settles are pure numbers."""
+        return self._reduced(form)[self.n_unknown :]
+
+    def is_open(self, form: FloatArray) -> bool:
+        """Whether a unit depends on unknown ones."""
+        return bool(self._reduced(form)[: self.n_unknown].any())
+
     def carried(self) -> tuple[Carried, ...]:
-        """Constants with units, once unknowns that nothing settles are pure numbers."""
-        found = []
-        for index, value in self._constants.items():
-            fixed = self.system.reduced(LinearForm(self.pure.fixed, ((index, 1.0),))).fixed
-            if not LinearForm(fixed).is_pure:
-                found.append(Carried(value, fixed))
-        for form, before in self._added:
-            fixed = self.system.reduced(form).fixed
-            if not LinearForm(fixed).is_pure:
-                found.append(Carried(None, fixed, before))
-        return tuple(found)
+        """Constants with units."""
+        found = [
+            Carried(value, self.fixed(self._unknown(index)))
+            for index, value in self._constants.items()
+        ]
+        found += [Carried(None, self.fixed(form), before) for form, before in self._added]
+        return tuple(one for one in found if np.abs(one.exponents).max() > TOLERANCE)
+
+    def _unknown(self, index: int) -> FloatArray:
+        form = self.pure.copy()
+        form[index] = 1.0
+        return form
+
+    def _reduced(self, form: FloatArray) -> FloatArray:
+        """A unit without the unknowns that are settled."""
+        left = form.copy()
+        for index, known in self._settled.items():
+            power, left[index] = left[index], 0.0
+            left += power * known
+        unknown = left[: self.n_unknown]
+        unknown[np.abs(unknown) <= ROUNDING] = 0.0
+        return left
+
+    def _is_pure(self, form: FloatArray) -> bool:
+        """Whether it is the unit of pure numbers, whatever the unknowns are."""
+        return not self.is_open(form) and bool((np.abs(self.fixed(form)) <= TOLERANCE).all())
+
+    def _make_pure(self, form: FloatArray) -> bool:
+        """Whether a unit can be that of pure numbers; unknowns are settled accordingly."""
+        left = self._reduced(form)
+        unknown = np.flatnonzero(left[: self.n_unknown])
+        if not len(unknown):
+            return self._is_pure(left)
+        # Inputs without a stated unit cost nothing; of constants the last one gives way.
+        index = int(unknown[0] if unknown[0] < self.n_inputs else unknown[-1])
+        found = -left / left[index]
+        found[index] = 0.0
+        for other in self._settled.values():
+            power, other[index] = other[index], 0.0
+            other += power * found
+        self._settled[index] = found
+        return True
 
     def _leaf(self, token: Token) -> _Value:
         tree = Tree((token,))
         if isinstance(token, Variable):
-            return _Value(tree, "plain", self.analyst.input_form(token.index))
+            exponents = self.analyst.inputs[token.index]
+            if exponents is None:
+                return _Value(tree, "plain", self._unknown(token.index))
+            known = np.concatenate([self.pure[: self.n_unknown], exponents])
+            return _Value(tree, "plain", known)
         if not isinstance(token, Constant):
             return _Value(tree, "plain", self.pure, float(NAMED_CONSTANTS[token]))
         value = float(token.value)
         if belongs_to_form(token.value) or not self.may_carry:
             return _Value(tree, "plain", self.pure, value)
-        index = self.analyst.n_inputs + len(self._constants)
+        index = self.n_inputs + len(self._constants)
         self._constants[index] = value
-        return _Value(tree, "plain", LinearForm(self.pure.fixed, ((index, 1.0),)), value)
+        return _Value(tree, "plain", self._unknown(index), value)
 
     def _node(self, name: str, operands: list[_Value]) -> _Value:
         operator = OPERATORS[name]
@@ -270,21 +288,21 @@ class _Pass:
         if "log" in (first.kind, second.kind):
             one, other = self._as_log(first), self._as_log(second)
             if one is not None and other is not None:
-                return replace(one, form=one.form.plus(other.form, sign), number=None)
+                return replace(one, form=one.form + sign * other.form, number=None)
         first, second = self._plain(first), self._plain(second)
         self._equal(first, second)
-        return replace(first, number=None, form=self.system.reduced(first.form))
+        return replace(first, number=None, form=self._reduced(first.form))
 
     def _as_log(self, value: _Value) -> _Value | None:
-        """A summand beside a logarithm: another one, a fitted constant, or a pure number."""
+        """What may be added to a logarithm: another one, a fitted constant, or a pure number."""
         if value.kind == "log":
             return value
         if value.kind == "exp":
             # exp(x/y) is a pure number; exp(x) of an x in metres is none.
-            return replace(value, kind="log") if self.system.reduced(value.form).is_pure else None
-        if value.number is not None and value.form.unknown:
+            return replace(value, kind="log") if self._is_pure(value.form) else None
+        if value.number is not None and value.form[: self.n_unknown].any():
             return replace(value, kind="log")
-        return replace(value, kind="log") if self.system.make_pure(value.form) else None
+        return replace(value, kind="log") if self._make_pure(value.form) else None
 
     def _product(self, first: _Value, second: _Value, sign: float) -> _Value:
         number = (
@@ -296,14 +314,14 @@ class _Pass:
             if other.number is None or one.number is not None:
                 continue
             if one.kind == "log" and (sign > 0 or one is first):
-                return replace(one, form=one.form.times(_times(1.0, other.number, sign)))
-            if one.kind == "exp" and not other.form.unknown:
+                return replace(one, form=_times(1.0, other.number, sign) * one.form)
+            if one.kind == "exp" and not other.form[: self.n_unknown].any():
                 return one
         if first.kind == second.kind == "exp":
             self._equal(replace(first, kind="plain"), replace(second, kind="plain"))
             return first
         first, second = self._plain(first), self._plain(second)
-        return _Value(first.tree, "plain", first.form.plus(second.form, sign), number)
+        return _Value(first.tree, "plain", first.form + sign * second.form, number)
 
     def _power(self, base: _Value, power: float) -> _Value:
         if base.kind == "exp":
@@ -313,7 +331,7 @@ class _Pass:
         if base.number is not None:
             with np.errstate(all="ignore"):
                 number = float(np.power(base.number, power))
-        return replace(plain, form=plain.form.times(power), number=number)
+        return replace(plain, form=power * plain.form, number=number)
 
     def _exponential(self, argument: _Value) -> _Value:
         if argument.kind == "log":
@@ -328,7 +346,7 @@ class _Pass:
         if argument.number is not None:
             return self._number([argument])
         plain = self._plain(argument)
-        return plain if self.system.reduced(plain.form).is_pure else replace(plain, kind="log")
+        return plain if self._is_pure(plain.form) else replace(plain, kind="log")
 
     def _numbers(self, operands: list[_Value]) -> _Value:
         """A function that takes pure numbers."""
@@ -349,16 +367,13 @@ class _Pass:
 
     def _equal(self, first: _Value, second: _Value | None) -> None:
         """Make two units equal, or one pure."""
-        other = self.pure if second is None else second.form
-        difference = first.form.plus(other, -1.0)
-        if self.system.make_pure(difference):
+        difference = first.form if second is None else first.form - second.form
+        if self._make_pure(difference):
             return
         if not self.adds_factors:
-            raise ImpossibleUnitsError(
-                first.tree, None if second is None else second.tree, (first.form, other)
-            )
-        left = self.system.reduced(difference)
-        self._added.append((left.times(-1.0) if second is None else left, (second or first).tree))
+            raise ImpossibleUnitsError
+        left = self._reduced(difference)
+        self._added.append((-left if second is None else left, (second or first).tree))
 
 
 def _times(first: float, second: float, sign: float) -> float:

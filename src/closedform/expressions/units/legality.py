@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
-from closedform.expressions.units.analysis import Analyst, Carried
-from closedform.expressions.units.linear import Exponents
+from closedform.expressions.units.analysis import Analyst, Carried, Exponents
 from closedform.expressions.units.units import TOLERANCE, Units, unit_text
-
-_ANALYSTS: dict[tuple[int, tuple[str, ...]], tuple[Units, Analyst]] = {}
-MOST_REMEMBERED = 64
-"""Combinations of units and inputs whose preparation is kept."""
-
 
 DIGITS = 6
 """Exponents that agree to so many digits are equal: they are sums of small fractions."""
@@ -26,12 +20,9 @@ DIGITS = 6
 
 def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
     """The analyst of some inputs, made once: a search asks many thousand times."""
-    key = (id(units), tuple(names))
-    if key not in _ANALYSTS or _ANALYSTS[key][0] is not units:
-        while len(_ANALYSTS) >= MOST_REMEMBERED:
-            _ANALYSTS.pop(next(iter(_ANALYSTS)))
-        _ANALYSTS[key] = (units, Analyst(units, names))
-    return _ANALYSTS[key][1]
+    if tuple(names) not in units.analysts:
+        units.analysts[tuple(names)] = Analyst(units, names)
+    return units.analysts[tuple(names)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +134,7 @@ def _class(analyst: Analyst, tree: Tree) -> tuple:
     exponents = np.round(analyst.without_known(label.exponents), DIGITS) + 0.0
     if not exponents.any():
         return ("pure",)
-    # exp(x) of an x in metres is possible as a whole formula, but not beside another term.
+    # exp(x) of an x in metres is possible as a whole formula, but not in a sum.
     return ("exp", tree) if label.kind == "exp" else ("plain", *exponents.tolist())
 
 
@@ -167,7 +158,9 @@ def unit_of(formula: Expression, units: Units) -> str | None:
     """
     analyst = analyst_of(units, formula.names)
     found = analyst.analyse(formula.tree, is_whole=False, may_carry=True, adds_factors=True)
-    return None if found is None or found.exponents is None else _text(analyst, found.exponents)
+    if found is None or found.kind != "plain":
+        return None
+    return _text(analyst, found.exponents)
 
 
 def units_sentences(formula: Expression, units: Units) -> tuple[str, ...]:
@@ -219,7 +212,7 @@ def _carried_sentence(item: Carried, analyst: Analyst, units: Units, names: Sequ
 def _text(analyst: Analyst, exponents: Exponents) -> str:
     bases = {
         name: value
-        for name, value in zip(analyst.bases.names, exponents[:-1], strict=True)
+        for name, value in zip(analyst.bases, exponents[:-1], strict=True)
         if abs(value) > TOLERANCE
     }
     return unit_text(bases, 10.0 ** exponents[-1])

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import log10
 from typing import Any
 
 from closedform.basics.keywords import checked_constructor, suggestion
-from closedform.errors import UnitsError
-from closedform.expressions.json_files import JsonFormat
+from closedform.errors import UnitsError, first_line
 
 TOLERANCE = 1e-3
 """Exponents this close are the same: a search fits them to three digits and more."""
@@ -159,7 +159,7 @@ def _of_text(text: str) -> Unit:
         unit = pint.get_application_registry().parse_units(plain)
     except Exception as error:  # pint raises errors of tokenizers and parsers of many kinds
         raise UnitsError(
-            f"The unit {text!r} cannot be read ({str(error).splitlines()[0]:.80}); write it as in "
+            f"The unit {text!r} cannot be read ({first_line(error):.80}); write it as in "
             f"'kg*m/s**2', or '1' for a pure number."
         ) from error
     return _of_pint(unit, plain)
@@ -260,6 +260,11 @@ class Units:
                     f"are {', '.join(names)}."
                 )
 
+    @cached_property
+    def analysts(self) -> dict[tuple[str, ...], Any]:
+        """What was prepared to look at formulas of some inputs; see `legality.analyst_of`."""
+        return {}
+
     @property
     def text(self) -> str:
         """The units of the inputs, as the command line takes them."""
@@ -278,23 +283,3 @@ def as_units(given: UnitsLike | None, names: Sequence[str] | None = None) -> Uni
     if names is not None:
         units.check_inputs(names)
     return units
-
-
-_FORMAT = JsonFormat("closedform units", schema=1, written_by="field.save")
-
-
-def plain_units(units: Units) -> dict[str, Any]:
-    """Units as dictionaries, numbers and texts.
-
-    Examples
-    --------
-    >>> units = Units({"v": "km/s"}, constants={"c": "299792458 m/s"})
-    >>> read_plain_units(plain_units(units)) == units
-    True
-    """
-    return _FORMAT.plain(units)
-
-
-def read_plain_units(content: Any) -> Units | None:
-    """What `plain_units` was given; None for files without units."""
-    return None if content is None else _FORMAT.structured(content, Units)

@@ -60,7 +60,7 @@ def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -
     )
     coupling -= values[:, :, None] * along
     # Terms that nearly depend on a support have huge entries here; their squares may overflow, and
-    # then they are no answer.
+    # then they are not an answer.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _secular_root(values, coupling * coupling / length[:, None, :], corner / length)
     return np.where(fine & np.isfinite(found), found, np.inf)

@@ -1,4 +1,6 @@
-"""The law test: on held-out trajectories the change along each, against the spread between them."""
+"""The check on orbits: on held-out trajectories the change along each, against the spread between
+them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -73,13 +75,11 @@ def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
 
 
 N_DRAWS = 400
-
-
-MOST_ORBITS = 2000
+"""Of the bootstrap over orbits: enough for the ends of a 95% interval."""
 
 
 @dataclass(frozen=True, slots=True)
-class LawTest:
+class OrbitCheck:
     """How much a function changes along trajectories, relative to how much it differs between them.
 
     Attributes
@@ -99,7 +99,7 @@ class LawTest:
 
 def change_along_orbits(
     concept: Expression, groups: FloatArray, rng: np.random.Generator
-) -> LawTest:
+) -> OrbitCheck:
     """Compare changes along trajectories with differences between them.
 
     groups (n_orbits, n_places, n_inputs): that nothing was fitted to.
@@ -107,7 +107,7 @@ def change_along_orbits(
     with np.errstate(all="ignore"):
         values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
     if not np.isfinite(values).all() or len(values) < 3:
-        return LawTest(np.inf, np.inf, np.inf, len(values))
+        return OrbitCheck(np.inf, np.inf, np.inf, len(values))
     within, means = values.var(axis=1), values.mean(axis=1)
     draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
 
@@ -116,14 +116,14 @@ def change_along_orbits(
         return np.sqrt(within[rows].mean(axis=-1) / between)
 
     low, high = np.percentile(ratio(draws), [2.5, 97.5])
-    return LawTest(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
+    return OrbitCheck(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
 
 
 @dataclass(frozen=True)
 class KeptAlongOrbits:
-    """The law test as a check of the verdict."""
+    """The check on orbits as one of the verdict."""
 
-    outcome: LawTest | None  # None where there are points and velocities only
+    outcome: OrbitCheck | None  # None where there are points and velocities only
     change: float  # systematic change on held-out rows, as the search measured it
     noise: float  # what noise adds to it
     degenerate: str = ""  # why the data cannot tell, if they cannot
@@ -163,19 +163,18 @@ def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
     The formula as it was if it has no constants, or others are not better.
     """
     free = free_constants(concept)
-    some = groups[:MOST_ORBITS]
     if not free:
         return concept
 
     def deviations(constants: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             formula = with_constants(concept, [float(value) for value in constants])
-            values = formula(some.reshape(-1, some.shape[2])).reshape(some.shape[:2])
+            values = formula(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
             found = (values - values.mean(axis=1, keepdims=True)) / values.std()
         return np.nan_to_num(found, nan=1.0, posinf=1.0, neginf=1.0).ravel()
 
     start = np.array([float(one.value) for one in free])
-    if start.size > len(some):
+    if start.size > len(groups):
         return concept
     found = least_squares(deviations, start, x_scale=np.maximum(np.abs(start), 1e-3), max_nfev=60)
     before = float(np.sum(deviations(start) ** 2))

@@ -19,17 +19,18 @@ from closedform.searching.terms.families import family_library
 from closedform.searching.terms.sum_formula import sums, write
 
 N_SAMPLES = 1500
-LEAST_SAMPLES = 300
-_RETURNS = 0.8
-_APART = 5
-_DOUBT = 0.3
+"""Of a long orbit, and points at which quantities that hardly vary are looked for."""
 
+LEAST_SAMPLES = 300
+"""Of an orbit whose dimension is estimated: with fewer, neighbours are too far apart."""
+
+_RETURNS = 0.8  # share of the samples whose nearest neighbour is of another turn of the orbit
+_APART = 5  # samples in time from which on a neighbour is of another turn
+_DOUBT = 0.3  # what an estimate of the dimension may be too low by
+_STATED = 1e-6  # what varies by less is constant by construction, not by coincidence
 
 MOST_TERMS = 6
-
-N_POINTS = 1500
-
-_STATED = 1e-6
+"""Of a quantity that hardly varies: with more, one is always found."""
 
 _ACROSS = 1e-12
 """What gradients count across the tangent space, so that none vanishes."""
@@ -141,8 +142,8 @@ def find_degeneracy(
     Functions that do not vary at all are no coincidence and do not count, nor do those that vary
     across the stated tangent space only: what is known to be constant varies by noise.
     """
-    if len(points) > N_POINTS:
-        some = rng.choice(len(points), N_POINTS, replace=False)
+    if len(points) > N_SAMPLES:
+        some = rng.choice(len(points), N_SAMPLES, replace=False)
         points, tangent = points[some], None if tangent is None else tangent.subset(some)
     library = family_library("polynomials", SearchSpace(), names, points, scale, 2)
     values, gradients, kept = differentiated([term.tree for term in library], points, scale)

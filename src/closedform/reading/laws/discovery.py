@@ -24,7 +24,7 @@ from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
-from closedform.reading.laws.changes import LawTest, change_along_orbits, fit_on_orbits
+from closedform.reading.laws.changes import OrbitCheck, change_along_orbits, fit_on_orbits
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
 from closedform.reading.one_field import interpret_field
@@ -98,7 +98,7 @@ class Discovery:
         How many there are, and why there are no more.
     laws : Laws or None
         What was read from the pairs without a network, if that was tried.
-    tests : tuple of LawTest
+    tests : tuple of OrbitCheck
         How much each concept changes within held-out pairs.
     """
 
@@ -108,7 +108,7 @@ class Discovery:
     is_complete: bool
     sentence: str
     laws: Laws | None = None
-    tests: tuple[LawTest, ...] = ()
+    tests: tuple[OrbitCheck, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.concepts), self.sentence])

@@ -11,10 +11,8 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.systematic import ChangeParts
-from closedform.reading.laws.changes import LawTest
+from closedform.reading.laws.changes import N_DRAWS, OrbitCheck
 from closedform.reading.laws.counting import Count
-
-N_DRAWS = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +95,7 @@ class Law:
     verdict : Verdict
     change : ChangeParts
         On held-out rows; 1 is as much as the quantity varies.
-    test : LawTest or None
+    test : OrbitCheck or None
         On held-out trajectories; None where there are none.
     drift : Drift or None
         In roll-outs of a flow or simulator, or along trajectories.
@@ -108,7 +106,7 @@ class Law:
     concept: Expression
     verdict: Verdict
     change: ChangeParts
-    test: LawTest | None = None
+    test: OrbitCheck | None = None
     drift: Drift | None = None
     interpretation: Interpretation | None = None
 

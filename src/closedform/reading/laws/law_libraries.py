@@ -28,6 +28,7 @@ MOST_MIXED = 500
 FAMILIES = ("reciprocals", "radicals", "sines", "exponentials", "logarithms")
 
 MOST_RADIAL_INPUTS = 8
+"""With more there are hundreds of distances from the origin, and too few orbits for them."""
 
 
 def distance_library(

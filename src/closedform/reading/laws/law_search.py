@@ -13,17 +13,19 @@ from math import sqrt
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.form import canonical_form
 from closedform.canonical.snap import snapped_forms
+from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
-from closedform.expressions.tree import variable
+from closedform.expressions.sums_and_products import scaled_terms
+from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.tangent import TangentSpace
 from closedform.judge.systematic import BEYOND_NOISE, NO_WORSE, ChangeParts, split_change
 from closedform.reading.laws.changes import NeededNoise, explained_share
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
 from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
-from closedform.reading.laws.plainest import combinations
 from closedform.reading.laws.tolerances import (
     CLEARLY,
     EXACT_CHANGE,
@@ -62,7 +64,7 @@ class LawCandidate:
 
     @property
     def is_law(self) -> bool:
-        """Whether its change is rounding, or noise beside a systematic part that is small."""
+        """Whether its change is rounding, or noise and a small systematic part."""
         return self.is_exact or (
             self.change.systematic <= self.allowed
             and self.change.total <= NEARLY
@@ -94,7 +96,7 @@ class LawSearch:
         """Search library by library until as many independent laws are found as there can be.
 
         First for sums that do not change at all. Where there are some the motion is known exactly,
-        and what changes a little is no law; else noise is allowed for.
+        and what changes a little is not a law; else noise is allowed for.
         """
         fits: list[LawFit] = []
         for library in self.libraries():
@@ -287,7 +289,7 @@ class LawSearch:
         return chosen
 
     def _stands_alone(self, one: LawCandidate, known: Sequence[Expression]) -> bool:
-        """Whether it is a law modulo the others too: g1 + 0.02 x is not one beside g1."""
+        """Whether it is a law modulo the others too: g1 + 0.02 x is not another one than g1."""
         if not known or not one.is_law:
             return True
         most = max(5 * self.allowed, 3 * one.change.systematic)
@@ -313,3 +315,36 @@ class LawSearch:
 
     def _complexity(self, concept: Expression) -> int:
         return concept.complexity(self.space.costs)
+
+
+def combinations(
+    law: Expression, others: Sequence[Expression], points: FloatArray
+) -> Iterator[Expression]:
+    """What a law becomes when a part that it shares with another law is taken out: a term of both,
+    or a factor.
+
+    points (n_points, n_inputs): where they are compared.
+
+    Examples
+    --------
+    >>> import numpy as np, closedform as cf
+    >>> names, rng = ["x", "v", "y", "w"], np.random.default_rng(0)
+    >>> both, one = (cf.parse(text, names) for text in ("x**2 + v**2 + y**2 + w**2", "x**2 + v**2"))
+    >>> str(next(combinations(both, [one], rng.uniform(1, 2, (50, 4)))))
+    'w**2 + y**2'
+    """
+    for other in others:
+        for tree in _taken_out(law.tree, other.tree):
+            try:
+                yield canonical_form(Expression(tree, law.names), points)
+            except ClosedformError:  # nothing is left, or it is not defined everywhere
+                continue
+
+
+def _taken_out(law: Tree, other: Tree) -> Iterator[Tree]:
+    known = {term: number for number, term in scaled_terms(other)}
+    shares = {number / known[term] for number, term in scaled_terms(law) if term in known}
+    for share in sorted(shares, key=abs):
+        yield apply("sub", law, apply("mul", constant(share), other))
+    yield apply("div", law, other)
+    yield apply("mul", law, other)

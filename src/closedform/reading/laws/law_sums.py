@@ -31,7 +31,7 @@ FEW_TERMS, PER_SIZE = 8, 6
 MOST_LONG = 40
 """Longer ones that are fitted, the cheapest."""
 
-_CONSTANT = 1e-7
+_CONSTANT = 1e-7  # share of its size by which a sum that rounding alone varies may vary
 
 
 WIDTH = 30

@@ -24,7 +24,7 @@ from closedform.reading.laws.motions import Flow, Motion, Orbits
 N_FOLLOWED = 48
 """Points that a flow or simulator is followed from, for the law test and the drift."""
 
-N_TIMES = 41
+N_TIMES = 41  # at which they are looked at: twenty to a turn
 HORIZON = 12.0
 """How long they are followed, in times in which a point moves by one spread of the inputs: about
 two turns of an oscillator."""
@@ -32,11 +32,11 @@ two turns of an oscillator."""
 LONG = 400.0
 """How long the orbits are, in the same times, whose dimension is measured."""
 
-N_LONG = 3
+N_LONG = 3  # of them: the smallest dimension counts
 N_PLACES = 24
 """Most places of a trajectory that the search looks at."""
 
-MOST_ROWS = 6000
+MOST_ROWS = 6000  # that the search looks at: more say the same
 MOST_PAIRS = 2700
 """Pairs that are used: two thirds of them are three times the terms of the largest library."""
 

@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import FINE, ZERO_GRADIENT, values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import TangentSpace
 from closedform.reading.laws.changes import NeededNoise, needed_noise
 
 FEW_ORBITS = 10
+"""On fewer orbits nearly every sum of many terms can be made constant."""
 
 CHUNK_BYTES = 64_000_000
 """Gradients of so many bytes are held at once."""
@@ -159,7 +160,7 @@ class Orbits:
 
     def needed_noise(self, concept: Expression, known: Sequence[Expression] = ()) -> NeededNoise:
         """The noise of the points that would explain all changes of a function, or of what it has
-        on each orbit beside the sum of known ones that has nearly its gradient.
+        on each orbit apart from the sum of known ones that has nearly its gradient.
         """
         values, gradients = self._followed(concept)
         if known:
@@ -218,12 +219,6 @@ def differentiated(
     return np.concatenate(values), np.concatenate(gradients), np.concatenate(kept)
 
 
-def values_of(trees: Sequence[Tree], points: FloatArray) -> FloatArray:
-    """Values of terms, shape (n_points, n_terms)."""
-    with np.errstate(all="ignore"):
-        return np.column_stack([evaluate(tree, points) for tree in trees])
-
-
 def inside(gradients: FloatArray, tangent: TangentSpace) -> FloatArray:
     """Scaled gradients in the tangent space's coordinates, shape (n_terms, n_points, r)."""
     basis = tangent.basis
@@ -243,8 +238,6 @@ independent functions have parallel gradients somewhere, and dependent ones ill-
 N_POINTS = 400
 """Gradients are compared at so many points."""
 
-_ROUNDING = 1e-9
-
 
 def unit_gradients(
     concept: Expression, points: FloatArray, scale: FloatArray, tangent: TangentSpace | None = None
@@ -262,7 +255,7 @@ def beyond(units: FloatArray, known: Sequence[FloatArray]) -> FloatArray:
     if not known:
         return units
     spans, sizes, _ = np.linalg.svd(np.stack(known, axis=2), full_matrices=False)
-    spans = spans * (sizes > _ROUNDING)[:, None, :]
+    spans = spans * (sizes > SAME)[:, None, :]
     return units - np.einsum("nrk,nk->nr", spans, np.einsum("nrk,nr->nk", spans, units))
 
 

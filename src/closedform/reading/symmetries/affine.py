@@ -14,7 +14,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.searching.terms.sum_formula import plain_number
 
-_AFFINE = 1e-9  # share of a field that rounding may leave beside its affine part
+_AFFINE = 1e-9  # share of a field that rounding may leave outside its affine part
 _SHOWN, _DENOMINATORS = 4, 12  # digits of a number that is not plain; what is
 
 

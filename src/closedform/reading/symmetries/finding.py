@@ -156,7 +156,7 @@ def _complement(translations: FloatArray, inputs: ScaledInputs) -> FloatArray:
 
 
 def _nearest(spaces: Sequence[NullSpace], inputs: ScaledInputs, judge: Judge) -> FloatArray | None:
-    """The least broken field that is no symmetry, with few terms."""
+    """The least broken field that is not a symmetry, with few terms."""
     rest = [space.nearest for space in spaces if space.nearest is not None]
     if not rest:
         return None

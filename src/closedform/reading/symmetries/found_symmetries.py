@@ -82,7 +82,7 @@ class Symmetries:
     algebra : Algebra
         Commutators and name.
     nearest : Generator or None
-        Of the fields that are no symmetries the least broken one.
+        Of the fields that are not symmetries, the least broken one.
     stated : tuple of Generator
         Those that were asked for, in their order.
     names : tuple of str

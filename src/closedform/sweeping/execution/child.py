@@ -77,8 +77,8 @@ def _say(answers: IO[str], message: dict[str, Any]) -> None:
 
 
 def _be_the_first_to_be_killed() -> None:
-    """Where memory runs out, Linux shall end the task and neither its worker nor a scheduler beside
-    it.
+    """Where memory runs out, Linux shall end the task and neither its worker nor a scheduler on
+    the same machine.
     """
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("900", encoding="utf-8")

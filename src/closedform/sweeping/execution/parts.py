@@ -97,7 +97,7 @@ class Parts:
             table = parquet.read_table(
                 source, columns=kept, filters=None if key is None else [(KEY, "==", key)]
             )
-            # Texts may be no texts, which shows later otherwise.
+            # Texts may not be UTF-8, which would show only later.
             table.validate(full=True)
         except Exception:  # it was never a part, and pyarrow has many ways to say so
             return None
@@ -120,7 +120,7 @@ class Parts:
 
 
 def table_of(entries: Sequence[Entry]) -> "pyarrow.Table":
-    """A table with the records' own texts, and beside them a column for each number or word at
+    """A table with the records' own texts, and a column for each number or word at
     their top.
     """
     arrow = require("pyarrow", extra="cluster")
@@ -138,7 +138,7 @@ def columns_of(entries: Sequence[Entry]) -> dict[str, list[Any]]:
         for name, value in json.loads(text).items():
             if name not in (KEY, RECORD) and not isinstance(value, list | dict):
                 columns.setdefault(_cell(name), [None] * len(entries))[row] = _cell(value)
-    named = {name: _one_type(columns[name]) for name in sorted(columns)}
+    named = {name: one_type(columns[name]) for name in sorted(columns)}
     return {KEY: [key for key, _ in entries], **named}
 
 
@@ -152,7 +152,7 @@ def _cell(value: Any) -> Any:
     return str(value) if is_long else value
 
 
-def _one_type(values: list[Any]) -> list[Any]:
+def one_type(values: list[Any]) -> list[Any]:
     """Values of one type: numbers of both kinds become floats, anything else that is mixed becomes
     text.
     """

@@ -1,13 +1,15 @@
-"""How far a run is: done, failed, rate, time left; told to whoever watches, in the terminal by
-rich, in plain lines where there is none.
+"""How far a run is: done, failed, rate, time left; told to whoever watches, on one line of the
+terminal, in plain lines where there is none.
 """
 
 import sys
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
+from closedform.basics.live_progress import Live, duration
+from closedform.basics.progress import Snapshot
 from closedform.errors import shown
 
 RECENT = 200
@@ -70,58 +72,35 @@ class Watcher(Protocol):
 
 
 class TerminalWatcher:
-    """A bar with counts on the standard error; where that is not a terminal, a line every half
+    """A live line of counts on the standard error; where that is not a terminal, a line every half
     minute and one at the end.
     """
 
     def __init__(self, step: str, *, stream: TextIO | None = None) -> None:
         self._step, self._stream = step, sys.stderr if stream is None else stream
-        self._bar: Any = None
-        self._task: Any = None
+        self._line = Live(self._stream)
         self._latest: Tally | None = None
         self._told = 0.0
 
     def update(self, tally: Tally) -> None:
-        """Draw the latest counts, a few times a second at most."""
+        """Tell the latest counts, a few times a second at most."""
         self._latest, now = tally, time.monotonic()
-        is_terminal = self._stream.isatty()
-        if now - self._told < (DRAW_SECONDS if is_terminal else WRITE_SECONDS):
-            return
-        self._told = now
-        if is_terminal:
-            self._draw(tally)
-        else:
-            self._write(tally)
+        if now - self._told >= (DRAW_SECONDS if self._stream.isatty() else WRITE_SECONDS):
+            self._told = now
+            self._tell(tally)
 
     def close(self) -> None:
         """Leave the last counts standing."""
-        if self._latest is not None and self._bar is not None:
-            self._draw(self._latest)
-            self._bar.stop()
-        elif self._latest is not None:
-            self._write(self._latest)
+        if self._latest is not None:
+            self._tell(self._latest)
+        self._line.close()
 
-    def _draw(self, tally: Tally) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        if self._bar is None:
-            console = Console(file=self._stream, force_jupyter=False)
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.fields[counts]}"),
-            )
-            self._bar = Progress(
-                *columns, console=console, auto_refresh=False, redirect_stdout=False
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(self._step, total=1.0, counts="")
-        self._bar.update(self._task, completed=tally.share, counts=counts(tally), refresh=True)
-
-    def _write(self, tally: Tally) -> None:
-        self._stream.write(f"{self._step}: {counts(tally)}\n")
-        self._stream.flush()
+    def _tell(self, tally: Tally) -> None:
+        if self._stream.isatty():
+            self._line.show(Snapshot(self._step, tally.share, None, (("", counts(tally)),)))
+        else:
+            self._stream.write(f"{self._step}: {counts(tally)}\n")
+            self._stream.flush()
 
 
 def counts(tally: Tally) -> str:
@@ -137,12 +116,5 @@ def counts(tally: Tally) -> str:
         parts.append(f"{tally.before} from before")
     rate, left = tally.rate, tally.seconds_left
     parts += [f"{rate:.3g}/s"] if rate is not None else []
-    parts += [f"{_duration(left)} left"] if left else []
+    parts += [f"{duration(left)} left"] if left else []
     return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min" if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02d} h"

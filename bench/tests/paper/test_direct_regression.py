@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from closedform.searching.evolution.operon import is_available
-from closedform.searching.evolution.regression import regress
 from closedform.searching.space import SearchSpace
+from closedform_bench.paper.direct_regression import regress
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="pyoperon has no wheel here")
 

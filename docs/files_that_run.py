@@ -1,0 +1,61 @@
+"""List the files of the package that run when a neuron is read: ``python docs/files_that_run.py``.
+
+With ``--write`` the list in architecture.md is brought up to date.
+"""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+import closedform as cf
+
+PAGE = Path(__file__).parent / "architecture.md"
+PACKAGE = Path(cf.__file__).parent
+BLOCK = re.compile(r"(?<=```text\n)(?:[a-z_/]+: [a-z_, \n]+\n)+(?=```)")
+
+
+def files_that_run() -> list[str]:
+    """Files in which a function was called, in the order of the first calls."""
+    found: dict[str, None] = {}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = frame.f_code.co_filename
+        # Modules and classes that are only made do not count: their code has no fast variables.
+        is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        if event == "call" and is_function and path.startswith(str(PACKAGE)):
+            found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
+
+    _ = cf.interpret  # imports most of it
+    points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    sys.setprofile(note)
+    try:
+        cf.interpret(
+            lambda p: np.tanh(p[:, 0] ** 2 + 2 * p[:, 1]),
+            points,
+            budget=cf.Budget(evaluations=2000),
+            rng=0,
+            progress=False,
+        )
+    finally:
+        sys.setprofile(None)
+    return [path for path in found if not path.endswith("__init__.py")]
+
+
+def by_room(paths: list[str]) -> str:
+    """A line for each folder, with its files in the order of their names."""
+    rooms: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        folder, _, name = path.rpartition("/")
+        rooms.setdefault(folder or "closedform", []).append(name.removesuffix(".py"))
+    return "".join(f"{room}: {', '.join(names)}\n" for room, names in sorted(rooms.items()))
+
+
+if __name__ == "__main__":
+    listed = by_room(files_that_run())
+    if "--write" in sys.argv:
+        PAGE.write_text(BLOCK.sub(listed, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(listed, end="")

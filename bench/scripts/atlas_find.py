@@ -17,6 +17,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ import numpy as np
 import closedform as cf
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.errors import ClosedformError
+from closedform.expressions.fitted_constants import constant_values, with_numbers
+from closedform.expressions.tree import Tree, Variable, apply, constant
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
 from closedform.judge.neighbours.same_form import free_positions
@@ -43,6 +46,9 @@ HARD = ("log({z} + {c} + 1)", "sqrt({z} + {c} + 1)", "1/({z} + {c} + 1)")
 LETTERS = "abcdefghklmnpqrstuvwyz"
 CHANGE = 0.02
 """By which every constant is moved."""
+
+STARTS = 4
+"""Of the fits that decide whether two formulas are one form."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def main() -> None:
             counts["of these false"] += len(false)
             told = {"name": case.problem.name, "truth": case.problem.truth, "kind": kind}
             told |= {"asked": getattr(case, kind), "expected": expected, "got": got}
+            told["seconds"] = round(seconds[-1], 3)
             rows.append(told | {"false": [(m.kind, m.formula) for m in false]})
         if number < options.confirmed:
             said = find(index, case.disguised, count=0)
@@ -171,34 +178,79 @@ def _disguised(
 
 
 def is_one_form(asked: str, match: Match, cases: list[Case]) -> bool:
-    """Whether the constants of one formula can be fitted so that it becomes the other."""
-    other = cases[match.number].entry.formula
-    own = entry_of(asked).formula
-    if not match.inputs:
-        return False
-    order = [dict(match.inputs)[name] for name in other.names]
-    renamed = own.rename(order)
+    """Whether the constants of one formula can be fitted so that it becomes the other, its inputs
+    in some order. Of maxima, minima and absolute values, whose slopes do not show their constants,
+    smooth relatives are compared.
+    """
+    other, own = (
+        smooth(each) for each in (cases[match.number].entry.formula, entry_of(asked).formula)
+    )
+    names = other.names
+    given = [dict(match.inputs).get(name, "") for name in names]
+    orders = [given, *(map(list, permutations(own.names)) if len(names) <= 4 else [])]
     rng = np.random.default_rng(7)
-    for span in (3.0, 30.0, 1e3):
-        points = np.exp(rng.uniform(-np.log(span), np.log(span), (3000, len(order))))
-        both = [each.gradient(points) for each in (renamed, other)]
-        points = points[np.isfinite(both).all(axis=(0, 2))][:400]
-        if len(points) >= 24:
-            return _becomes(renamed, other, points) or _becomes(other, renamed, points)
+    for order in orders:
+        if set(order) != set(own.names):
+            continue
+        renamed = cf.Expression(own.rename(order).tree, names)
+        for span in (3.0, 30.0, 1e3):
+            points = np.exp(rng.uniform(-np.log(span), np.log(span), (3000, len(names))))
+            both = [each.gradient(points) for each in (renamed, other)]
+            points = points[np.isfinite(both).all(axis=(0, 2))][:400]
+            if len(points) >= 24:
+                break
+        else:
+            continue
+        if _becomes(renamed, other, points, rng) or _becomes(other, renamed, points, rng):
+            return True
     return False
 
 
-def _becomes(general: cf.Expression, target: cf.Expression, points: np.ndarray) -> bool:
-    names = target.names
-    expression = cf.Expression(general.tree, names)
-    gradients = cf.Expression(target.tree, names).gradient(points)
-    if _misalignment(expression.gradient(points), gradients) < SAME:
+def smooth(formula: cf.Expression) -> cf.Expression:
+    """max(a, b) as log(exp(3*a) + exp(3*b)), and its relatives."""
+
+    def node(name: str, *parts: Tree) -> Tree:
+        if name in ("max", "min"):
+            scale = constant(3 if name == "max" else -3)
+            return apply(
+                "log", apply("add", *(apply("exp", apply("mul", scale, p)) for p in parts))
+            )
+        if name == "abs":
+            return apply("sqrt", apply("add", constant(0.3), apply("pow", parts[0], constant(2))))
+        return apply(name, *parts)
+
+    return cf.Expression(formula.tree.fold(lambda token: Tree((token,)), node), formula.names)
+
+
+def _becomes(
+    general: cf.Expression, target: cf.Expression, points: np.ndarray, rng: np.random.Generator
+) -> bool:
+    gradients = target.gradient(points)
+    if _misalignment(general.gradient(points), gradients) < SAME:
         return True
-    positions = free_positions(expression.tree, names)
-    if not positions:
-        return False
-    field = cf.GradientField.from_arrays(points, gradients, names=names, tangent="none")
-    return bool(refit([expression], field, iterations=200, positions=[positions])[1][0] < SAME)
+    field = cf.GradientField.from_arrays(points, gradients, names=target.names, tangent="none")
+    for start in range(STARTS):
+        # A coefficient of 1 is not written, so every input gets one.
+        tried = general if start == 0 else cf.Expression(_scaled(general.tree), general.names)
+        positions = free_positions(tried.tree, tried.names)
+        if start > 1:
+            numbers = constant_values(tried.tree, positions) * rng.lognormal(0, 0.7, len(positions))
+            tree = with_numbers(tried.tree, positions, numbers.tolist())
+            tried = cf.Expression(tree, tried.names)
+        left = (
+            refit([tried], field, iterations=100, positions=[positions])[1] if positions else [1.0]
+        )
+        if left[0] < SAME:
+            return True
+    return False
+
+
+def _scaled(tree: Tree) -> Tree:
+    def leaf(token: Any) -> Tree:
+        own = Tree((token,))
+        return apply("mul", constant(1.001), own) if isinstance(token, Variable) else own
+
+    return tree.fold(leaf, apply)
 
 
 def _misalignment(one: np.ndarray, other: np.ndarray) -> float:

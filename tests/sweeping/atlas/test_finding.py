@@ -95,6 +95,8 @@ def test_keys_do_not_depend_on_names_or_order() -> None:
 def test_laws_keep_signs_and_inner_constants() -> None:
     laws = [concept_key(cf.parse(text)).law for text in ("x**2 - y", "x**2 + y", "x**2 + 9*y")]
     assert laws[0] != laws[1] == laws[2]
+    roots = [concept_key(cf.parse(text)).law for text in ("a*b*sqrt(c)", "a*b/sqrt(c)")]
+    assert roots[0] != roots[1]
     assert concept_key(cf.parse("y*log(1 + x)")).law != concept_key(cf.parse("y*log(x)")).law
 
 

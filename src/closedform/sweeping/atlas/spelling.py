@@ -150,7 +150,9 @@ def _joined(terms: list[tuple[float, str]], *, is_plain: bool) -> str:
 def _power(text: str, power: float, *, is_plain: bool) -> str:
     if power == 1:
         return text
-    return f"{text}^{'p' if is_plain and power != int(power) else _digits(power)}"
+    if is_plain and power != int(power):
+        return f"{text}^p" if power > 0 else f"{text}^-p"
+    return f"{text}^{_digits(power)}"
 
 
 def _exponent(tree: Tree) -> float | None:

@@ -215,7 +215,7 @@ def _text(rows: list[dict[str, Any]]) -> str:
     head = f"{'match':<10} {'angle':>8}  {'verdict':<12} {'network':<24} {'neuron':<16} formula"
     lines = [head]
     for row in rows:
-        angle = "" if row["degrees"] is None else f"{row['degrees']:.2g}°"
+        angle = f"{row['degrees']:.2g}°"
         network = f"{row['network']} {row['version']}".strip()
         lines.append(
             f"{row['match']:<10} {angle:>8}  {row['verdict']:<12} {shown(network):<24} "

@@ -11,7 +11,7 @@ import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
 from closedform.sweeping.atlas.input_profile import profiles
 from closedform.sweeping.atlas.search_shards import Searchable, shards
-from closedform.sweeping.atlas.site import build_site, law_shown
+from closedform.sweeping.atlas.site import build_site
 from closedform.sweeping.execution.store import ResultStore
 
 POINTS = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
@@ -103,7 +103,3 @@ def test_shards_are_cut_by_inputs_and_place() -> None:
     assert np.allclose(
         np.array(rows[0]["vector"]) / 1e5, min(vectors[:2], key=lambda v: v[0]), atol=1e-5
     )
-
-
-def test_laws_are_shown_as_people_write_them() -> None:
-    assert law_shown("+x1*x2^-1-sin(+c-x3)^p") == "x1*x2^-1 - sin(c - x3)^p"

@@ -21,7 +21,7 @@ from closedform.sweeping.atlas.matching import (
 Kind = Literal["exact", "constants", "nearest"]
 KINDS: tuple[Kind, ...] = ("exact", "constants", "nearest")
 
-COMPARED = 40
+COMPARED = 24
 """Formulas with the nearest fingerprints whose directions are compared. A formula whose constants
 are 2% off is among the nearest ten of a thousand."""
 
@@ -33,7 +33,11 @@ FITTED_DEGREES = 15.0
 """Formulas farther away are not fitted: other constants hardly turn a direction by so much without
 being found by their law."""
 
-MOST_OF_LAW = 200
+MOST_FITTED = 6
+"""Formulas whose constants are fitted, the nearest first: each takes some hundredths of a second.
+"""
+
+MOST_OF_LAW = 50
 """Formulas of one law that are compared; there may be thousands that differ in their constants."""
 
 
@@ -44,7 +48,7 @@ class Match:
     kind: Kind
     number: int  # in the index
     formula: str
-    degrees: float | None  # between directions; None where they are not comparable
+    degrees: float  # between directions
     inputs: tuple[tuple[str, str], ...]  # which of its inputs is which of the asked formula's
     is_confirmed: bool = False  # by `closedform.same_concept`
 
@@ -73,44 +77,43 @@ def find(
     [('exact', 'm*v**2'), ('nearest', 'x + 3*y')]
     """
     asked = entry_of(formula)
-    found: dict[int, Match] = {}
     by_law = index.with_law(asked.key.law_id)[:MOST_OF_LAW]
     numbers = [*index.with_key(asked.key.id)[:MOST_OF_LAW], *by_law]
     wanted = count + len(numbers)
     for profile in asked.profiles:
         near = index.nearest(profile.vector, COMPARED)
         numbers += [n for rank, (n, gap) in enumerate(near) if gap < NEAR or rank < wanted]
-    for number in dict.fromkeys(numbers):
-        match = _match(asked, number, index, is_of_law=number in by_law, confirm=confirm)
-        if match is not None:
-            found[number] = match
-    ordered = sorted(found.values(), key=lambda match: (KINDS.index(match.kind), _far(match)))
-    near = [match for match in ordered if match.kind == "nearest"][:count]
-    return [match for match in ordered if match.kind != "nearest"] + near
+    compared = {
+        number: found
+        for number in dict.fromkeys(numbers)
+        if (found := _compared(asked, index.texts[number])) is not None
+    }
+    order = sorted(compared, key=lambda number: (compared[number][1].misalignment, number))
+    is_law = set(by_law)
+    fitted = [n for n in order if n not in is_law and not compared[n][1].is_exact][:MOST_FITTED]
+    found = []
+    for number in order:
+        own, comparison = compared[number]
+        kind, confirmed = _kind(
+            asked.formula, own, comparison, is_of_law=number in is_law,
+            is_fitted=number in fitted, confirm=confirm,
+        )  # fmt: skip
+        pairs = zip(own.names, comparison.order, strict=True)
+        inputs = tuple((name, asked.formula.names[place]) for name, place in pairs)
+        text = index.texts[number]
+        found.append(Match(kind, number, text, comparison.degrees, inputs, confirmed))
+    matches = [match for kind in KINDS[:-1] for match in found if match.kind == kind]
+    return matches + [match for match in found if match.kind == KINDS[-1]][:count]
 
 
-def _far(match: Match) -> tuple[float, int]:
-    return 360.0 if match.degrees is None else match.degrees, match.number
-
-
-def _match(
-    asked: Entry, number: int, index: ConceptIndex, *, is_of_law: bool, confirm: bool
-) -> Match | None:
+def _compared(asked: Entry, text: str) -> tuple[Expression, Comparison] | None:
+    """A formula of the index beside the asked one; None where no span suits both."""
     for profile in asked.profiles:
-        own, beside = described(index.texts[number], profile.span)
-        if beside is None:
-            continue
-        compared = compare_formulas(asked.formula, own, (profile, beside))
-        if compared is not None:
-            break
-    else:
-        return None
-    inputs = tuple(
-        (name, asked.formula.names[place])
-        for name, place in zip(own.names, compared.order, strict=True)
-    )
-    kind, confirmed = _kind(asked, own, compared, is_of_law=is_of_law, confirm=confirm)
-    return Match(kind, number, index.texts[number], compared.degrees, inputs, confirmed)
+        own, beside = described(text, profile.span)
+        found = beside and compare_formulas(asked.formula, own, (profile, beside))
+        if found:
+            return own, found
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -123,20 +126,23 @@ def described(text: str, span: int) -> tuple[Expression, InputProfile | None]:
 
 
 def _kind(
-    asked: Entry, own: Expression, compared: Comparison, *, is_of_law: bool, confirm: bool
+    asked: Expression,
+    own: Expression,
+    compared: Comparison,
+    *,
+    is_of_law: bool,
+    is_fitted: bool,
+    confirm: bool,
 ) -> tuple[Kind, bool]:
     """What two formulas are to each other, and whether it is confirmed."""
     if compared.is_exact:
-        if not confirm:
-            return "exact", False
-        same = _is_same(asked.formula, own, compared.order)
-        return ("exact", True) if same else ("nearest", False)
+        is_said = confirm and _is_same(asked, own, compared.order)
+        return ("exact" if is_said or not confirm else "nearest"), is_said
     if is_of_law:
         return "constants", False
-    fits = compared.degrees < FITTED_DEGREES and fits_with_other_constants(
-        asked.formula, own, compared.order
-    )
-    return ("constants", False) if fits else ("nearest", False)
+    is_near = is_fitted and compared.degrees < FITTED_DEGREES
+    fits = is_near and fits_with_other_constants(asked, own, compared.order)
+    return ("constants" if fits else "nearest"), False
 
 
 def _is_same(first: Expression, second: Expression, order: tuple[int, ...]) -> bool:

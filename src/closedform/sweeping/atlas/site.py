@@ -3,7 +3,6 @@
 The same store gives the same bytes: nothing here knows the time or the order of files.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -129,7 +128,7 @@ class _Pages:
         self._write(
             f"concepts/{gathered.id}.html", "concept", id=gathered.id, text=concept.form,
             typeset=formula(parse(concept.form)), verdict=best.verdict,
-            law=law_shown(concept.law), law_id=concept.law_id, best=self._neuron(best),
+            law_id=concept.law_id, best=self._neuron(best),
             of_law=len(self._content.concepts_of_law(concept.law_id)),
             rows=[self._neuron(each) for each in gathered.records],
             reason=[str(each) for each in reasons if each],
@@ -151,8 +150,8 @@ class _Pages:
             for each in concepts
         ]
         self._write(
-            f"laws/{gathered.id}.html", "law", id=gathered.id, law=law_shown(first.law),
-            example=formula(parse(first.form)), rows=rows,
+            f"laws/{gathered.id}.html", "law", id=gathered.id, text=first.form, rows=rows,
+            example=formula(parse(first.form)),
         )  # fmt: skip
 
     def alias(self, alias: str, name: str) -> None:
@@ -186,18 +185,6 @@ class _Pages:
             root=root, version=__version__, table_file=table_file(), **values
         )
         write_bytes(self._place / name, page.encode())
-
-
-def law_shown(law: str) -> str:
-    """A law as people write it.
-
-    Examples
-    --------
-    >>> law_shown("+x1^2-log(+c+x2)*x3^-1")
-    'x1^2 - log(c + x2)*x3^-1'
-    """
-    text = re.sub(r"(^|[(,])\+", r"\1", law)
-    return re.sub(r"(?<![\^(,])(?<!^)([+-])", r" \1 ", text)
 
 
 def _asset(name: str) -> str:

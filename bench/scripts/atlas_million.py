@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from closedform.canonical.constants import free_constants, with_constants
+from closedform.sweeping.atlas.concept_index import ConceptIndex
 from closedform.sweeping.atlas.finding import find
 from closedform.sweeping.atlas.network_card import NetworkCard
 from closedform.sweeping.atlas.records import Atlas
@@ -84,17 +85,17 @@ def open_atlas(path: Path, *_: int) -> dict[str, object]:
     index, ids = atlas.book.index()
     loaded = cost()
     records = sum(bool(each.concept) for each in atlas.records())
-    return {"concepts": len(ids), "records with a formula": records, "until searchable": loaded} | {
-        "questions": ask(index, [index.texts[at] for at in range(0, len(ids), len(ids) // ASKED)])
-    }
+    texts = [index.texts[at] for at in range(0, len(ids), len(ids) // ASKED)]
+    told: dict[str, object] = {"concepts": len(ids), "records with a formula": records}
+    return told | {"until searchable": loaded, "questions": ask(index, texts)}
 
 
-def ask(index: object, texts: list[str]) -> dict[str, object]:
+def ask(index: ConceptIndex, texts: list[str]) -> dict[str, object]:
     """Seconds of questions, each formula as an exponential of itself, and how many were found."""
     seconds, clock, found = [], [], 0
     for text in texts:
         began, worked = time.perf_counter(), time.process_time()
-        matches = find(index, f"exp(({text})/7)", confirm=False)  # type: ignore[arg-type]
+        matches = find(index, f"exp(({text})/7)", confirm=False)
         clock.append(round(time.perf_counter() - began, 3))
         seconds.append(round(time.process_time() - worked, 3))
         found += any(match.kind == "exact" and match.formula == text for match in matches)

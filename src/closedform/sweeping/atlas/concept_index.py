@@ -81,7 +81,8 @@ class ConceptIndex:
             places = np.flatnonzero(lengths == length)
             rows = self._rows.setdefault(int(length), _Rows())
             rows.numbers.append(start + places)
-            rows.vectors.append(np.asarray([vectors[place] for place in places], dtype=np.float32))
+            own = [vectors[place] for place in places.tolist()]
+            rows.vectors.append(np.asarray(own, dtype=np.float32))
 
     def add_entries(self, entries: Iterable[Entry]) -> None:
         """Add described formulas."""

@@ -3,21 +3,21 @@ message and an exit code.
 """
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from closedform._version import __version__
 from closedform.cli.answer_commands import interpret, report, verify
+from closedform.cli.atlas_command import atlas
 from closedform.cli.doctor_command import doctor
 from closedform.cli.entry import STOPPED, STOPPED_LINE
+from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.further_commands import conserved, contest, symmetries
 from closedform.cli.network_commands import extract, layers
 from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
@@ -27,8 +27,6 @@ from closedform.errors import ClosedformError, MissingDependencyError, shown
 
 # Typer's base of usage errors has no public name.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
-
-_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
 
 ENTRY_POINT, BENCH = "closedform.commands", "closedform-bench"
 BENCH_COMMANDS = ("reproduce", "bench", "figures")
@@ -68,25 +66,6 @@ def _escaped() -> Iterator[None]:
         # Nobody reads on, such as `| head`; what is left to flush must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(NOT_WRITTEN) from None
-
-
-class FormulaCommand(TyperCommand):
-    """Takes what looks like an unknown option for a formula, unless it is a word."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Called by Typer before options and arguments are told apart."""
-        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
-        for argument in args:
-            match = _OPTION.fullmatch(argument)
-            if match is not None and match[1] not in known:
-                close = get_close_matches(match[1], known, n=1)
-                hint = (
-                    f" Did you mean {close[0]}?"
-                    if close
-                    else " If it is a formula, put it in parentheses."
-                )
-                raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
-        return super().parse_args(ctx, args)
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -152,6 +131,7 @@ for command in (verify, same):
     app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True})(command)
 for command in (contest, conserved, sweep, results, compare, doctor, symmetries):
     app.command()(command)
+app.add_typer(atlas, name="atlas")
 add_commands(app)
 
 

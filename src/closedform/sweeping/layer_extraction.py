@@ -287,6 +287,7 @@ def _write_plan(references: Sequence[FieldReference]) -> bytes:
         "zero_shares": [reference.likeness.zero_share for reference in references],
         "directions": [reference.likeness.directions for reference in references],
         "orders": [reference.likeness.order for reference in references],
+        "n_inputs": [reference.likeness.n_inputs for reference in references],
     }
     text = json.dumps(columns)
     return f"{checksum(text.encode())}\n{text}".encode()
@@ -299,9 +300,14 @@ def _read_plan(content: bytes) -> list[FieldReference]:
         return []
     plan = json.loads(text)
     likenesses = [
-        Likeness(share, tuple(directions), tuple(order))
-        for share, directions, order in zip(
-            plan["zero_shares"], plan["directions"], plan["orders"], strict=True
+        Likeness(share, tuple(directions), tuple(order), count)
+        for share, directions, order, count in zip(
+            plan["zero_shares"],
+            plan["directions"],
+            plan["orders"],
+            # Plans of earlier versions do not have it.
+            plan.get("n_inputs", [0] * len(plan["orders"])),
+            strict=True,
         )
     ]
     rows = zip(plan["neurons"], plan["checksums"], likenesses, strict=True)

@@ -35,6 +35,7 @@ class Likeness:
     directions: tuple[float, ...]
     """Random projections of the unit directions, over the square root of the number of points."""
     order: tuple[float, ...]  # the same of the values' ranks
+    n_inputs: int = 0  # inputs that move the neuron anywhere; 0 where it was not counted
 
     @property
     def is_dead(self) -> bool:
@@ -81,9 +82,17 @@ def describe(
                 round(float(1 - usable.mean()), DIGITS),
                 _plain(sign * directions),
                 _plain(sign * order),
+                _count_inputs(gradients * scale, usable),
             )
         )
     return found
+
+
+def _count_inputs(slopes: FloatArray, usable: np.ndarray) -> int:
+    """Inputs whose part of the gradient is more than single precision's rounding somewhere."""
+    sizes = np.abs(slopes[usable])
+    largest = sizes.max(axis=1, keepdims=True, initial=0.0)
+    return int((sizes > SINGLE_PRECISION * largest).any(axis=0).sum())
 
 
 class Likenesses:

@@ -26,7 +26,8 @@ class Planner:
     it counts in the tally.
 
     `done` are the keys whose records are there and sound; `keep_fields` is whether fields stay when
-    all neurons of their block are done.
+    all neurons of their block are done; neurons that depend on more than `most_inputs` are not
+    searched; `by_network` is whether a network with the same field gets a record of its own.
     """
 
     def __init__(
@@ -39,11 +40,17 @@ class Planner:
         effort: Effort,
         seed: int,
         keep_fields: bool = True,
+        most_inputs: int | None = None,
+        by_network: bool = False,
     ) -> None:
         self._store, self._extraction, self._tally = store, extraction, tally
         self._done, self._keep_fields = done, keep_fields
-        self._effort, self._seed = effort, seed
-        self._settings = content_key({"schema": SCHEMA, "effort": effort, "seed": seed})
+        self._effort, self._seed, self._most_inputs = effort, seed, most_inputs
+        settings: dict[str, Any] = {"schema": SCHEMA, "effort": effort, "seed": seed}
+        # What was recorded without these keeps its key.
+        settings |= {} if most_inputs is None else {"most_inputs": most_inputs}
+        settings |= {"network": extraction.network} if by_network else {}
+        self._settings = content_key(settings)
         self._seen = Likenesses()
         # Under way, with those that wait for it: a neuron's record serves all that are like it.
         self._followers: dict[str, list[tuple[str, str]]] = {}
@@ -100,13 +107,17 @@ class Planner:
     def _task(self, reference: FieldReference, key: str) -> Task | None:
         """The task of a neuron, or None where none is needed."""
         likeness, neuron = reference.likeness, reference.neuron
-        first = None if likeness.is_dead else self._seen.find(likeness)
-        if first is None and not likeness.is_dead:
+        is_wide = likeness.n_inputs > (self._most_inputs or likeness.n_inputs)
+        is_searched = not (likeness.is_dead or is_wide)
+        first = self._seen.find(likeness) if is_searched else None
+        if first is None and is_searched:
             self._seen.add(likeness, key)
         if key in self._done:
             self._tally.before += 1
         elif likeness.is_dead:
             self._write(key, _dead(neuron, likeness.zero_share, self._seed) | self._origin)
+        elif is_wide:
+            self._write(key, self._wide(neuron, likeness.n_inputs) | self._origin)
         elif first is not None and first in self._done:
             record = self._store.get(first)
             if record is None or record["status"] == FAILED:
@@ -134,6 +145,10 @@ class Planner:
         about = {"neuron": reference.neuron, "verdict": None, "concept": None, **self._origin}
         return Task(key, FUNCTION, payload, about, label="verdict")
 
+    def _wide(self, neuron: str, count: int) -> dict[str, Any]:
+        said = f"It depends on {count} inputs, and at most {self._most_inputs} are read."
+        return finished(_unread(neuron, "wide", said, self._seed), 0.0)
+
     @property
     def _origin(self) -> dict[str, str]:
         """Which network and data a record is about."""
@@ -147,8 +162,13 @@ class Planner:
 
 def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
     said = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
-    record = {"neuron": neuron, "status": "dead", "verdict": "none", "concept": None, "seed": seed}
-    return finished({**record, "reason": f"{said}data."}, 0.0)
+    return finished(_unread(neuron, "dead", f"{said}data.", seed), 0.0)
+
+
+def _unread(neuron: str, status: str, reason: str, seed: int) -> dict[str, Any]:
+    """The record of a neuron that is not searched."""
+    told = {"neuron": neuron, "status": status, "verdict": "none", "concept": None, "seed": seed}
+    return told | {"reason": reason}
 
 
 def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:

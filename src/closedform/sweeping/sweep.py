@@ -49,6 +49,8 @@ def sweep(
     limits: Limits | None = None,
     retry_failed: bool = False,
     keep_fields: bool = True,
+    most_inputs: int | None = None,
+    by_network: bool = False,
     rng: Randomness = 0,
     watcher: Watcher | None = None,
     **options: Unpack[OptionKeywords],
@@ -87,6 +89,12 @@ def sweep(
         Whether neurons that failed in an earlier run are tried again.
     keep_fields : bool
         Whether the gradients of a block stay in the store when all its neurons are done.
+    most_inputs : int, optional
+        Neurons that depend on more inputs are not searched, and recorded as `none` with that
+        reason.
+    by_network : bool
+        Whether neurons get records of their own where another network in the store has the same
+        ones; otherwise, as for a network that grew, these are not read again.
     rng : int, Generator or None
         Seed of points and searches.
     watcher : Watcher, optional
@@ -150,7 +158,15 @@ def sweep(
     )
     tally = Tally(len(chosen))
     planner = Planner(
-        kept, extraction, tally, done, effort=effort or Effort(), seed=seed, keep_fields=keep_fields
+        kept,
+        extraction,
+        tally,
+        done,
+        effort=effort or Effort(),
+        seed=seed,
+        keep_fields=keep_fields,
+        most_inputs=most_inputs,
+        by_network=by_network,
     )
     workers = open_workers(executor)
     coordinator = Coordinator(

@@ -1,0 +1,67 @@
+"""The first atlas: networks whose weights come with packages, read into one store and built.
+
+Run it: python bench/scripts/first_atlas.py --store atlas --out site [--experiments 1 2 3 ...]
+
+The latents of the shipped example and of the paper's networks, on test data of their experiments.
+What is in the store already is not read again; the same store gives the same site, byte for byte.
+Other packages with weights inside have pages in docs/real_networks, which say how their networks
+are loaded; none of them is read here yet.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import closedform as cf
+from closedform.example import load_example
+from closedform.sweeping.atlas.census import Identity, add_network
+from closedform.sweeping.atlas.site import build_site
+from closedform.sweeping.execution.tally import TerminalWatcher
+from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
+from closedform_bench.paper.extraction import N_POINTS
+from closedform_bench.paper.shipped import SEED, load_checkpoint
+
+LICENCE = "Apache-2.0"
+
+
+def main() -> None:
+    """Read what is missing, and build the site."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--experiments", type=int, nargs="*", default=sorted(EXPERIMENTS))
+    parser.add_argument("--evaluations", type=int, default=20_000)
+    options = parser.parse_args()
+    effort = cf.Effort(evaluations=options.evaluations)
+    example = load_example()
+    add_network(
+        example.network,
+        example.inputs,
+        store=options.store,
+        identity=Identity("example", cf.__version__, LICENCE, "closedform/example.safetensors"),
+        layers=["latent"],
+        names=example.names,
+        effort=effort,
+        watcher=TerminalWatcher("example"),
+    )
+    for number in options.experiments:
+        experiment = EXPERIMENTS[number]
+        place = f"closedform_bench/paper/checkpoints/experiment_{number:02d}.safetensors"
+        name = f"paper, experiment {number}"
+        census = add_network(
+            load_checkpoint(number),
+            experiment.split("test", N_POINTS, seed=SEED)[:, 0],
+            store=options.store,
+            identity=Identity(name, cf.__version__, LICENCE, place),
+            layers=["latent"],
+            names=experiment.inputs,
+            constraints=experiment.held,
+            effort=effort,
+            watcher=TerminalWatcher(name),
+        )
+        print(f"{name}: {census.sweep}", file=sys.stderr)
+    print(build_site(options.store, options.out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The site: pages for networks, concepts and laws, and a search, as files that need no server.
+
+The same store gives the same bytes: nothing here knows the time or the order of files.
+"""
+
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from closedform._version import __version__
+from closedform.basics.files import check_folder, write_bytes, write_text
+from closedform.basics.optional import require
+from closedform.expressions.parse import parse
+from closedform.report.figures import LOOKS
+from closedform.report.html import formula, page_environment, style_sheet
+from closedform.sweeping.atlas.field_pictures import field_pictures
+from closedform.sweeping.atlas.records import Atlas, AtlasRecord
+from closedform.sweeping.atlas.search_shards import Searchable, shards
+from closedform.sweeping.atlas.site_content import Gathered, SiteContent, degrees
+from closedform.sweeping.atlas.site_table import table_file, write_records
+from closedform.sweeping.execution.store import ResultStore
+
+MOST_LAWS = 200
+"""Laws on the first page; the search finds the others."""
+
+FUNCTIONS = (
+    "exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "asin", "acos",
+    "abs", "min", "max",
+)  # fmt: skip
+"""That the search in the browser knows, as its page says."""
+
+Progress = Callable[[str, int, int], None]
+"""Told what is written, how many pages are done, and of how many."""
+
+
+def build_site(
+    store: str | Path | ResultStore, out: str | Path, *, progress: Progress | None = None
+) -> dict[str, int]:
+    """Write the site of a store into a folder, which is made; how many pages of each kind.
+
+    Files of an earlier build are replaced; those of concepts that are gone stay, since links last.
+    """
+    kept = store if isinstance(store, ResultStore) else ResultStore(store)
+    place = Path(out)
+    check_folder(place)
+    content = SiteContent(Atlas(kept))
+    pages = _Pages(content, place)
+    for folder in ("assets", "search", "networks", "concepts", "laws"):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+    write_text(place / "assets/atlas.css", f"{style_sheet()}\n{_looks()}\n{_asset('atlas.css')}\n")
+    write_text(place / "assets/atlas.js", f"{_asset('atlas.js')}\n")
+    for name, text in shards(list(pages.searchable())):
+        write_text(place / "search" / name, text)
+    write_records(content, place)
+    jobs: list[tuple[str, list[Any], Callable[[Any], None]]] = [
+        ("networks", content.cards, pages.network),
+        ("concepts", [content.concepts[name] for name in sorted(content.concepts)], pages.concept),
+        ("laws", [content.laws[name] for name in sorted(content.laws)], pages.law),
+    ]
+    total, done = sum(len(items) for _, items, _ in jobs), 0
+    for kind, items, write in jobs:
+        for item in items:
+            write(item)
+            done += 1
+            if progress is not None:
+                progress(kind, done, total)
+    for alias, name in sorted(content.aliases.items()):
+        pages.alias(alias, name)
+    pages.first()
+    return {kind: len(items) for kind, items, _ in jobs}
+
+
+class _Pages:
+    """Writes the pages of a site."""
+
+    def __init__(self, content: SiteContent, place: Path) -> None:
+        self._content, self._place = content, place
+        self._environment = page_environment()
+
+    def searchable(self) -> Iterator[Searchable]:
+        """All concepts as the search shows them."""
+        for name, gathered in sorted(self._content.concepts.items()):
+            concept = self._content.concept(name)
+            verdict = gathered.best.verdict
+            yield Searchable(name, concept.form, verdict, gathered.networks, concept.vector)
+
+    def first(self) -> None:
+        """The first page."""
+        content = self._content
+        records = content.records
+        networks = [
+            {
+                "card": card,
+                "neurons": len(own := [each for each in records if each.card is card]),
+                "read": sum(bool(each.concept) and not each.is_architecture for each in own),
+                "concepts": len({content.concept_of(each) for each in own if each.concept}),
+            }
+            for card in content.cards
+        ]
+        learned = [each for each in content.laws.values() if each.is_learned]
+        learned.sort(key=lambda each: (-each.networks, -len(each.records), each.id))
+        laws = [self._law_row(each) for each in learned[:MOST_LAWS]]
+        verified = sum(each.verdict == "verified" for each in records)
+        counts = [("networks", len(content.cards)), ("neurons", len(records))]
+        counts += [("verified formulas", verified), ("concepts", len(content.concepts))]
+        self._write(
+            "index.html", "index", root="", counts=counts, networks=networks, laws=laws,
+            more_laws=max(len(learned) - MOST_LAWS, 0), functions=FUNCTIONS,
+        )  # fmt: skip
+
+    def network(self, card: Any) -> None:
+        """The page of a network."""
+        rows = [self._neuron(each) for each in self._content.records if each.card is card]
+        ends = zip(card.names, card.ranges, strict=True)
+        inputs = [(name, low, high, card.units.get(name, "")) for name, (low, high) in ends]
+        self._write(
+            f"networks/{card.id}.html", "network", card=card, rows=rows, inputs=inputs,
+            verdicts=self._content.verdicts(card),
+        )  # fmt: skip
+
+    def concept(self, gathered: Gathered) -> None:
+        """The page of a concept."""
+        concept, best = self._content.concept(gathered.id), gathered.best
+        markup = require("markupsafe", extra="report").Markup
+        pictures = field_pictures(self._content.atlas.store, best.content)
+        reasons = best.content.get("reasons") or [best.content.get("reason")]
+        self._write(
+            f"concepts/{gathered.id}.html", "concept", id=gathered.id, text=concept.form,
+            typeset=formula(parse(concept.form)), verdict=best.verdict,
+            law_id=concept.law_id, best=self._neuron(best),
+            of_law=len(self._content.concepts_of_law(concept.law_id)),
+            rows=[self._neuron(each) for each in gathered.records],
+            reason=[str(each) for each in reasons if each],
+            pictures=[(caption, markup(picture)) for caption, picture in pictures],
+        )  # fmt: skip
+
+    def law(self, gathered: Gathered) -> None:
+        """The page of a law."""
+        concepts = self._content.concepts_of_law(gathered.id)
+        first = self._content.concept(concepts[0].id)
+        rows = [
+            {
+                "id": each.id,
+                "shown": formula(parse(self._content.concept(each.id).form)),
+                "verdict": each.best.verdict,
+                "networks": each.networks,
+                "neurons": len(each.records),
+            }
+            for each in concepts
+        ]
+        self._write(
+            f"laws/{gathered.id}.html", "law", id=gathered.id, text=first.form, rows=rows,
+            example=formula(parse(first.form)),
+        )  # fmt: skip
+
+    def alias(self, alias: str, name: str) -> None:
+        """A page that leads to another one."""
+        text = f'<!doctype html><meta charset="utf-8"><title>{name}</title>'
+        text += f'<meta http-equiv="refresh" content="0; url={name}.html"><a href="{name}.html">'
+        write_text(self._place / "concepts" / f"{alias}.html", f"{text}{name}</a>\n")
+
+    def _neuron(self, record: AtlasRecord) -> dict[str, Any]:
+        text = record.content.get("concept")
+        shown = formula(parse(text)) if isinstance(text, str) and record.concept else ""
+        return {
+            "neuron": record.neuron, "verdict": record.verdict, "shown": shown,
+            "link": self._content.concept_of(record), "degrees": degrees(record),
+            "reason": record.reason, "same_as": record.content.get("same_as") or "",
+            "network": record.card.name, "network_id": record.card.id,
+        }  # fmt: skip
+
+    def _law_row(self, gathered: Gathered) -> dict[str, Any]:
+        concepts = self._content.concepts_of_law(gathered.id)
+        return {
+            "id": gathered.id,
+            "shown": formula(parse(self._content.concept(concepts[0].id).form)),
+            "networks": gathered.networks,
+            "neurons": len(gathered.records),
+            "concepts": len(concepts),
+        }
+
+    def _write(self, name: str, template: str, *, root: str = "../", **values: Any) -> None:
+        page = self._environment.get_template(f"atlas/{template}.html.j2").render(
+            root=root, version=__version__, table_file=table_file(), **values
+        )
+        write_bytes(self._place / name, page.encode())
+
+
+def _asset(name: str) -> str:
+    place = files("closedform.report") / "templates" / "atlas" / name
+    return place.read_text(encoding="utf-8").strip()
+
+
+def _looks() -> str:
+    """The colours of verdicts."""
+    dark = "@media (prefers-color-scheme: dark) {{ {} }}"
+    rules = []
+    for status, look in LOOKS.items():
+        for colours, rule in ((look.light, "{}"), (look.dark, dark)):
+            names = zip(("accent", "accent-fill", "accent-soft"), colours, strict=True)
+            body = "; ".join(f"--{name}: {colour}" for name, colour in names)
+            rules.append(rule.format(f".{status} {{ {body}; }}"))
+    return "\n".join(rules)

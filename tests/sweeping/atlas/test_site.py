@@ -1,0 +1,105 @@
+"""The site: the same bytes for the same store, links that lead somewhere, nothing from outside."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.sweeping.atlas.census import Identity, add_network
+from closedform.sweeping.atlas.input_profile import profiles
+from closedform.sweeping.atlas.search_shards import Searchable, shards
+from closedform.sweeping.atlas.site import build_site
+from closedform.sweeping.execution.store import ResultStore
+
+POINTS = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
+
+
+def network(x: np.ndarray) -> np.ndarray:
+    return np.stack([np.exp(x[:, 0] * x[:, 1] ** 2), x[:, 1] + 3 * x[:, 0], 0 * x[:, 0]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> ResultStore:
+    kept = ResultStore(tmp_path_factory.mktemp("atlas") / "store")
+    identity = Identity("<b>toy</b>", "1", "MIT", "a test", {"m": "kg"})
+    add_network(
+        network, POINTS, store=kept, identity=identity, names=["m", "v"], layers=["output"],
+        effort=cf.Effort(terms=300, evaluations=0), kind="function",
+    )  # fmt: skip
+    return kept
+
+
+@pytest.fixture(scope="module")
+def site(store: ResultStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("site")
+    assert build_site(store, place) == {"networks": 1, "concepts": 2, "laws": 2}
+    return place
+
+
+def _contents(place: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(place)): f.read_bytes() for f in place.rglob("*") if f.is_file()}
+
+
+def test_a_second_build_is_the_same_byte_for_byte(
+    store: ResultStore, site: Path, tmp_path: Path
+) -> None:
+    build_site(ResultStore(store.path), tmp_path / "again")
+    assert _contents(tmp_path / "again") == _contents(site)
+
+
+def test_every_link_leads_to_a_page(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) == 6
+    for page in pages:
+        for link in re.findall(r'(?:href|src)="([^"#]+)', page.read_text(encoding="utf-8")):
+            if not link.startswith("data:"):
+                assert (page.parent / link).is_file(), (page, link)
+
+
+def test_nothing_is_loaded_from_outside(site: Path) -> None:
+    for name, content in _contents(site).items():
+        if name.endswith((".html", ".css", ".js")):
+            assert b"http://" not in content.replace(b"http://www.w3.org", b"")
+            assert b"https://" not in content
+            assert b"@import" not in content
+    assert "default-src 'none'" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_pages_show_verdict_evidence_and_pictures(site: Path) -> None:
+    texts = [page.read_text(encoding="utf-8") for page in (site / "concepts").glob("*.html")]
+    text = next(text for text in texts if "m*v**2" in text)
+    assert "verified" in text
+    assert text.count("<svg") == 3
+    assert "different usable points" in text
+    page = next((site / "networks").glob("*.html")).read_text(encoding="utf-8")
+    assert "the neuron is dead" in page
+    assert "&lt;b&gt;toy" in page
+    assert "<b>toy" not in page
+
+
+def test_the_table_has_every_neuron(site: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = pandas.read_parquet(site / "atlas.parquet")
+    assert table["neuron"].tolist() == ["output:0", "output:1", "output:2"]
+    assert table["verdict"].tolist()[2] == "none"
+    assert table["concept_id"].notna().tolist() == [True, True, False]
+
+
+def test_shards_are_cut_by_inputs_and_place() -> None:
+    vectors = [profiles(cf.parse(text))[0].vector for text in ("x*y", "x + 9*y", "x*y/z")]
+    many = [Searchable(f"id{n}", "x", "verified", 1, vectors[n % 3]) for n in range(1600)]
+    made = dict(shards(many))
+    table = json.loads(made["shards.js"].partition("=")[2].rstrip(";\n"))
+    assert [(row["inputs"], row["name"]) for row in table] == [
+        (2, "2-0"), (2, "2-1"), (2, "2-2"), (3, "3-0"), (3, "3-1"),
+    ]  # fmt: skip
+    assert all(row["low"] <= row["high"] for row in table)
+    rows = json.loads(made["2-0.js"].partition(",")[2].rstrip(");\n"))
+    assert len(rows) == 500
+    assert np.allclose(
+        np.array(rows[0]["vector"]) / 1e5, min(vectors[:2], key=lambda v: v[0]), atol=1e-5
+    )

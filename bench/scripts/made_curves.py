@@ -49,7 +49,7 @@ def main() -> None:
         one[3] += status == "verified" and right
         taken = time.process_time() - started
         print(
-            f"{kind:8} {right!s:5} {truth} | {found} | {len(index)} points, {taken:.1f} s",
+            f"{kind:8} {right!s:5} {truth} | {found} | {len(curve[0])} points, {taken:.1f} s",
             flush=True,
         )
     for kind, (count, right, verified, both) in totals.items():
@@ -99,7 +99,7 @@ def _same(found: CurveReading, index, clean, errors) -> bool:
     away = np.abs(found.concept(index[:, None]) - clean)
     inside = index <= (index[0] + index[-1]) / 2
     return bool(
-        away[inside].max() < 5 * errors[0] and (away < FAR * np.abs(clean) + 5 * errors[0]).all()
+        away[inside].max() < 10 * errors[0] and (away < FAR * np.abs(clean) + 10 * errors[0]).all()
     )
 
 

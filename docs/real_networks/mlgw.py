@@ -94,11 +94,10 @@ print("Phase of the (2, 2) mode at the merger, in s1 and s2 at each q")
 print(found)
 print("  the nearest --", f"{found.theories[0].median:.2f} degrees")
 
-# The same as a curve: at each of 40 mass ratios s1 + c*s2, and c as a function of q.
+# The same as a curve: at each of 60 mass ratios s1 + c*s2, and c as a function of q.
 readings = []
-for place, q in enumerate(np.linspace(1.2, 6.0, 40)):
-    at_q = points[:600].copy()
-    at_q[:, 0] = q
+for place, q in enumerate(np.linspace(1.2, 6.0, 60)):
+    at_q = rng.uniform([q, -0.5, -0.5], [q, 0.5, 0.5], (600, 3))
     whole = cf.extract_field(phase, torch.tensor(at_q), 0, names=names, tangent="none", rng=0)
     field = cf.GradientField.from_arrays(
         at_q[:, 1:], whole.directions[:, 1:, 0], names=names[1:], tangent="none"

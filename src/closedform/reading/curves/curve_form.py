@@ -203,7 +203,8 @@ class FittedCurve:
     ----------
     form : CurveForm
     errors : ndarray, shape (n_numbers,)
-        Standard errors of the numbers, by leaving out one stretch after another.
+        Standard errors of the numbers, by leaving out one stretch after another or by the curve's
+        own errors, whichever is larger.
     left : ndarray, shape (n_points,)
         Angles to the curve, each with numbers that were fitted without its stretch.
     """
@@ -231,7 +232,7 @@ def fit_curve(form: CurveForm, curve: Curve) -> FittedCurve | None:
 
     found = np.array(form.numbers)
     left, slopes = at(found)
-    if not max(np.abs(left).max(), np.abs(slopes).max(initial=0.0)) < HUGE:
+    if not ((np.abs(left) < HUGE).all() and (np.abs(slopes) < HUGE).all()):
         return None
     if count:
         found = least_squares(
@@ -240,7 +241,7 @@ def fit_curve(form: CurveForm, curve: Curve) -> FittedCurve | None:
             x_scale="jac", max_nfev=MOST_TRIES,
         ).x  # fmt: skip
         left, slopes = at(found)
-        if not max(np.abs(left).max(), np.abs(slopes).max()) < HUGE:
+        if not ((np.abs(left) < HUGE).all() and (np.abs(slopes) < HUGE).all()):
             return None
     inverse = np.linalg.pinv(slopes.T @ slopes)
     shifts, unseen = np.zeros((len(curve.stretches), count)), left.copy()
@@ -252,6 +253,7 @@ def fit_curve(form: CurveForm, curve: Curve) -> FittedCurve | None:
         shifts[place] = inverse @ own.T @ unseen[rows]
     if not (np.isfinite(found).all() and np.isfinite(unseen).all()):
         return None
-    errors = np.sqrt((len(shifts) - 1) / len(shifts) * (shifts**2).sum(axis=0))
+    scatter = (len(shifts) - 1) / len(shifts) * (shifts**2).sum(axis=0)
+    errors = np.sqrt(np.maximum(scatter, np.diag(inverse)))
     best = replace(form, numbers=tuple(found.tolist()))
     return FittedCurve(best, errors, unseen * curve.errors)

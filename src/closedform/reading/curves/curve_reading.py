@@ -19,8 +19,9 @@ from closedform.searching.space import SearchSpace
 FEWEST = 8
 """Fewer points of a curve say nothing about its form."""
 
-MOST_PLAIN = 6
-"""Forms that get plainer numbers: those of the best scores."""
+MOST_PLAIN = 20
+"""Forms that get plainer numbers in each round: the truth often begins with more numbers than
+others, some of which are plain, or one."""
 
 MOST_TOLD = 5
 """Other forms that a verdict names."""
@@ -48,8 +49,8 @@ class CurveReading:
     confidence : float
         That this form is the curve's.
     numbers, errors : tuple of float
-        Fitted numbers in the order in which they are written, each once, and their standard errors
-        by leaving out one stretch of the curve after another.
+        Fitted numbers in the order in which they are written, each once, and their standard
+        errors.
     r2 : float
         Share of the variance that it explains.
     """
@@ -108,30 +109,27 @@ class _Hall:
         if form.tree not in self.fitted and (one := fit_curve(form, self.curve)) is not None:
             self.fitted[form.tree] = one
 
-    @property
-    def scale(self) -> float:
-        """What squared angles typically are, by the form that leaves least."""
-        return max(min(float(np.median(one.left**2)) for one in self.fitted.values()), ROUNDING)
+    def left(self, one: FittedCurve) -> float:
+        """Logarithm of the mean square that a form leaves over: what is below the known errors, in
+        which all is counted, says little.
+        """
+        errors = self.curve.errors
+        return float(np.log(1 + ((one.left / errors) ** 2).mean()) + 2 * np.log(np.median(errors)))
 
-    def left(self, one: FittedCurve, scale: float) -> float:
-        """Mean logarithm of what a form leaves over; below the known errors it does not count."""
-        return float(np.log(one.left**2 + self.curve.errors**2 + scale).mean())
-
-    def pieces(self, one: FittedCurve, scale: float) -> float:
+    def pieces(self, one: FittedCurve) -> float:
         """As how many independent points its errors count."""
-        units = one.left / np.sqrt(one.left**2 + self.curve.errors**2 + scale)
+        units = one.left / np.hypot(one.left, self.curve.errors)
         if float((units**2).mean()) < ROUNDING:
             return float(len(units))
         return independent_pieces(units[:, None], np.arange(len(units))[:, None].astype(float))
 
     def scores(self) -> tuple[list[FittedCurve], FloatArray, FloatArray]:
         """All forms, what they leave over in nats, and what they cost."""
-        every, scale = list(self.fitted.values()), self.scale
-        nearest = min(every, key=lambda one: self.left(one, scale))
+        every = list(self.fitted.values())
         numbers = weighing(has_values=False)
         # Each piece is one number: half the logarithm of its square.
-        count = min(numbers.most[0], self.pieces(nearest, scale) / 2)
-        fits = count * np.array([self.left(one, scale) for one in every])
+        count = min(numbers.most[0], self.pieces(min(every, key=self.left)) / 2)
+        fits = count * np.array([self.left(one) for one in every])
         return every, fits, numbers.price * np.array([one.form.length for one in every])
 
     def ordered(self) -> list[FittedCurve]:
@@ -146,10 +144,10 @@ class _Hall:
         every, fits, costs = [every[k] for k in order], fits[order], costs[order]
         groups = self.groups(every)
         weights = weights_of(fits + costs, groups)
-        best, scale, numbers = every[0], self.scale, weighing(has_values=False)
+        best, numbers = every[0], weighing(has_values=False)
         clues = clues_of(
-            fits, weights, np.array([one.form.length for one in every]), self.left(best, scale),
-            float(np.log(self.pieces(best, scale) / len(self.curve.index))),
+            fits, weights, np.array([one.form.length for one in every]), self.left(best),
+            float(np.log(self.pieces(best) / len(self.curve.index))),
             max(best.n_fitted - NOT_COUNTED, 0),
         )  # fmt: skip
         chance, heaviest = numbers.chance_of_truth(clues), float(weights[0])
@@ -169,7 +167,7 @@ class _Hall:
 
     def groups(self, every: list[FittedCurve]) -> list[int]:
         """Which form each is: spellings of one have the same values."""
-        near = ALIKE * np.sqrt(self.scale)
+        near = ALIKE * np.exp(self.left(every[0]) / 2)
         values = [one.form.at(self.curve.index)[0] * self.curve.turns for one in every]
         groups: list[int] = []
         for place, own in enumerate(values):

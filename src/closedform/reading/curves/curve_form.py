@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -230,16 +231,19 @@ def fit_curve(form: CurveForm, curve: Curve) -> FittedCurve | None:
         with np.errstate(all="ignore"):
             return (values - curve.values) * weights, slopes * weights[:, None]
 
+    def left_at(numbers: FloatArray) -> FloatArray:
+        return np.clip(np.nan_to_num(at(numbers)[0], nan=HUGE), -HUGE, HUGE)
+
+    def clipped_slopes(numbers: FloatArray) -> FloatArray:
+        return np.clip(np.nan_to_num(at(numbers)[1]), -HUGE, HUGE)
+
+    slopes_at: Any = clipped_slopes  # SciPy's types know names of methods only
     found = np.array(form.numbers)
     left, slopes = at(found)
     if not ((np.abs(left) < HUGE).all() and (np.abs(slopes) < HUGE).all()):
         return None
     if count:
-        found = least_squares(
-            lambda numbers: np.clip(np.nan_to_num(at(numbers)[0], nan=HUGE), -HUGE, HUGE), found,
-            lambda numbers: np.clip(np.nan_to_num(at(numbers)[1]), -HUGE, HUGE),
-            x_scale="jac", max_nfev=MOST_TRIES,
-        ).x  # fmt: skip
+        found = least_squares(left_at, found, slopes_at, x_scale="jac", max_nfev=MOST_TRIES).x
         left, slopes = at(found)
         if not ((np.abs(left) < HUGE).all() and (np.abs(slopes) < HUGE).all()):
             return None

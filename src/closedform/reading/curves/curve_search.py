@@ -87,7 +87,7 @@ def _columns(curve: Curve, space: SearchSpace) -> _Columns:
     with np.errstate(all="ignore"):
         tapes = compile_tapes([form.tree for form in forms])
         values = values_and_gradients(tapes, curve.index[:, None])[0]
-        logs = np.where((values > 0).all(axis=1)[:, None], np.log(np.abs(values)), np.nan)
+        logs = np.log(np.where(values > 0, values, np.nan))
     is_log = np.array([form.is_log for form in forms])
     every = _Columns(
         [*forms, *(form for form in forms if form.is_log)],
@@ -110,16 +110,15 @@ def _grown(
     own = own / np.linalg.norm(own, axis=1)[:, None]
     costs = np.array([form.cost for form in columns.forms], dtype=float)
     yardstick = _yardstick(target)
-    beams = [((-1,), 1.0)] if has_offset else [((), 0.0), ((-1,), 1.0)]
+    beams: list[tuple[tuple[int, ...], float]] = [((-1,), 1.0)]
+    beams += [] if has_offset else [((), 0.0)]
     for _ in range(longest):
         found: dict[tuple[object, ...], tuple[float, tuple[int, ...], float]] = {}
         for chosen, cost in beams:
             if len(chosen) - has_offset >= longest:
                 continue
-            basis = np.stack([weights if k < 0 else own[k] for k in chosen], axis=1) if (
-                chosen
-            ) else np.zeros((len(target), 0))  # fmt: skip
-            frame = np.linalg.qr(basis)[0]
+            basis = [weights if k < 0 else own[k] for k in chosen]
+            frame = np.linalg.qr(np.array(basis).reshape(-1, len(target)).T)[0]
             rest, further = target - frame @ (frame.T @ target), own - (own @ frame) @ frame.T
             sizes = (further**2).sum(axis=1)
             with np.errstate(all="ignore"):
@@ -132,13 +131,13 @@ def _grown(
                 new = (*chosen, place)
                 key = tuple(sorted(str(columns.family(k)) if k >= 0 else "" for k in new))
                 if key not in found or scores[place] < found[key][0]:
-                    found[key] = float(scores[place]), new, cost + costs[place]
+                    found[key] = float(scores[place]), new, cost + float(costs[place])
         ranked = [(new, cost) for _, new, cost in sorted(found.values())]
         beams = ranked[:WIDTH]
         singles = [one for one in ranked[:MOST_SINGLE] if sum(k >= 0 for k in one[0]) == 1]
         for new, _ in dict.fromkeys([*beams, *singles]):
             table = np.stack([weights if k < 0 else columns.values[k] * weights for k in new], 1)
-            yield new, np.linalg.lstsq(table, target, rcond=None)[0]
+            yield new, np.linalg.lstsq(table, target, rcond=None)[0].astype(float)
 
 
 def _sum(columns: _Columns, chosen: tuple[int, ...], numbers: FloatArray) -> CurveForm:
@@ -174,7 +173,8 @@ def _quotients(curve: Curve) -> Iterator[CurveForm]:
     size = float(np.abs(curve.index).max())
     powers = [(curve.index / size) ** n for n in range(DEGREE + 1)]
     weights, found = curve.turns / curve.errors, []
-    sides = [s for n in range(1, LONGEST_QUOTIENT) for s in combinations(range(DEGREE + 1), n)]
+    lengths = range(1, LONGEST_QUOTIENT)
+    sides = [list(each) for n in lengths for each in combinations(range(DEGREE + 1), n)]
     for above in sides:
         for below in sides:
             # Others are a sum of powers, or have a power to cancel.

@@ -66,8 +66,9 @@ family = families[0]
 print(f"\n{len(family.labels)} of {len(readings)} outputs are {family.form}")
 for term, curve in family.curves().items():
     print(f"  coefficient of {term}: {curve}")
-    if curve is not None and curve.pivot is not None:
-        print(f"  pivot {curve.pivot:.5f} +- {curve.pivot_error:.1e}, R2 {curve.r2:.8f}")
+    if curve is not None:
+        for number, error in zip(curve.numbers, curve.errors, strict=True):
+            print(f"  {number:.5f} +- {error:.1e}, R2 {curve.r2:.8f}")
 table = family.table()
 for k in (0.01, 0.1995, 1.0):
     row = table.iloc[(table["index"] - k).abs().argmin()]

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 import closedform as cf
+from closedform.sweeping.family import NeuronReading, group
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -92,6 +93,26 @@ found = cf.contest_field(
 print("Phase of the (2, 2) mode at the merger, in s1 and s2 at each q")
 print(found)
 print("  the nearest --", f"{found.theories[0].median:.2f} degrees")
+
+# The same as a curve: at each of 60 mass ratios s1 + c*s2, and c as a function of q.
+readings = []
+for place, q in enumerate(np.linspace(1.2, 6.0, 60)):
+    at_q = rng.uniform([q, -0.5, -0.5], [q, 0.5, 0.5], (600, 3))
+    whole = cf.extract_field(phase, torch.tensor(at_q), 0, names=names, tangent="none", rng=0)
+    field = cf.GradientField.from_arrays(
+        at_q[:, 1:], whole.directions[:, 1:, 0], names=names[1:], tangent="none"
+    )
+    concept = cf.parse("s1 + 0.5*s2", names=names[1:])
+    readings.append(NeuronReading(f"q{place}", float(q), field, concept))
+family = group(readings, degrees=2.0)[0]
+(curve,) = family.curves("q").values()
+print(f"\n{len(family.labels)} mass ratios: {family.form}, with c1 over q as")
+print(" ", curve)
+for number, error in zip(curve.numbers, curve.errors, strict=True):
+    print(f"  {number:.4f} +- {error:.4f}")
+print(f"  {curve.verdict.sentence}")
+for other in curve.verdict.alternatives:
+    print("  or", other)
 
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.9), layout="constrained")
 found.plot(ax=axes[0])

@@ -19,8 +19,11 @@ PACKAGES = {
     "crystal": ("chgnet", "torch"),
     "engineering": ("chemicals", "torch"),
     "friction": ("fluids", "torch"),
+    "fusion": ("fusion-surrogates", "onnx"),
     "mlgw": ("mlgw", "h5py", "torch"),
+    "neuralfoil": ("neuralfoil", "torch"),
     "pinn": ("deepxde", "torch"),
+    "soil": ("rosetta-soil", "numpy"),
     "water": ("torchani", "torch"),
     "water_symmetries": ("torchani", "torch"),
 }

@@ -39,7 +39,8 @@ def test_a_sweep_gives_families_with_their_constants(tmp_path):
     assert [len(family.labels) for family in families] == [9]
     (curve,) = families[0].curves().values()
     assert curve is not None
-    assert curve.pivot == pytest.approx(0.05, abs=1e-4)
+    assert curve.verdict.status == "verified"
+    assert curve.concept(np.array([[0.1]])) == pytest.approx([np.log(2)], abs=1e-4)
 
 
 def test_two_stores_are_compared(tmp_path):

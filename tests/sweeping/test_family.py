@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.sweeping.compare import compare_one
-from closedform.sweeping.family import NeuronReading, group, read_curve
+from closedform.sweeping.family import NeuronReading, group
 from closedform.sweeping.family_form import common_form, fit_form
 
 NAMES = ["n", "a"]
@@ -47,8 +47,10 @@ def test_one_form_over_many_outputs_with_its_constant_as_a_formula(points):
     assert np.allclose(values, np.log(K / 0.05), atol=1e-3)
     curve = family.curves()["n"]
     assert curve is not None
-    assert curve.pivot == pytest.approx(0.05, abs=1e-4)
-    assert curve.numbers[1] == pytest.approx(1, abs=1e-3)
+    # All members share one draw of noise, which the errors cannot know.
+    assert curve.confidence > 0.5
+    assert curve.numbers[0] == pytest.approx(0.05, abs=1e-4)
+    assert "log(k/0.0" in str(curve.concept)
 
 
 def test_other_forms_make_families_of_their_own(points):
@@ -90,15 +92,3 @@ def test_what_became_of_a_neuron(points, second, status):
     assert change.status == status
     if status == "moved":
         assert abs(change.shifts[0].errors) > 4
-
-
-def test_a_curve_that_does_not_vary_is_a_constant():
-    noise = 0.01 * np.random.default_rng(0).normal(size=30)
-    curve = read_curve(np.arange(30.0), 2 + noise, np.full(30, 0.01))
-    assert curve is not None
-    assert len(curve.numbers) == 1
-    assert curve.numbers[0] == pytest.approx(2, abs=0.01)
-
-
-def test_few_points_are_no_curve():
-    assert read_curve(np.arange(5.0), np.arange(5.0), np.zeros(5)) is None

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.expression import Expression
 from closedform.field.gradient_field import GradientField
 from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.rules import MATERIAL_DEGREES
-from closedform.networks.parametric_formula import FormulaPhi, ParametricFormula
-from closedform.reading.replacing.phi_fit import best_formula
+from closedform.reading.curves.curve_reading import CurveReading, read_curve
 from closedform.sweeping.family_form import (
     FamilyForm,
     FormFit,
@@ -27,97 +25,10 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-FEWEST = 8
-"""Fewer points of a curve say nothing about its form."""
-
-
 TIMES_WORSE = 2.0
 """A form also holds where it is at most so many times worse than what was read there; the choice of
 a concept pays for longer formulas by the same factor.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class CurveReading:
-    """A curve as a formula."""
-
-    text: str  # in the index's name
-    numbers: tuple[float, ...]  # in the order a, b, ...
-    errors: tuple[float, ...]  # their standard errors, from the scatter about the curve
-    r2: float
-    pivot: float | None = None  # for a + b*log(k): it reads b*log(k/pivot)
-    pivot_error: float | None = None
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def read_curve(
-    index: FloatArray, values: FloatArray, errors: FloatArray, name: str = "k"
-) -> CurveReading | None:
-    """The simplest formula of `name` that fits a curve; None for fewer than eight points. Values
-    that stay within three of their errors about the mean are a constant.
-
-    Examples
-    --------
-    >>> k = np.geomspace(0.01, 1, 40)
-    >>> curve = read_curve(k, np.log(k / 0.05), np.full(40, 1e-3))
-    >>> curve.text, round(curve.pivot, 6)
-    ('1*log(k/0.05)', 0.05)
-    """
-    usable = np.isfinite(index) & np.isfinite(values)
-    index, values, errors = index[usable], values[usable], errors[usable]
-    if len(index) < FEWEST:
-        return None
-    known = np.where(np.isfinite(errors), errors, 0.0)
-    mean = float(values.mean())
-    if np.ptp(values) == 0 or (np.abs(values - mean) <= 3 * known).all():
-        spread = float(values.std(ddof=1) / np.sqrt(len(values)))
-        return CurveReading(f"{mean:.6g}", (mean,), (spread,), 1.0)
-    found = best_formula(index, values)
-    if found is None or not isinstance(found.phi, FormulaPhi):
-        return None
-    formula = found.phi.formula
-    numbers, left = formula.numbers, values - _at(formula, formula.numbers, index)
-    covariance = _covariance(formula, index, left)
-    written = formula.written([float(f"{number:.6g}") for number in numbers])
-    text, pivot, pivot_error = str(Expression(written.tree, (name,))), None, None
-    if "log" in formula.tree.tokens:
-        text, pivot, pivot_error = _with_pivot(numbers, covariance, name)
-    return CurveReading(
-        text=text,
-        numbers=tuple(numbers.tolist()),
-        errors=tuple(np.sqrt(np.diag(covariance)).tolist()),
-        r2=float(1 - (left**2).sum() / ((values - mean) ** 2).sum()),
-        pivot=pivot,
-        pivot_error=pivot_error,
-    )
-
-
-def _at(formula: ParametricFormula, numbers: FloatArray, index: FloatArray) -> FloatArray:
-    with np.errstate(all="ignore"):
-        return np.asarray(formula.value([index], numbers, NUMPY)) + 0 * index
-
-
-def _covariance(formula: ParametricFormula, index: FloatArray, left: FloatArray) -> FloatArray:
-    """Of the numbers, from the scatter about the curve."""
-    numbers = formula.numbers
-    slopes = np.empty((len(index), len(numbers)))
-    for place, number in enumerate(numbers):
-        step = 1e-6 * max(abs(number), 1.0)
-        moved = numbers.copy()
-        moved[place] += step
-        slopes[:, place] = (_at(formula, moved, index) - _at(formula, numbers, index)) / step
-    variance = (left**2).sum() / max(len(index) - len(numbers), 1)
-    return variance * np.linalg.pinv(slopes.T @ slopes)
-
-
-def _with_pivot(numbers: FloatArray, covariance: FloatArray, name: str) -> tuple[str, float, float]:
-    a, b = numbers.tolist()
-    pivot = float(np.exp(-a / b))
-    slope = pivot * np.array([-1 / b, a / b**2])
-    error = float(np.sqrt(slope @ covariance @ slope))
-    return f"{float(f'{b:.6g}'):g}*log({name}/{pivot:.6g})", pivot, error
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +69,7 @@ class Family:
         return pandas.DataFrame(rows)
 
     def curves(self, name: str = "k") -> dict[str, CurveReading | None]:
-        """Each constant as a formula of the index."""
+        """Each constant as a formula of the index, with a verdict; None below eight members."""
         values = np.array([fit.values for fit in self.fits]).reshape(len(self.fits), -1)
         errors = np.array([fit.errors for fit in self.fits]).reshape(len(self.fits), -1)
         return {

@@ -98,17 +98,25 @@ class Sites:
         is independent from site to site, infinite where the sums' gradients are parallel, and what
         the sums leave on each site, (n_points, n_sites).
         """
-        columns = self.slopes(terms)
+        columns, count = self.slopes(terms), len(terms)
         sizes = np.sqrt((columns**2).mean(axis=(0, 1)))
         sizes[sizes == 0] = 1.0
         inverse = np.linalg.pinv(columns / sizes, rcond=1e-9) / sizes[:, None]
-        found = np.einsum("pmn,pn->pm", inverse, self.gradients)
-        left = self.gradients - np.einsum("pnm,pm->pn", columns, found)
+        every = np.einsum("pmn,pn->pm", inverse, self.gradients)
+        left = self.gradients - np.einsum("pnm,pm->pn", columns, every)
         freedom = max(columns.shape[1] - columns.shape[2], 1)
         variance = (inverse**2).sum(axis=2) * (left**2).sum(axis=1)[:, None] / freedom
-        values = np.linalg.svd((columns / sizes)[:, :, : len(terms)], compute_uv=False)
+        found, variance = every[:, :count], variance[:, :count]
+        if self.flips is not None:
+            # A slope is known as well as flips show it, and not the second derivatives.
+            first, second = (
+                (np.einsum("pnm,pm->pn", columns[:, :, part], every[:, part]) ** 2).sum(axis=1)
+                for part in (slice(count), slice(count, None))
+            )
+            variance += found**2 * (second / np.maximum(first, 1e-9 * second + 1e-300))[:, None]
+        values = np.linalg.svd(columns[:, :, :count] / sizes[:count], compute_uv=False)
         variance[values[:, -1] <= SEPARATE * values[:, 0]] = np.inf
-        return found[:, : len(terms)], variance[:, : len(terms)], left
+        return found, variance, left
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def from_network(drawn: Drawn, rng: np.random.Generator) -> cf.Interpretation:
         torch.nn.SiLU(),
         torch.nn.Linear(24, 1),
     )
-    epochs = 60
+    epochs = 200
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
     steps = epochs * -(-len(inputs) // 100)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=steps)

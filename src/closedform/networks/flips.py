@@ -28,8 +28,9 @@ MOST_EVALUATIONS, MOST_FLIPPED = 4_000_000, 2000
 """Of a network, for flips, and points that sites are flipped at: how sure an answer is grows with
 the points, as it does for other fields."""
 
-SYMMETRIC = 1e-6
-"""Share of the squared gradient that two copies may differ by in a network that is symmetric."""
+SYMMETRIC = 1e-10
+"""Share of the variance of a network's values that a rearrangement may change if the network is
+symmetric: single precision changes less."""
 
 FLIPPED = (
     "{count} inputs take two values, {low:g} and {high:g}: in place of derivatives, the field "
@@ -83,12 +84,14 @@ def alike_samples(
     points, flipped = source.points, _flipped(source.points, groups)
     samples = source.evaluate(points)
     found = [_with_flips(source, points, samples.latents, samples.jacobians, flipped)]
-    while len(found) < copies_for(groups) and not (len(found) == 2 and _differ(found) <= SYMMETRIC):
+    while len(found) < copies_for(groups):
         order = np.arange(points.shape[1])
         for group in groups.values():
             order[group.columns] = group.columns[rearranged(group, rng)]
         moved = np.ascontiguousarray(points[:, order])
         there = source.evaluate(moved)
+        if (there.latents - samples.latents).var() <= SYMMETRIC * samples.latents.var():
+            break
         back = np.empty_like(found[0])
         back[:, :, order] = _with_flips(source, moved, there.latents, there.jacobians, flipped)
         found.append(back)
@@ -98,9 +101,8 @@ def alike_samples(
         for low, high in [two_values(points[:, columns]) or (0.0, 0.0)]
     ]
     told = [Finding("two-valued-inputs", "info", note, {"groups": list(flipped)}) for note in notes]
-    broken = _differ(found)
-    if broken > SYMMETRIC:
-        told.append(_averaged(broken, len(found)))
+    if len(found) > 1:
+        told.append(_averaged(_differ(found), len(found)))
         notes.append(told[-1].message)
     mean = np.mean(found, axis=0)
     return replace(samples, jacobians=mean, notes=(*samples.notes, *notes)), tuple(told)
@@ -155,7 +157,7 @@ def _differ(copies: Sequence[FloatArray]) -> float:
     scatter.
     """
     whole = np.stack(copies)
-    scatter = whole.var(axis=0, ddof=1).sum() if len(whole) > 1 else 0.0
+    scatter = whole.var(axis=0, ddof=1).sum()
     return float(min(scatter / max((whole**2).mean(axis=0).sum(), 1e-300), 1.0))
 
 

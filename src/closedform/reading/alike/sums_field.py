@@ -124,7 +124,9 @@ def field_of_sums(
         sites = Sites(name, group, field.points, scaled[:, group.columns])
         if (sites.gradients[usable] ** 2).sum() <= NO_SHARE * usable.sum():
             continue
-        span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable]))
+        has_values = field.latents is not None and len(groups) == 1 and not alone
+        latents = field.latents[usable, 0] if has_values else None
+        span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable], latents))
         # A field of one input says nothing: every function of it fits.
         is_one = len(groups) == 1 and span.needed == 1 and not alone
         wanted = span.terms if is_one else span.used

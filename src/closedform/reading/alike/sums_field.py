@@ -18,8 +18,9 @@ from closedform.field.alignment.misalignment import trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import robust_spread
 from closedform.networks.flips import two_values
-from closedform.reading.alike.site_spans import Sites, find_span
+from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.site_terms import SiteTerm
+from closedform.reading.alike.sites import Sites
 
 NO_SHARE = 1e-6
 """Share of the squared gradient below which a group does not matter: an angle of 0.06 degrees."""

@@ -2,8 +2,8 @@
 Monte Carlo samples and read as formulas of sums over the lattice.
 
     python bench/scripts/ising_networks.py phase --size 10 --kind dense --count 10 --seed 1
-    python bench/scripts/ising_networks.py energy --size 16 --kind ring --samples 1500 \
-        --count 10 --seed 1
+    python bench/scripts/ising_networks.py energy --size 16 --kind ring --samples 1000 \
+        --epochs 100 --count 10 --seed 1
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("task", choices=["phase", "energy"])
     options.add_argument("--size", type=int, default=10)
-    options.add_argument("--kind", choices=["dense", "conv", "ring"], default="dense")
+    options.add_argument("--kind", choices=["dense", "conv", "patches", "ring"], default="dense")
     options.add_argument("--count", type=int, default=10)
     options.add_argument("--seed", type=int, required=True)
     options.add_argument("--samples", type=int, default=4000)
@@ -63,6 +63,7 @@ def main() -> None:
             epochs=chosen.epochs,
             decay=decay,
             rate=3e-3 if is_phase else 2e-2,
+            batch=100 if is_phase else 20,
             seed=seed,
         )
         trained = time.process_time() - start

@@ -3,6 +3,7 @@ noise of one degree and from networks; and what is not such a formula, and must 
 
     python bench/scripts/sums_over_sites.py exact --count 40 --seed 1
     python bench/scripts/sums_over_sites.py noise|networks|controls --count 40 --seed 1
+    python bench/scripts/sums_over_sites.py time --seed 1
 """
 
 import argparse
@@ -12,7 +13,7 @@ import numpy as np
 
 import closedform as cf
 from closedform.searching.budget import processor_seconds
-from closedform_bench.alike.drawn_sums import Drawn, control, draw, field_of, is_right
+from closedform_bench.alike.drawn_sums import Drawn, control, draw, field_of, is_right, stated
 
 BUDGET = 10.0
 """Processor seconds for a reading, after compilation."""
@@ -21,10 +22,13 @@ BUDGET = 10.0
 def main() -> None:
     """Read them all, a line for each."""
     options = argparse.ArgumentParser()
-    options.add_argument("track", choices=["exact", "noise", "networks", "controls"])
+    options.add_argument("track", choices=["exact", "noise", "networks", "controls", "time"])
     options.add_argument("--count", type=int, default=40)
     options.add_argument("--seed", type=int, required=True)
     chosen = options.parse_args()
+    if chosen.track == "time":
+        time_by_sites(np.random.default_rng(chosen.seed))
+        return
     right, claimed, false = 0, 0, 0
     for number in range(chosen.count):
         rng = np.random.default_rng([chosen.seed, number])
@@ -59,6 +63,17 @@ def main() -> None:
     )
 
 
+def time_by_sites(rng: np.random.Generator) -> None:
+    """Processor seconds to read one formula over more and more sites; the first compiles."""
+    for sites in (100, 100, 200, 400, 800, 1600):
+        drawn = stated("sum(s[i]**2)*sum(cos(s[i]))", sites, rng)
+        field = field_of(drawn, 0.0, rng)
+        start = time.process_time()
+        answer = read(field, drawn.group)
+        took = time.process_time() - start
+        print(f"{sites:5} sites {took:5.1f} s  {answer.verdict.status}  {answer.concept}")
+
+
 def read(field: cf.GradientField, group: cf.Group) -> cf.Interpretation:
     """One reading."""
     with processor_seconds():
@@ -90,7 +105,7 @@ def from_network(drawn: Drawn, rng: np.random.Generator) -> cf.Interpretation:
         torch.nn.SiLU(),
         torch.nn.Linear(24, 1),
     )
-    epochs = 60
+    epochs = 200
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
     steps = epochs * -(-len(inputs) // 100)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=steps)

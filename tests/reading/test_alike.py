@@ -6,7 +6,8 @@ import pytest
 import closedform as cf
 from closedform.errors import FieldError
 from closedform.expressions.formula_of_sums import FormulaOfSums
-from closedform.reading.alike.site_spans import Sites, find_span
+from closedform.reading.alike.site_spans import find_span
+from closedform.reading.alike.sites import Sites
 
 SITES, POINTS = 24, 400
 GROUP = cf.Group(range(SITES), shape=(SITES,))
@@ -69,6 +70,28 @@ def test_a_sum_is_read_saved_and_evaluated(tmp_path):
     assert loaded.names == answer.names
     assert "sum(s[i]**2)" in str(loaded)
     answer.report(tmp_path / "answer.html")
+
+
+def test_stated_sums_are_judged():
+    field = field_of(2 * HERE, np.tanh(S2[:, 0] / 50))
+    right, wrong = (
+        cf.parse(text, field.names, groups={"s": GROUP}) for text in ("sum(s[i]**2)", "sum(s[i])")
+    )
+    answer = cf.verify(right, field, rivals=[wrong], rng=0)
+    assert (str(answer.concept), answer.verdict.status) == ("sum(s[i]**2)", "verified")
+    assert answer.verdict.checks[-1].name == "sums"
+    assert cf.verify(wrong, field, rivals=None, rng=0).verdict.status == "none"
+
+
+def test_values_tell_sums_apart_that_gradients_do_not():
+    """Networks of sums over positive inputs were read as exp(-0.49*s) for sqrt(s), and as s for
+    log(1 + s**2): their gradients are wrong by degrees, and their values by a thousandth.
+    """
+    sites = np.exp(0.5 * HERE)
+    gradients = noisy(2 * sites / (1 + sites**2), 8)
+    values = np.tanh((np.log(1 + sites**2).sum(axis=1) - 25) / 20)
+    span = find_span(Sites("s", GROUP, sites, gradients, values))
+    assert [term.written() for term in span.used] == ["log(1 + x**2)"]
 
 
 def test_what_is_not_a_sum_is_not_called_one():

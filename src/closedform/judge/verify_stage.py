@@ -18,8 +18,10 @@ from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.complexity import description_length
 from closedform.expressions.expression import Expression
+from closedform.expressions.formula_of_sums import FormulaOfSums
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
+from closedform.interpretation.abilities import perform
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.judge.checks import Check, all_checks
 from closedform.judge.confidence import judge_formulas
@@ -69,7 +71,8 @@ def verify(
     ----------
     formula : str, Expression or Selection
         Judged on the points that search, choice and fitting have not seen; your own formula with
-        its constants as given.
+        its constants as given. For sums over alike inputs pass ``cf.parse("sum(s[i])**2",
+        field.names, groups={"s": ...})``.
     field : GradientField
     rivals : 'auto', None, or sequence of str or Expression
         What the formula is compared with: what competed with it in its selection or, for your own
@@ -113,6 +116,12 @@ def verify(
         "formula",
         "pass text, an Expression, or what closedform.select returned",
     )
+    if isinstance(formula, FormulaOfSums):
+        return perform(
+            "verify_sums", formula, field, rivals=rivals, checks=checks, thresholds=thresholds,
+            budget=budget, rng=rng, engine=engine, space=space, rule=rule, hypothesis=hypothesis,
+            progress=progress,
+        )  # fmt: skip
     seed, limits = as_seed(rng), as_budget(budget)
     selection = formula if isinstance(formula, Selection) else None
     if selection is not None:

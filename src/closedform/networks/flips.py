@@ -19,16 +19,18 @@ from closedform.expressions.site_groups import Group, GroupsLike, as_groups, nam
 from closedform.field.findings import Finding
 from closedform.networks.samples import Samples, Source
 
-COPIES = 8
-"""Of each point, for the mean over a group: what they leave of the broken part is known and taken
-off, so more would only cost time."""
+COPIES, CHANGES = (2, 8), 800
+"""Fewest and most copies of a point for the mean over a group, two to see what is broken, and
+changes of a site that a slope along a sum rests on in all. What they leave of the broken part is
+known and taken off."""
 
-MOST_EVALUATIONS, MOST_FLIPPED = 2_000_000, 400
-"""Of a network, for flips, and points that sites are flipped at: a point with a hundred sites says
-as much about a sum over sites as a hundred points of one."""
+MOST_EVALUATIONS, MOST_FLIPPED = 4_000_000, 2000
+"""Of a network, for flips, and points that sites are flipped at: how sure an answer is grows with
+the points, as it does for other fields."""
 
-SYMMETRIC = 1e-6
-"""Share of the squared gradient that two copies may differ by in a network that is symmetric."""
+SYMMETRIC = 1e-10
+"""Share of the variance of a network's values that a rearrangement may change if the network is
+symmetric: single precision changes less."""
 
 FLIPPED = (
     "{count} inputs take two values, {low:g} and {high:g}: in place of derivatives, the field "
@@ -61,38 +63,46 @@ def columns_of_groups(
 def points_to_flip(points: FloatArray, groups: Mapping[str, Group]) -> int | None:
     """At how many points two-valued sites are flipped; None if there are no such sites."""
     sites = sum(len(columns) for columns in _flipped(points, groups).values())
-    return min(MOST_FLIPPED, MOST_EVALUATIONS // (COPIES * sites)) if sites else None
+    copies = copies_for(groups)
+    return min(MOST_FLIPPED, MOST_EVALUATIONS // (copies * sites)) if sites else None
+
+
+def copies_for(groups: Mapping[str, Group]) -> int:
+    """Rearrangements of each point that gradients are averaged over."""
+    fewest = min(len(group.sites) for group in groups.values())
+    return min(max(COPIES[0], -(-CHANGES // fewest)), COPIES[1])
 
 
 def alike_samples(
     source: Source, groups: Mapping[str, Group], rng: np.random.Generator
 ) -> tuple[Samples, tuple[Finding, ...]]:
-    """Values of the network, and its gradients averaged over the groups."""
+    """Values of the network, its own, and gradients averaged over the groups.
+
+    Means of values would be nearer to a formula than the network is, and bring out what is smaller
+    than its broken part: that a classifier of magnetised lattices is not quite even.
+    """
     points, flipped = source.points, _flipped(source.points, groups)
     samples = source.evaluate(points)
-    own = _with_flips(source, points, samples.latents, samples.jacobians, flipped)
-    found = [own]
-    for _ in range(COPIES - 1):
+    found = [_with_flips(source, points, samples.latents, samples.jacobians, flipped)]
+    while len(found) < copies_for(groups):
         order = np.arange(points.shape[1])
         for group in groups.values():
             order[group.columns] = group.columns[rearranged(group, rng)]
         moved = np.ascontiguousarray(points[:, order])
         there = source.evaluate(moved)
-        turned = _with_flips(source, moved, there.latents, there.jacobians, flipped)
-        back = np.empty_like(turned)
-        back[:, :, order] = turned
-        found.append(back)
-        if len(found) == 2 and _differ(found) <= SYMMETRIC:
+        if (there.latents - samples.latents).var() <= SYMMETRIC * samples.latents.var():
             break
+        back = np.empty_like(found[0])
+        back[:, :, order] = _with_flips(source, moved, there.latents, there.jacobians, flipped)
+        found.append(back)
     notes = [
         FLIPPED.format(count=len(columns), low=low, high=high)
         for columns in flipped.values()
         for low, high in [two_values(points[:, columns]) or (0.0, 0.0)]
     ]
     told = [Finding("two-valued-inputs", "info", note, {"groups": list(flipped)}) for note in notes]
-    broken = _differ(found)
-    if broken > SYMMETRIC:
-        told.append(_averaged(broken, len(found)))
+    if len(found) > 1:
+        told.append(_averaged(_differ(found), len(found)))
         notes.append(told[-1].message)
     mean = np.mean(found, axis=0)
     return replace(samples, jacobians=mean, notes=(*samples.notes, *notes)), tuple(told)
@@ -147,7 +157,7 @@ def _differ(copies: Sequence[FloatArray]) -> float:
     scatter.
     """
     whole = np.stack(copies)
-    scatter = whole.var(axis=0, ddof=1).sum() if len(whole) > 1 else 0.0
+    scatter = whole.var(axis=0, ddof=1).sum()
     return float(min(scatter / max((whole**2).mean(axis=0).sum(), 1e-300), 1.0))
 
 

@@ -54,6 +54,15 @@ def draw(rng: np.random.Generator, count: int = 1500) -> Drawn:
             return Drawn(truth, points, group)
 
 
+def stated(text: str, sites: int, rng: np.random.Generator, count: int = 1500) -> Drawn:
+    """One formula over so many inputs of either sign."""
+    group = Group(range(sites), shape=(sites,))
+    level, spread = rng.normal(size=(count, 1)), rng.uniform(0.3, 1.2, (count, 1))
+    points = 0.7 * level + spread * rng.normal(size=(count, sites))
+    truth = parse_sums(text, {"s": group}, [f"s[{place}]" for place in range(sites)])
+    return Drawn(truth, points, group)
+
+
 def _sums(rng: np.random.Generator, is_positive: bool) -> list[str]:
     terms = OF_ANY + OF_POSITIVE if is_positive else OF_ANY
     found: list[str] = []

@@ -43,23 +43,23 @@ def network(kind: str, size: int, width: int = 16) -> torch.nn.Module:
     """A small network from (n, size * size) to (n, 1).
 
     kind: 'dense'; 'conv', a convolution whose stride and padding with zeros break the lattice's
-        symmetry, and a dense layer over all its places; or 'ring', one that keeps the symmetry, and
-        a mean over places.
+        symmetry, and a dense layer over all its places; 'patches', the same without a function
+        between them; or 'ring', one that keeps the symmetry, and a mean over places.
     """
     if kind == "dense":
         first: list[torch.nn.Module] = [torch.nn.Linear(size**2, width)]
         return torch.nn.Sequential(*first, torch.nn.Tanh(), torch.nn.Linear(width, 1))
     square = torch.nn.Unflatten(1, (1, size, size))
-    if kind == "conv":
+    if kind in ("conv", "patches"):
         places = 4 * ((size + 1) // 2) ** 2
+        between = torch.nn.Tanh() if kind == "conv" else torch.nn.Identity()
         return torch.nn.Sequential(
-            square, torch.nn.Conv2d(1, 4, 3, stride=2, padding=1), torch.nn.Tanh(),
-            torch.nn.Flatten(), torch.nn.Linear(places, width), torch.nn.Tanh(),
-            torch.nn.Linear(width, 1),
+            square, torch.nn.Conv2d(1, 4, 3, stride=2, padding=1), between, torch.nn.Flatten(),
+            torch.nn.Linear(places, width), torch.nn.Tanh(), torch.nn.Linear(width, 1),
         )  # fmt: skip
     return torch.nn.Sequential(
-        square, torch.nn.Conv2d(1, 16, 3, padding=1, padding_mode="circular"), torch.nn.Tanh(),
-        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 1),
+        square, torch.nn.Conv2d(1, 24, 3, padding=1, padding_mode="circular"), torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(24, 1),
     )  # fmt: skip
 
 

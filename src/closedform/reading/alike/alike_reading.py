@@ -13,11 +13,13 @@ from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
 from closedform.expressions.site_groups import GroupsLike, as_groups
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
+from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.checks import Check, Evidence
 from closedform.judge.phi_curve import fit_phi
 from closedform.judge.thresholds import Thresholds
+from closedform.judge.verify_stage import verify
 from closedform.reading.alike.sums_field import SumsField, field_of_sums
 
 BROKEN = 0.04
@@ -90,6 +92,26 @@ def interpret_alike(
     plain = None if guess is None else Expression(guess.tree, guess.names)
     found = read(whole.field, hypothesis=plain, checks=(*(checks or ()), SpannedBySums(whole)))
     return on_sites(found, field, whole)
+
+
+@ability("verify_sums")
+def verify_sums(formula: FormulaOfSums, field: GradientField, **options: Any) -> Interpretation:
+    """Judge a stated formula of sums in these and those that span the gradient; options as in
+    `closedform.verify`.
+    """
+    groups = {each.name: each.group for each in formula.sums}
+    others = [options["hypothesis"], *_listed(options["rivals"])]
+    sums = [
+        each for one in (formula, *others) if isinstance(one, FormulaOfSums) for each in one.sums
+    ]
+    whole = field_of_sums(field, groups, sums)
+    options["checks"] = (*(options["checks"] or ()), SpannedBySums(whole))
+    plain = Expression(formula.tree, formula.names)
+    return on_sites(verify(plain, whole.field, **options), field, whole)
+
+
+def _listed(rivals: Any) -> Sequence[Any]:
+    return () if rivals is None or isinstance(rivals, str) else rivals
 
 
 def on_sites(answer: Interpretation, field: GradientField, whole: SumsField) -> Interpretation:

@@ -6,7 +6,8 @@ from closedform.expressions.site_groups import Group
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.reading.alike.alike_reading import degrees
-from closedform.reading.alike.site_spans import Sites, find_span
+from closedform.reading.alike.site_spans import find_span
+from closedform.reading.alike.sites import Sites
 
 FEW_INPUTS = 12
 """Up to so many inputs a formula of all of them can be found and read."""

@@ -2,18 +2,18 @@
 combination of few functions of that site (and its neighbours), with weights common to all sites.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from closedform.arrays import FloatArray
-from closedform.expressions.site_groups import Group
-from closedform.networks.flips import two_values
+from closedform.expressions.complexity import description_length
+from closedform.judge.evidence import weighing
+from closedform.judge.witnesses import VALUE_FLOOR
 from closedform.reading.alike.site_terms import SiteTerm, terms_for
+from closedform.reading.alike.sites import Sites, kept_share
 
 MOST_POINTS = 150
 """Points that the sums are found on: each says as much as it has sites."""
@@ -35,80 +35,8 @@ them is taken, for the same reason."""
 EXACT = 1e-12
 """Share of the gradient's square that is rounding: single precision leaves more in a network."""
 
-SEPARATE = 0.1
-"""Ratio of singular values below which the gradients of the sums at a point are parallel: in an
-ordered lattice, those of the magnetisation and of the energy are."""
-
 ALIKE = 0.9
 """Cosine from which two sums' gradients are too much alike for both to be told apart in noise."""
-
-
-@dataclass(frozen=True)
-class Sites:
-    """The gradient on the sites of one group.
-
-    Attributes
-    ----------
-    name, group
-        With columns as sites.
-    points : ndarray, shape (n_points, n_inputs)
-        All inputs.
-    gradients : ndarray, shape (n_points, n_sites)
-        The group's part of gradients that are 1 long, in inputs divided by their spread.
-    """
-
-    name: str
-    group: Group
-    points: FloatArray
-    gradients: FloatArray
-
-    @cached_property
-    def values(self) -> FloatArray:
-        """The group's inputs."""
-        return self.points[:, self.group.columns]
-
-    @cached_property
-    def flips(self) -> FloatArray | None:
-        """How far each site moves when it is flipped; None unless sites have two values."""
-        found = two_values(self.values)
-        return None if found is None else sum(found) - 2 * self.values
-
-    def some(self, count: int) -> "Sites":
-        """At some of the points, evenly chosen."""
-        rows = np.linspace(0, len(self.points) - 1, min(count, len(self.points))).astype(int)
-        return Sites(self.name, self.group, self.points[rows], self.gradients[rows])
-
-    def slopes(self, terms: Sequence[SiteTerm]) -> FloatArray:
-        """Gradients of sums, shape (n_points, n_sites, n_terms).
-
-        A flip is not a small step: of a function of the sums it also shows the second derivatives,
-        which multiply products of changes. They are explained and mean nothing, so they follow the
-        terms as columns of their own.
-        """
-        columns = [term.summed(self.name, self.group).gradient(self.points) for term in terms]
-        if self.flips is not None:
-            columns += [
-                self.flips * columns[a] * columns[b]
-                for a in range(len(terms)) for b in range(a, len(terms))
-            ]  # fmt: skip
-        return np.stack(columns, axis=2)
-
-    def weights(self, terms: Sequence[SiteTerm]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The slope along each sum at each point, (n_points, n_terms), its variance if what is left
-        is independent from site to site, infinite where the sums' gradients are parallel, and what
-        the sums leave on each site, (n_points, n_sites).
-        """
-        columns = self.slopes(terms)
-        sizes = np.sqrt((columns**2).mean(axis=(0, 1)))
-        sizes[sizes == 0] = 1.0
-        inverse = np.linalg.pinv(columns / sizes, rcond=1e-9) / sizes[:, None]
-        found = np.einsum("pmn,pn->pm", inverse, self.gradients)
-        left = self.gradients - np.einsum("pnm,pm->pn", columns, found)
-        freedom = max(columns.shape[1] - columns.shape[2], 1)
-        variance = (inverse**2).sum(axis=2) * (left**2).sum(axis=1)[:, None] / freedom
-        values = np.linalg.svd((columns / sizes)[:, :, : len(terms)], compute_uv=False)
-        variance[values[:, -1] <= SEPARATE * values[:, 0]] = np.inf
-        return found[:, : len(terms)], variance[:, : len(terms)], left
 
 
 @dataclass(frozen=True)
@@ -169,16 +97,18 @@ class _Moments:
         ridge = 1e-13 * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(len(places))
         along = self.along[:, places]
         found = np.linalg.solve(inner + ridge + 1e-300 * np.eye(len(places)), along[:, :, None])
-        return _share(self.total - (along * found[:, :, 0]).sum(axis=1), self.total)
+        return kept_share(self.total - (along * found[:, :, 0]).sum(axis=1), self.total)
 
-    def cosine(self, chosen: Sequence[int], other: int) -> float:
-        """How much of a term's gradients lies in the span of a set's."""
+    def cosines(self, chosen: Sequence[int], other: int) -> tuple[float, float]:
+        """How much of a term's gradients lies in the span of a set's: of all, and typically."""
         inner = self.products[:, chosen][:, :, chosen]
         across = self.products[:, chosen, other]
         ridge = 1e-13 * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(len(chosen))
         found = np.linalg.solve(inner + ridge + 1e-300 * np.eye(len(chosen)), across[:, :, None])
-        share = (across * found[:, :, 0]).sum(axis=1).sum() / self.products[:, other, other].sum()
-        return float(np.sqrt(min(max(share, 0.0), 1.0)))
+        inside, own = (across * found[:, :, 0]).sum(axis=1), self.products[:, other, other]
+        shares = [inside.sum() / own.sum(), np.median(inside / np.maximum(own, 1e-300))]
+        whole, typical = np.sqrt(np.clip(shares, 0.0, 1.0)).tolist()
+        return whole, typical
 
 
 def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
@@ -197,9 +127,10 @@ def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
         if not ranked:
             break
         ranked.sort()
-        found = _shortest([_fitted(few, [terms[p] for p in set_], left)
-                           for left, set_ in ranked[:KEPT]])  # fmt: skip
-        if best is not None and found.left > best.left / WORTH:
+        fitted = [_fitted([terms[p] for p in set_], few.share) for set_ in _unlike(ranked, terms)]
+        lowest = min(span.left for span in fitted)
+        found = _likeliest(fitted, sites)
+        if best is not None and (lowest > best.left / WORTH or not _is_better(found, best, sites)):
             break
         best = found
         if best.left <= EXACT:
@@ -209,13 +140,30 @@ def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
         larger = {tuple(sorted((*s, p))) for s in starts for p in moments.fine if p not in s}
         ranked = [(moments.left(set_), set_) for set_ in larger]
     assert best is not None
+    if sites.latents is not None and best.left > EXACT:
+        terms = _fitted(best.terms, sites.values_left).terms
+        best = Span(terms, best.needed, few.share(terms))
     return _with_spare(best, moments)
+
+
+def _unlike(
+    ranked: Sequence[tuple[float, tuple[int, ...]]], terms: Sequence[SiteTerm]
+) -> list[tuple[int, ...]]:
+    """The best sets, one for each set of functions: a number inside is fitted from the best of its
+    starts.
+    """
+    found: dict[tuple[str, ...], tuple[int, ...]] = {}
+    for _, set_ in ranked:
+        found.setdefault(tuple(terms[place].text for place in set_), set_)
+        if len(found) == KEPT:
+            break
+    return list(found.values())
 
 
 def _with_spare(span: Span, moments: _Moments) -> Span:
     """One more sum that a reading of a single one can leave out: told apart from the others site by
-    site, and over points the one that follows them least, since a network's error in a sum that
-    follows another looks like a slope along both.
+    site at most points, and over points the one that follows them least, since a network's error in
+    a sum that follows another looks like a slope along both.
     """
     terms = [*moments.terms, *span.terms]
     every = _Moments(moments.sites, terms)
@@ -225,48 +173,49 @@ def _with_spare(span: Span, moments: _Moments) -> Span:
     others: list[tuple[float, SiteTerm]] = []
     for place in moments.fine:
         term = terms[place]
-        if term.number is None and every.cosine(chosen, place) < ALIKE:
+        whole, typical = every.cosines(chosen, place)
+        if term.number is None and whole < ALIKE:
             values = term.summed(sites.name, sites.group).values(sites.points)
             follows = max(abs(float(np.corrcoef(each, values)[0, 1])) for each in own)
-            others.append((follows, term))
+            others.append((max(follows, typical), term))
     if not others:
         return span
     return replace(span, terms=(*span.terms, min(others, key=lambda one: one[0])[1]))
 
 
-def _fitted(sites: Sites, terms: list[SiteTerm], left: float) -> Span:
+def _fitted(terms: Sequence[SiteTerm], left: Callable[[Sequence[SiteTerm]], float]) -> Span:
     """A set with the numbers inside its functions fitted, one after the other, and written with as
     few digits as serve.
+
+    left: the share that a set of terms leaves.
     """
-    open_ = [place for place, term in enumerate(terms) if term.number is not None]
-    if not open_:
-        return Span(tuple(terms), len(terms), left)
+    found = list(terms)
+    open_ = [place for place, term in enumerate(found) if term.number is not None]
 
     def judged(place: int, number: float) -> float:
-        tried = [*terms[:place], replace(terms[place], number=number), *terms[place + 1 :]]
         with np.errstate(all="ignore"):
-            over = sites.weights(tried)[2]
-        found = _share((over**2).sum(axis=1), (sites.gradients**2).sum(axis=1))
-        return found if np.isfinite(found) else 1.0
+            share = left(
+                [*found[:place], replace(found[place], number=number), *found[place + 1 :]]
+            )
+        return share if np.isfinite(share) else 1.0
 
     for place in open_ * (1 if len(open_) == 1 else 3):
-        start = terms[place].number
+        start = found[place].number
         assert start is not None
-        found = minimize_scalar(
+        fit = minimize_scalar(
             lambda log, place=place: np.log(judged(place, float(np.exp(log))) + EXACT**2),
             bounds=(np.log(start / 1.5), np.log(start * 1.5)), method="bounded",
             options={"xatol": 1e-7},
         )  # fmt: skip
-        terms[place] = replace(terms[place], number=float(np.exp(found.x)))
+        found[place] = replace(found[place], number=float(np.exp(fit.x)))
     for place in open_:
-        number = terms[place].number
+        number = found[place].number
         assert number is not None
         limit = 1.02 * judged(place, number) + EXACT
         shorter = (float(f"{number:.{digits}g}") for digits in range(1, 13))
         plain = next((short for short in shorter if judged(place, short) <= limit), number)
-        terms[place] = replace(terms[place], number=plain)
-        left = judged(place, plain)
-    return Span(tuple(terms), len(terms), left)
+        found[place] = replace(found[place], number=plain)
+    return Span(tuple(found), len(found), left(found))
 
 
 def _shortest(spans: list[Span]) -> Span:
@@ -276,10 +225,26 @@ def _shortest(spans: list[Span]) -> Span:
     return min(fine, key=lambda span: (sum(term.length for term in span.terms), span.left))
 
 
-def _share(squares: FloatArray, total: FloatArray) -> float:
-    """Of the whole, without the twentieth of the points that leaves most."""
-    kept = np.argsort(squares)[: max(1, round(0.95 * len(squares)))]
-    return float(np.maximum(squares[kept], 0.0).sum() / max(total[kept].sum(), 1e-300))
+def _likeliest(spans: list[Span], sites: Sites) -> Span:
+    """The best by both witnesses; by directions alone, the shortest of those that are as good."""
+    is_exact = min(span.left for span in spans) <= EXACT
+    if sites.latents is None or is_exact:
+        return _shortest(spans)
+    return min(spans, key=lambda span: _score(span, sites))
+
+
+def _is_better(larger: Span, span: Span, sites: Sites) -> bool:
+    return sites.latents is None or _score(larger, sites) < _score(span, sites)
+
+
+def _score(span: Span, sites: Sites) -> float:
+    """Nats, as formulas are weighed, by both witnesses and by length: a network's values tell
+    functions apart that its gradients do not. To join one more sum takes a sign and a number.
+    """
+    numbers = weighing(has_values=True)
+    lefts = np.array([span.left + EXACT, sites.values_left(span.terms) + VALUE_FLOOR])
+    lengths = sum(description_length(term.expression.tree) + 3 for term in span.terms)
+    return float(np.dot(numbers.most, np.log(lefts))) + numbers.price * lengths
 
 
 def _with_repeats(chosen: Sequence[int]) -> list[tuple[int, int]]:

@@ -18,8 +18,9 @@ from closedform.field.alignment.misalignment import trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import robust_spread
 from closedform.networks.flips import two_values
-from closedform.reading.alike.site_spans import Sites, find_span
+from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.site_terms import SiteTerm
+from closedform.reading.alike.sites import Sites
 
 NO_SHARE = 1e-6
 """Share of the squared gradient below which a group does not matter: an angle of 0.06 degrees."""
@@ -124,7 +125,9 @@ def field_of_sums(
         sites = Sites(name, group, field.points, scaled[:, group.columns])
         if (sites.gradients[usable] ** 2).sum() <= NO_SHARE * usable.sum():
             continue
-        span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable]))
+        has_values = field.latents is not None and len(groups) == 1 and not alone
+        latents = field.latents[usable, 0] if has_values else None
+        span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable], latents))
         # A field of one input says nothing: every function of it fits.
         is_one = len(groups) == 1 and span.needed == 1 and not alone
         wanted = span.terms if is_one else span.used

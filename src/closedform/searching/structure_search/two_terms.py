@@ -65,7 +65,9 @@ SPREAD, LEAST = 0.05, 1e-3
 by anything. And the share of the longer gradient that a sum's must have: of two terms that are
 nearly the same only rounding is left."""
 
-TINY = 1e-30
+TURNS, FLAT, TINY = 3, 1e-12, 1e-30
+"""How often a sum's factor is found by angles, the squared slope that counts as none, and what
+keeps quotients finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,16 +268,16 @@ def _by_loss(library: Library, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int
         (first, second), (one, other) = (
             (each[pairs[rows, 0]], each[pairs[rows, 1]]) for each in (library.across, library.along)
         )
-        weights = np.ones(one.shape, dtype=np.float32)
-        for _ in range(3):
-            mixed, square = ((first * second).sum(axis=2), (second**2).sum(axis=2))
-            factor = -(weights * mixed).sum(axis=1) / np.maximum(
-                (weights * square).sum(axis=1), TINY
-            )
+        mixed, square = (first * second).sum(axis=2), (second**2).sum(axis=2)
+        left = total = np.ones(one.shape, dtype=np.float32)
+        factor = np.zeros(len(rows))
+        for _ in range(TURNS):
+            # Angles count alike at all points, however steep the sum is there.
+            weights = 1 / np.maximum(total, FLAT)
+            sums = [(weights * each).sum(axis=1) for each in (mixed, square)]
+            factor = -sums[0] / np.maximum(sums[1], TINY)
             left = ((first + factor[:, None, None] * second) ** 2).sum(axis=2)
             total = (one + factor[:, None] * other) ** 2 + left
-            # Angles count alike at all points, however steep the sum is there.
-            weights = 1 / np.maximum(total, 1e-12)
         losses[rows], factors[rows] = (left / np.maximum(total, TINY)).mean(axis=1), factor
     order = np.argsort(losses, kind="stable")
     sizes = library.sizes[pairs]

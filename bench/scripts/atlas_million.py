@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from closedform.canonical.constants import free_constants, with_constants
+from closedform.sweeping.atlas.concept_book import ConceptBook
 from closedform.sweeping.atlas.concept_index import ConceptIndex
 from closedform.sweeping.atlas.finding import find
 from closedform.sweeping.atlas.network_card import NetworkCard
@@ -81,7 +82,7 @@ def fill(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, ob
 
 def open_atlas(path: Path, *_: int) -> dict[str, object]:
     """Open it: the first time every formula is described, later ones read what was kept."""
-    atlas = Atlas(ResultStore(path))
+    atlas = Atlas(ResultStore(path), is_brief=True)
     index, ids = atlas.book.index()
     loaded = cost()
     records = sum(bool(each.concept) for each in atlas.records())
@@ -116,12 +117,11 @@ def append(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, 
 
 def million_concepts(path: Path, count: int, *_: int) -> dict[str, object]:
     """An index of so many different concepts, in memory."""
-    atlas_index, _ids = Atlas(ResultStore(path)).book.index()
-    concepts = [atlas_index.texts[at] for at in range(len(atlas_index))]
-    book = Atlas(ResultStore(path)).book
+    book = ConceptBook(ResultStore(path).folder)
+    index, _ = book.index()
+    concepts = list(index.texts)
     known = [book.concepts[name] for name in sorted(book.concepts)]
     rng = np.random.default_rng(1)
-    index = atlas_index
     for start in range(len(known), count, 20_000):
         size = min(20_000, count - start)
         chosen = [known[at] for at in rng.integers(len(known), size=size)]
@@ -152,7 +152,7 @@ def cost() -> dict[str, float]:
 
 
 STEPS = {
-    "fill": fill, "open first": open_atlas, "open again": open_atlas, "append": append,
+    "fill": fill, "open first": open_atlas, "append": append,
     "open after appending": open_atlas, "a million concepts": million_concepts,
 }  # fmt: skip
 
@@ -180,5 +180,6 @@ if __name__ == "__main__":
             command = [sys.executable, __file__, *options]
             said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             result[step] = json.loads(said)
+            print(step, said.strip(), file=sys.stderr, flush=True)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         print(json.dumps({**result, "store megabytes": size // 2**20}, indent=1))

@@ -149,7 +149,7 @@ def find(
     from closedform.sweeping.atlas.records import Atlas
     from closedform.sweeping.execution.store import ResultStore
 
-    opened = Atlas(ResultStore(store))
+    opened = Atlas(ResultStore(store), is_brief=True)
     index, ids = opened.book.index()
     places: dict[str, list[Any]] = {}
     for record in opened.records():

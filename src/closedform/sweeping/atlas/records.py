@@ -13,6 +13,8 @@ from closedform.sweeping.atlas.network_card import NetworkCard, read_cards
 from closedform.sweeping.execution.store import ResultStore
 
 ARCHITECTURE = "architecture"
+BRIEF = ("neuron", "verdict", "concept", "seed", "evaluations", "digest")
+"""Entries of a record that a search needs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,9 +52,13 @@ class AtlasRecord:
 
 
 class Atlas:
-    """A store that holds networks."""
+    """A store that holds networks.
 
-    def __init__(self, store: ResultStore) -> None:
+    is_brief: whether only neurons with a formula are kept, and of these what a search tells; all
+        of a million records would take gigabytes.
+    """
+
+    def __init__(self, store: ResultStore, *, is_brief: bool = False) -> None:
         store.check_exists()
         self.store = store
         self.cards = read_cards(store.folder)
@@ -62,8 +68,10 @@ class Atlas:
         found: dict[tuple[str, str], list[dict[str, Any]]] = {each: [] for each in own | twins}
         for _, row in store.records():
             origin = (str(row.get("network", "")), str(row.get("data", "")))
-            if origin in found:
+            if origin in found and not is_brief:
                 found[origin].append(row)
+            elif origin in found and isinstance(row.get("concept"), str):
+                found[origin].append({name: row[name] for name in BRIEF if name in row})
         texts = (row.get("concept") for rows in found.values() for row in rows)
         self.book.add(text for text in texts if isinstance(text, str))
         self._rows = found

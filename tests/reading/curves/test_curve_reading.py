@@ -30,12 +30,8 @@ def test_a_noisy_curve_is_read_with_its_numbers(values, told):
     assert str(found.concept) == told.format(*shown)
     assert found.verdict.status in ("verified", "ambiguous", "approximate")
     assert found.r2 > 0.999
-
-
-def test_a_number_that_stands_twice_is_fitted_once_and_within_its_error():
-    found = read((1 + 0.57 * K) / (K**2 + 0.57 * K))
-    ((number,), (error,)) = found.numbers, found.errors
-    assert abs(number - 0.57) < 4 * error < 0.02
+    if "{0}" in told:  # a number that stands twice is fitted once
+        assert abs(found.numbers[0] - 0.57) < 4 * found.errors[0] < 0.02
 
 
 def test_an_exact_curve_is_verified():

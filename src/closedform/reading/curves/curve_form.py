@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from closedform.judge.regions import N_REGIONS
 from closedform.searching.structure_search.quantities import substitute
 from closedform.searching.structure_search.writing import DENOMINATORS
 
-MOST_TRIES = 60
+MOST_TRIES = 30
 """Evaluations of one fit, after which it stays where it is."""
 
 HUGE, MOST_LOG = 1e50, 100.0
@@ -226,10 +226,14 @@ def fit_curve(form: CurveForm, curve: Curve) -> FittedCurve | None:
     if count + 2 > len(curve.index):
         return None
 
-    def at(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values, slopes = replace(form, numbers=tuple(numbers.tolist())).at(curve.index)
+    @lru_cache(maxsize=1)  # a fit asks for residuals and slopes one after the other
+    def once(numbers: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+        values, slopes = replace(form, numbers=numbers).at(curve.index)
         with np.errstate(all="ignore"):
             return (values - curve.values) * weights, slopes * weights[:, None]
+
+    def at(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return once(tuple(numbers.tolist()))
 
     def left_at(numbers: FloatArray) -> FloatArray:
         return np.clip(np.nan_to_num(at(numbers)[0], nan=HUGE), -HUGE, HUGE)

@@ -90,6 +90,10 @@ def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[
     for place in range(len(formulas)):
         for earlier in range(place):
             apart = 1 - np.einsum("nd,nd->n", units[place], units[earlier]) ** 2
+            # Without a gradient in both, as of x**2 and x**4 at 0, which whole numbers reach, they
+            # do not differ.
+            neither = np.isnan(units[place]).any(axis=1) & np.isnan(units[earlier]).any(axis=1)
+            apart[neither] = 0.0
             if (
                 float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
                 or shapes[place] == shapes[earlier]

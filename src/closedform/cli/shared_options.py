@@ -36,11 +36,9 @@ ResultFile = Annotated[Path | None, typer.Option(metavar="R.json", help="Write t
 JsonFile = Annotated[Path | None, typer.Option(metavar="F.json", help="Write the JSON object.")]
 Budget = Annotated[float, typer.Option(metavar="S", help="Seconds, after compilation.")]
 EngineName = Annotated[
-    str, typer.Option(metavar="E", help="auto, structure, terms, evolution, or another.")
+    str, typer.Option(metavar="E", help="auto, structure, terms, evolution, ...")
 ]
-TangentKind = Annotated[
-    str, typer.Option(metavar="KIND", help="auto, none, linear, local, constraints.")
-]
+TangentKind = Annotated[str, typer.Option(metavar="KIND", help="auto, none, linear, local, ...")]
 Constraints = Annotated[
     list[str] | None, typer.Option(metavar="EXPR", help="Constant on the data; may repeat.")
 ]

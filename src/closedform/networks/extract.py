@@ -82,7 +82,7 @@ def extract_field(
         Inputs that are alike, ``{"s": range(100)}``; see `closedform.Group`. Those without names
         are called s[0], s[1] and so on. Gradients are means over rearrangements of a group; if its
         inputs take two values only, they are changes of the output when an input is flipped, at
-        400 points or fewer.
+        2,000 points or fewer.
     **options
         ``transform``, ``wrt``, ``fixed``, ``prepare``, ``precision``, ``batch_size``, ``batched``,
         ``step``, ``kind``: see `closedform.networks.options.Options`.

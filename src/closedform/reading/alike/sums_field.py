@@ -125,8 +125,9 @@ def field_of_sums(
         sites = Sites(name, group, field.points, scaled[:, group.columns])
         if (sites.gradients[usable] ** 2).sum() <= NO_SHARE * usable.sum():
             continue
-        is_all = len(groups) == 1 and not alone
-        latents = field.latents[usable, 0] if is_all and field.latents is not None else None
+        latents = None
+        if field.latents is not None and len(groups) == 1 and not alone:
+            latents = field.latents[usable, 0]
         span = find_span(Sites(name, group, field.points[usable], sites.gradients[usable], latents))
         # A field of one input says nothing: every function of it fits.
         is_one = len(groups) == 1 and span.needed == 1 and not alone

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import closedform as cf
 from closedform.expressions.parse import parse
 from closedform.interpretation.evidence import FrontEntry, HypothesisResult
 from closedform.interpretation.verdict import STATUSES, Verdict
@@ -254,3 +255,14 @@ def test_notes_are_shown_as_explain_shows_them(example, findings):
     assert note in answer.explain()
     assert note in Outline(render_report(answer)).text
     assert note not in Outline(render_report(example)).text
+
+
+def test_the_page_shows_symmetries_if_they_are_given(example, tmp_path):
+    points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    field = cf.GradientField.from_arrays(points, points, names=["x", "v"])
+    example.report(tmp_path / "page.html", symmetries=cf.symmetries(field, rng=0))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "What it does not see" in page
+    assert "x*d_v - v*d_x" in page
+    assert 'aria-label="flow"' in page
+    assert "What it does not see" not in render_report(example)

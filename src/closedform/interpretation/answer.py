@@ -288,9 +288,9 @@ class Interpretation:
         """
         return perform("symmetries", self, **keywords)
 
-    def report(self, path: str | Path) -> None:
-        """Write one self-contained HTML page."""
-        perform("report", self, path)
+    def report(self, path: str | Path, *, symmetries: Any = None) -> None:
+        """Write one self-contained HTML page; with what `symmetries` found, if it is given."""
+        perform("report", self, path, symmetries=symmetries)
 
     def plot_front(self, ax: "Axes | None" = None) -> "Axes":
         """The front as bars, with the choice marked."""

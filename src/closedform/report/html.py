@@ -22,13 +22,13 @@ from closedform.report.mathml import mathml_terms
 
 
 @ability("report")
-def write_report(interpretation: Interpretation, path: str | Path) -> Path:
+def write_report(interpretation: Interpretation, path: str | Path, symmetries: Any = None) -> Path:
     """Write the page to a file whose folder exists, and return where it is."""
-    write_text(path, render_report(interpretation))
+    write_text(path, render_report(interpretation, symmetries))
     return Path(path)
 
 
-def render_report(interpretation: Interpretation) -> str:
+def render_report(interpretation: Interpretation, symmetries: Any = None) -> str:
     """The page as text."""
     script = _asset("report.js")
     return (
@@ -36,6 +36,7 @@ def render_report(interpretation: Interpretation) -> str:
         .get_template("report.html.j2")
         .render(
             answer=interpretation,
+            symmetries=None if symmetries is None else symmetries._repr_html_(),
             title=title(interpretation),
             style=style_sheet(),
             script=script,

@@ -145,8 +145,10 @@ def _reversed_share(expression: Expression, field: GradientField) -> float:
         slopes = expression.gradient(field.points[usable]) * field.scale
         slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
         cosines = (slopes * field.frames[usable, :, 0]).sum(axis=1)
-    if not np.isfinite(cosines).mean() > DEFINED:
+    is_known = np.isfinite(cosines)
+    if not is_known.mean() > DEFINED:
         return 0.5
-    squares = np.nan_to_num(np.sign(cosines) * cosines**2) * field.weights[usable]
+    cosines = np.where(is_known, cosines, 0.0)
+    squares = np.sign(cosines) * cosines**2 * field.weights[usable]
     total = np.abs(squares).sum()
     return float((1 - abs(squares.sum()) / total) / 2) if total > 0 else 0.5

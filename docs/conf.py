@@ -2,7 +2,6 @@
 the network.
 """
 
-import re
 import shutil
 import sys
 from importlib.util import find_spec
@@ -91,17 +90,7 @@ def _draw_architecture(app: Any) -> None:
     draw()
 
 
-def _drop_missing_pages(app: Any, page: str, source: list[str]) -> None:
-    """In a table of contents, a page that ends with a question mark is listed if it exists."""
-
-    def kept(match: re.Match[str]) -> str:
-        return f"{match[1]}\n" if (HERE / f"{match[1]}.md").exists() else ""
-
-    source[0] = re.sub(r"^([\w/]+)\?\n", kept, source[0], flags=re.MULTILINE)
-
-
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("builder-inited", _draw_architecture, priority=2)
-    app.connect("source-read", _drop_missing_pages)
     app.connect("builder-inited", _copy_gallery, priority=1)

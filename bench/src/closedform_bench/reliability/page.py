@@ -32,8 +32,8 @@ KINDS: tuple[TrialKind, ...] = (
 
 HEAD = """# Reliability
 
-This page is written by a command that tries to break the package. A trial's number is its seed, so
-every trial can be repeated. An interrupted run resumes.
+For those who must rely on closedform. This page is written by a command that tries to break the
+package. A trial's number is its seed, so every trial can be repeated. An interrupted run resumes.
 
     python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
 

@@ -18,9 +18,9 @@ PARTS: tuple[Part, ...] = (KERNEL, EVOLUTION, TERMS, READING, OTHERS, GROWTH)
 WIDTH = 100
 HEAD = """# Speed
 
-How close the package is to what the machine can do, and how time grows with size. Every figure is a
-ratio of two measurements that took turns in one run, or comes from one run, in processor seconds of
-one core: other programs ran on the machine at the time, which changes seconds but hardly ratios.
+For those who ask how long a reading takes, and why. Every figure is a ratio of two measurements
+that took turns in one run, or comes from one run, in processor seconds of one core: other programs
+ran on the machine at the time, which changes seconds but hardly ratios.
 
     python bench/scripts/speed_page.py --store runs --page docs/speed.md
 

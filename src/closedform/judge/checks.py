@@ -171,8 +171,10 @@ class Sure:
             return CheckResult.not_made(
                 "The search was interrupted before other formulas were looked for."
             )
+        # Rounded down: 1.000 would say more than can be known.
+        sure = int(1000 * judged.confidence) / 1000
         text = (
-            f"Confidence {judged.confidence:.3f}; {line:g} is needed. The rest is shared by the "
+            f"Confidence {sure:.3f}; {line:g} is needed. The rest is shared by the "
             f"other {len(set(judged.groups)) - 1} forms that were weighed and what was not "
             f"thought of."
         )

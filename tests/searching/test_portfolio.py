@@ -237,7 +237,7 @@ class FalseStructure(StructureSearch):
         return SearchResult(Front.of([found]), "finished", {"engine": "structure"})
 
 
-def test_false_structure_costs_at_most_a_third_of_a_reading():
+def test_false_structure_costs_less_than_half_of_a_reading():
     """And the answer is found all the same."""
     points = np.random.default_rng(0).uniform(1, 3, (600, 3))
     truth = cf.parse("x**2 + y*z", names=list("xyz"))
@@ -247,7 +247,7 @@ def test_false_structure_costs_at_most_a_third_of_a_reading():
         answer = cf.interpret_field(
             known, engine=Portfolio(structure=engine), budget=8.0, rng=0, progress=False
         )
-    assert engine.spent[0] < 0.34 * 8.0
+    assert engine.spent[0] < 0.43 * 8.0
     assert answer.concept is not None
     assert cf.same_concept(answer.concept, truth)
     assert answer.verdict.status == "verified"

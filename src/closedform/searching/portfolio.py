@@ -82,7 +82,7 @@ class Portfolio:
     confirm: float = 0.1
     structure: StructureSearch | None = field(default_factory=StructureSearch)
     look: float = 0.03
-    structured: float = 0.55
+    structured: float = 0.7
     beside: float = 0.2
 
     @property

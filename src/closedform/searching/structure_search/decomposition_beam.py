@@ -189,7 +189,7 @@ class DecompositionBeam:
             return list(self._similar(state))
 
         def sums() -> list[State]:
-            return [one for one in self._sums(state) if one.loss < state.loss + self.level]
+            return [one for one in self.sums_of(state) if one.loss < state.loss + self.level]
 
         if state.size > 2:
             return [*kinds[:2], similar, kinds[2], profiles, sums]
@@ -216,9 +216,9 @@ class DecompositionBeam:
         yield from self._best_of(state, merges)
         yield from self._similar(state)
         yield from self._best_of(state, self.finder.doubles(state))
-        yield from self._sums(state)
+        yield from self.sums_of(state)
 
-    def _sums(self, state: State) -> Iterator[State]:
+    def sums_of(self, state: State) -> Iterator[State]:
         """Children by sums of two terms of all quantities."""
         field = reduced_field(self.data, state)
         if field is None:

@@ -269,7 +269,8 @@ def gather(
         return used() < WIDENING
 
     found = [(oriented(c.expression, field), None, c.engine) for c in front.all]
-    pool.add(_nearest(found, pool, MOST_FOUND))
+    # A search that took all of the time leaves none for what it found but for the best.
+    pool.add(_nearest(found, pool, MOST_FOUND if may_go_on() else MOST_TIDIED))
     pool.tidy(MOST_TIDIED, may_go_on)
     parents: set[Outline] = set()
     stock = stock_of(field, space, rng)

@@ -151,11 +151,8 @@ class StructureRun:
     def _read_what_is_left(self) -> None:
         """Let the other engines read states of few quantities."""
         left = self._left()
-        # Quotients take longer than sums, and the longer the more quantities there are; of two
-        # inputs there are fewer sums of two terms.
+        # Quotients take longer than sums, and the longer the more quantities there are.
         is_smaller = any(state.size < self.start.size for state in left)
-        if not is_smaller and self.start.size == 2 and self._may_go_on():
-            self._read_two_terms()
         if not is_smaller and self._may_go_on():
             self._keep(quotients(self.data, self.start, self._may_go_on))
         for state in left:
@@ -182,15 +179,6 @@ class StructureRun:
                         self.clock.budget.share(max(ALONE - self.clock.used, 0.01))
                     )
                 self._ask(self.options.evolution, state, limit, keep=True)
-
-    def _read_two_terms(self) -> None:
-        """Sums of two terms in the inputs as they are."""
-        self.limit.share = 1.0
-        try:
-            found = [state.quantities[0].tree for state in self.beam.sums_of(self.start)]
-        except OutOfTimeError:
-            return
-        self._keep(found)
 
     def _divide_without(self, used: list[int]) -> None:
         """Leave out the inputs that seem not to matter, and take them back if that leads to

@@ -118,7 +118,7 @@ def append(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, 
 def million_concepts(path: Path, count: int, *_: int) -> dict[str, object]:
     """An index of so many different concepts, in memory."""
     book = ConceptBook(ResultStore(path).folder)
-    index, _ = book.index()
+    index = book.index()[0]
     concepts = list(index.texts)
     known = [book.concepts[name] for name in sorted(book.concepts)]
     rng = np.random.default_rng(1)

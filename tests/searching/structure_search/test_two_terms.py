@@ -31,7 +31,9 @@ def test_terms_stay_within_the_space_and_the_domain():
     field = field_of("x*y", ["x", "y"], low=-3)
     space = cf.SearchSpace(operators=["add", "mul", "exp"])
     library = make_library(field, space)
-    names = {token for tree in library.trees for token in tree.tokens if isinstance(token, str)}
+    names = {
+        token for term in library.terms for token in term.tree.tokens if isinstance(token, str)
+    }
     assert "exp" in names
     assert not names & {"log", "sqrt", "tanh", "sin"}
     assert np.isfinite(library.across).all()

@@ -6,13 +6,12 @@ once: what points off the field's directions, and all. So each side of a small q
 eigenvector of a small problem, and which monomial to add to it is known from a problem of two.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.linalg import eigh
 
 from closedform.arrays import FloatArray
 from closedform.expressions.sums_and_products import sum_of
@@ -99,24 +98,38 @@ class Moments:
             losses = np.where(square > ROUNDED * d * f, (middle - root) / (2 * square), np.inf)
         return [others[k] for k in np.argsort(losses)[:ADDED]]
 
-    def best(self, above: Iterable[int], below: Side) -> tuple[Side, float]:
-        """The numerator of some monomials over a denominator, and what the quotient loses."""
-        numbers = list(above)
-        if set(below) <= set(numbers):
-            # A multiple of the denominator may be taken off: leave its largest monomial out.
-            numbers.remove(max(below, key=lambda k: abs(below[k])))
-        columns = [self._pairs({k: 1.0}, below) for k in numbers]
-        pairs = np.unique(np.concatenate([places for places, _ in columns]))
-        linear = np.zeros((len(pairs), len(numbers)))
-        for column, (places, values) in enumerate(columns):
-            linear[np.searchsorted(pairs, places), column] = values
-        chosen = np.ix_(pairs, pairs)
-        off, total = (linear.T @ moments[chosen] @ linear for moments in (self.off, self.total))
-        sizes = np.sqrt(np.maximum(np.diag(total), 1e-300))
-        off, total = (each / np.outer(sizes, sizes) for each in (off, total))
-        losses, vectors = eigh(off, total + ROUNDED * np.eye(len(numbers)))
-        found = vectors[:, 0] / sizes
-        return dict(zip(numbers, found / np.abs(found).max(), strict=True)), max(losses[0], 0.0)
+    def settle(
+        self, above: np.ndarray, below: np.ndarray, values: FloatArray, turns: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Coefficients of many numerators and denominators, found in turn, and what the quotients
+        lose.
+
+        Parameters
+        ----------
+        above, below : ndarray of int, shape (n_quotients, n_monomials)
+            The monomials of each side.
+        values : ndarray, shape (n_quotients, n_monomials)
+            Coefficients of the denominators to start from.
+        """
+        pairs, signs = (
+            each[below[:, :, None], above[:, None, :]] for each in (self.place, self.sign)
+        )
+        both = signs[:, :, :, None, None] * signs[:, None, None, :, :]
+        off, total = (
+            each[pairs[:, :, :, None, None], pairs[:, None, None, :, :]] * both
+            for each in (self.off, self.total)
+        )
+        upper, losses = values, np.ones(len(values))
+        for _ in range(turns):
+            upper, _ = _least(
+                *(np.einsum("qi,qijkl,qk->qjl", values, each, values) for each in (off, total))
+            )
+            values, losses = _least(
+                *(np.einsum("qj,qijkl,ql->qik", upper, each, upper) for each in (off, total))
+            )
+            if (losses < ROUNDED).all():
+                break
+        return upper, values, losses
 
     def _pairs(self, above: Side, below: Side) -> tuple[np.ndarray, FloatArray]:
         """The pairs of a quotient, and the coefficient of each."""
@@ -165,12 +178,9 @@ def _grown(
     beam = [Quotient({int(seconds[k]): 1.0}, {int(firsts[k]): 1.0}, losses[k]) for k in starts]
     lowest = np.inf
     for _ in range(2, LONGEST):
-        found: dict[object, Quotient] = {}
-        for parent in beam:
-            for child in _children(moments, parent, powers, found):
-                found[child.key(powers)] = child
-            if not may_go_on():
-                return
+        found = _children(moments, beam, powers, ())
+        if not may_go_on():
+            return
         ranked = sorted(found.values(), key=lambda child: child.loss)[:WIDTH]
         if not ranked:
             return
@@ -185,44 +195,69 @@ def _grown(
 
 
 def _children(
-    moments: Moments, parent: Quotient, powers: np.ndarray, known: Container[object]
-) -> Iterator[Quotient]:
+    moments: Moments, parents: Iterable[Quotient], powers: np.ndarray, known: Container[object]
+) -> dict[object, Quotient]:
     """Quotients of one monomial more, without those that are known."""
-    for one, other in ((parent.above, parent.below), (parent.below, parent.above)):
-        for new in moments.grown(one, other):
-            larger = Quotient({**one, new: 0.0}, other, 1.0)
-            if larger.key(powers) not in known:
-                yield _settled(moments, larger)
+    new: dict[object, Quotient] = {}
+    for parent in parents:
+        for one, other in (parent.sides, parent.sides[::-1]):
+            for added in moments.grown(one, other):
+                larger = Quotient({**one, added: 0.0}, other, 1.0)
+                key = larger.key(powers)
+                if key not in known:
+                    new.setdefault(key, larger)
+    return dict(zip(new, _settled(moments, [*new.values()]), strict=True))
 
 
 def _exchanged(moments: Moments, quotient: Quotient, powers: np.ndarray) -> Quotient:
     """The quotient with one monomial after another exchanged for a better one."""
-    best = _settled(moments, quotient, MORE_TURNS)
+    (best,) = _settled(moments, [quotient], MORE_TURNS)
     while best.loss > ROUNDED:
-        tries: dict[object, Quotient] = {best.key(powers): best}
-        for side in (0, 1):
-            for gone in best.sides[side]:
-                kept = [dict(each) for each in best.sides]
-                del kept[side][gone]
-                if kept[side]:
-                    for child in _children(moments, Quotient(kept[0], kept[1], 1.0), powers, tries):
-                        tries[child.key(powers)] = child
-        better = min(tries.values(), key=lambda one: one.loss)
+        shorter = []
+        for side, gone in [(0, each) for each in best.above] + [(1, each) for each in best.below]:
+            above, below = (dict(each) for each in best.sides)
+            del (above, below)[side][gone]
+            if above and below:
+                shorter.append(Quotient(above, below, 1.0))
+        tries = _children(moments, shorter, powers, {best.key(powers)})
+        better = min(tries.values(), key=lambda one: one.loss, default=best)
         if not better.loss < BETTER * best.loss:
             break
-        best = _settled(moments, better, MORE_TURNS)
+        (best,) = _settled(moments, [better], MORE_TURNS)
     return best
 
 
-def _settled(moments: Moments, start: Quotient, turns: int = TURNS) -> Quotient:
-    """Numerator and denominator found in turn."""
-    loss, below, above = 1.0, start.below, start.above
-    for _ in range(turns):
-        above, _ = moments.best(start.above, below)
-        below, loss = moments.best(start.below, above)
-        if loss < ROUNDED:
-            break
-    return Quotient(above, below, loss)
+def _settled(moments: Moments, quotients: Sequence[Quotient], turns: int = TURNS) -> list[Quotient]:
+    """Numerators and denominators found in turn, of all quotients of one shape at once."""
+    settled: dict[int, Quotient] = {}
+    shapes = [tuple(map(len, one.sides)) for one in quotients]
+    for shape in dict.fromkeys(shapes):
+        places = [place for place, own in enumerate(shapes) if own == shape]
+        above, below = (
+            np.array([[*quotients[place].sides[side]] for place in places]) for side in (0, 1)
+        )
+        values = np.array([[*quotients[place].below.values()] for place in places])
+        upper, lower, losses = moments.settle(above, below, values, turns)
+        for row, place in enumerate(places):
+            sides = [
+                dict(zip(numbers[row].tolist(), found[row].tolist(), strict=True))
+                for numbers, found in ((above, upper), (below, lower))
+            ]
+            settled[place] = Quotient(sides[0], sides[1], float(losses[row]))
+    return [settled[place] for place in range(len(quotients))]
+
+
+def _least(off: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The vectors for which what points off is the least share of all, and these shares, of many
+    small problems.
+    """
+    sizes = np.sqrt(np.maximum(np.diagonal(total, axis1=1, axis2=2), 1e-300))
+    scale = sizes[:, :, None] * sizes[:, None, :]
+    lower = np.linalg.cholesky(total / scale + ROUNDED * np.eye(total.shape[1]))
+    back = np.linalg.inv(lower)
+    losses, vectors = np.linalg.eigh(back @ (off / scale) @ back.transpose(0, 2, 1))
+    found = (back.transpose(0, 2, 1) @ vectors[:, :, :1])[:, :, 0] / sizes
+    return found / np.abs(found).max(axis=1, keepdims=True), np.maximum(losses[:, 0], 0.0)
 
 
 def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArray) -> Moments:

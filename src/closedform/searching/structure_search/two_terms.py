@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,9 @@ FUNCTIONS = {
 """What a term may be of a monomial, with the constants to start from: c in units of the monomial's
 median, and b of its inverse."""
 
+DEGREES = {"x": 1.0, "1/(x + c)": -1.0, "sqrt(x + c)": 0.5}
+"""The power of the monomial's median that comes out of a function: 0 unless it is here."""
+
 POWERS = {1: (1.0, 2.0, -1.0, 0.5, 3.0, -2.0, -0.5, 1.5), 2: (1.0, -1.0, 2.0, -2.0), 3: (1.0, -1.0)}
 """Exponents in monomials of one, two and three inputs."""
 
@@ -70,15 +74,49 @@ TURNS, FLAT, TINY = 3, 1e-12, 1e-30
 keeps quotients finite."""
 
 
+class Term(NamedTuple):
+    """A function of a monomial, times a power of an input.
+
+    Attributes
+    ----------
+    powers : tuple of float
+        Of all inputs in the monomial.
+    function : str
+    share, size : float
+        The function's constant in units of the monomial's median, and that median.
+    column, factor : int
+        The input whose power is a factor, and that power; 0 for none.
+    """
+
+    powers: tuple[float, ...]
+    function: str
+    share: float
+    size: float
+    column: int
+    factor: int
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """What it is without its constant."""
+        return self.powers, self.function, self.column, self.factor
+
+    @property
+    def tree(self) -> Tree:
+        """Over the inputs."""
+        shape = parse(self.function, names=["x", "b", "c"]).tree
+        constants = [_number(self.share / self.size), _number(self.share * self.size)]
+        inner = substitute(shape, [_monomial(self.powers), *constants])
+        part = product_of_powers([(variable(self.column), Fraction(self.factor))])
+        return apply("mul", part, inner) if self.factor else inner
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """Terms at some points of a field, their gradients of length 1 over all points.
 
     Attributes
     ----------
-    trees : list of Tree
-    outlines : list of tuple
-        What each is without its constants.
+    terms : list of Term
     across : ndarray, shape (n_terms, n_points, n_inputs)
         Gradients without what is along the field's directions.
     along : ndarray, shape (n_terms, n_points)
@@ -87,8 +125,7 @@ class Library:
         What gradients were divided by.
     """
 
-    trees: list[Tree]
-    outlines: list[tuple[object, ...]]
+    terms: list[Term]
     across: NDArray[np.float32]
     along: NDArray[np.float32]
     sizes: FloatArray
@@ -101,7 +138,7 @@ def two_terms(
     if not 2 <= len(field.names) <= MOST_INPUTS:
         return []
     library = make_library(_some(field, N_POINTS), space)
-    if len(library.trees) < 2 or is_over():
+    if len(library.terms) < 2 or is_over():
         return []
     near = _near_pairs(library, is_over)
     if is_over():
@@ -109,10 +146,10 @@ def two_terms(
     pairs, factors = _by_loss(library, near)
     chosen: dict[object, Tree] = {}
     for (one, other), factor in zip(pairs.tolist(), factors.tolist(), strict=True):
-        outline = frozenset((library.outlines[one], library.outlines[other]))
+        first, second = library.terms[one], library.terms[other]
+        outline = frozenset((first.outline, second.outline))
         if outline not in chosen:
-            second = apply("mul", _number(factor), library.trees[other])
-            chosen[outline] = apply("add", library.trees[one], second)
+            chosen[outline] = apply("add", first.tree, apply("mul", _number(factor), second.tree))
         if len(chosen) == FITTED:
             break
     sums = [Expression(tree, field.names) for tree in chosen.values()]
@@ -141,68 +178,90 @@ def _number(value: float) -> Tree:
 
 def make_library(field: GradientField, space: SearchSpace) -> Library:
     """Functions of monomials, with every constant, alone and times a power of an input."""
-    made = list(_functions(field, space))
-    if not made:
-        nothing = np.empty((0, field.n_points), dtype=np.float32)
-        return Library([], [], nothing[:, :, None], nothing, np.empty(0))
-    trees, outlines = [tree for tree, _ in made], [outline for _, outline in made]
-    with np.errstate(all="ignore"):
-        values, gradients, status = values_and_gradients(compile_tapes(trees), field.points)
-    fine = (status == FINE).all(axis=1)
-    gradients = gradients * field.scale
-    found, slopes = [np.flatnonzero(fine)], [gradients[fine]]
-    all_trees, all_outlines = [trees[k] for k in found[0]], [outlines[k] for k in found[0]]
-    rows = [k for k in found[0] if outlines[k][1] not in ("x", "log(x)")]
-    for power, column in product(FACTORS, range(len(field.names))):
+    directions, roots = field.frames[:, :, 0], np.sqrt(field.weights)[:, None]
+    terms: list[Term] = []
+    found: list[tuple[FloatArray, FloatArray]] = []
+    for new, gradients in _slopes(field, space):
         with np.errstate(all="ignore"):
-            factor = field.points[:, column] ** float(power)
-            own = power * factor / field.points[:, column] * field.scale[column]
-        if np.isfinite(own).all():
-            new = gradients[rows] * factor[:, None]
-            new[:, :, column] += values[rows] * own
-            slopes.append(new)
-            part = product_of_powers([(variable(column), Fraction(power))])
-            all_trees += [apply("mul", part, trees[row]) for row in rows]
-            all_outlines += [(*outlines[row], column, power) for row in rows]
-    every = np.concatenate(slopes) * np.sqrt(field.weights)[:, None]
-    with np.errstate(all="ignore"):
-        energy = (every**2).sum(axis=2)
-        spread = energy.sum(axis=1) ** 2 / (energy**2).sum(axis=1) / field.n_points
-    kept = np.flatnonzero(spread > SPREAD)[:MOST_TERMS]
-    sizes = np.sqrt(energy[kept].sum(axis=1))
-    every = every[kept] / sizes[:, None, None]
-    directions = field.frames[:, :, 0]
-    along = np.einsum("tnd,nd->tn", every, directions)
-    across = every - along[:, :, None] * directions
-    return Library(
-        [all_trees[k] for k in kept], [all_outlines[k] for k in kept],
-        across.astype(np.float32), along.astype(np.float32), sizes,
-    )  # fmt: skip
+            every = gradients * roots
+            energy = (every**2).sum(axis=2)
+            spread = energy.sum(axis=1) ** 2 / (energy**2).sum(axis=1) / field.n_points
+        kept = np.flatnonzero(spread > SPREAD)[: MOST_TERMS - len(terms)]
+        terms += [new[place] for place in kept]
+        found.append((every[kept], np.sqrt(energy[kept].sum(axis=1))))
+        if len(terms) == MOST_TERMS:
+            break
+    sizes = np.concatenate([own for _, own in found])
+    units = np.concatenate([each / own[:, None, None] for each, own in found])
+    along = np.einsum("tnd,nd->tn", units, directions)
+    across = units - along[:, :, None] * directions
+    return Library(terms, across.astype(np.float32), along.astype(np.float32), sizes)
 
 
-def _functions(
-    field: GradientField, space: SearchSpace
-) -> Iterator[tuple[Tree, tuple[object, ...]]]:
-    """Functions of monomials, and what each is without its constant."""
-    for powers in _monomials(len(field.names)):
-        with np.errstate(all="ignore"):
-            size = float(np.median(np.abs(np.prod(field.points ** np.array(powers), axis=1))))
-        if not (np.isfinite(size) and size > 0):
-            continue
-        inner = product_of_powers(
-            [(variable(column), Fraction(power)) for column, power in enumerate(powers) if power]
+def _slopes(field: GradientField, space: SearchSpace) -> Iterator[tuple[list[Term], FloatArray]]:
+    """Terms and their gradients in units of the inputs: functions of monomials, then those times a
+    power of an input.
+    """
+    points, scale = field.points, field.scale
+
+    def is_allowed(tree: Tree) -> bool:
+        return tree.size == 1 or space.allows_inside(tree, field.names)
+
+    with np.errstate(all="ignore"):
+        powers = [each for each in _monomials(len(field.names)) if is_allowed(_monomial(each))]
+        monomials = np.stack([np.prod(points ** np.array(each), axis=1) for each in powers])
+        sizes = np.median(np.abs(monomials), axis=1)
+        # In units of their medians all monomials are put into the same functions.
+        units = monomials / sizes[:, None]
+        pairs = [(text, share) for text, shares in FUNCTIONS.items() for share in shares]
+        functions = [pair for pair in pairs if is_allowed(_function(*pair))]
+        tapes = compile_tapes([_function(*pair) for pair in functions])
+        values, slopes, status = (
+            each.reshape(len(functions), *units.shape)
+            for each in values_and_gradients(tapes, units.reshape(-1, 1))
         )
-        for text, shares in FUNCTIONS.items():
-            for share in shares:
-                parts = [inner, _number(share / size), _number(share * size)]
-                tree = substitute(_shape(text), parts)
-                if tree.size == 1 or space.allows_inside(tree, field.names):
-                    yield tree, (powers, text)
+        degrees = np.array([DEGREES.get(text, 0.0) for text, _ in functions])
+        outer = sizes[None, :, None] ** degrees[:, None, None]
+        values, slopes = values * outer, slopes * outer
+        inner = np.array(powers)[:, None, :] / points * scale
+        gradients = (slopes * units)[..., None] * inner
+        fine = (status == FINE).all(axis=2) & np.isfinite(gradients).all(axis=(2, 3))
+        rows = [(int(f), int(m)) for m, f in np.argwhere(fine.T)]
+        yield (
+            _named(rows, functions, powers, sizes, 0, 0),
+            gradients[tuple(zip(*rows, strict=True))],
+        )
+        rows = [row for row in rows if functions[row[0]][0] not in ("x", "log(x)")]
+        chosen = tuple(zip(*rows, strict=True))
+        for power, column in product(FACTORS, range(len(field.names))) if rows else ():
+            factor = points[:, column] ** float(power)
+            own = power * factor / points[:, column] * scale[column]
+            if np.isfinite(own).all():
+                new = gradients[chosen] * factor[:, None]
+                new[:, :, column] += values[chosen] * own
+                yield _named(rows, functions, powers, sizes, column, power), new
+
+
+def _named(
+    rows: list[tuple[int, int]], functions: list[tuple[str, float]],
+    powers: list[tuple[float, ...]], sizes: FloatArray, column: int, power: int,
+) -> list[Term]:  # fmt: skip
+    """The terms of some functions of some monomials."""
+    return [Term(powers[m], *functions[f], float(sizes[m]), column, power) for f, m in rows]
 
 
 @cache
-def _shape(text: str) -> Tree:
-    return parse(text, names=["x", "b", "c"]).tree
+def _function(text: str, share: float) -> Tree:
+    """Of a monomial in units of its median."""
+    shape = parse(text, names=["x", "b", "c"]).tree
+    return substitute(shape, [variable(0), _number(share), _number(share)])
+
+
+@cache
+def _monomial(powers: tuple[float, ...]) -> Tree:
+    return product_of_powers(
+        [(variable(column), Fraction(power)) for column, power in enumerate(powers) if power]
+    )
 
 
 @cache
@@ -221,7 +280,7 @@ def _near_pairs(library: Library, is_over: Callable[[], bool]) -> NDArray[np.int
     """Pairs of terms whose parts across the field are nearly multiples of one another, and whose
     gradients are not.
     """
-    n_terms = len(library.trees)
+    n_terms = len(library.terms)
     whole = [each.reshape(n_terms, -1) for each in (library.across, library.along)]
     squares = [(each**2).sum(axis=1) for each in whole]
     flat = [_projected(each, lengths) for each, lengths in zip(whole, squares, strict=True)]

@@ -23,6 +23,7 @@ def test_json_is_as_designed_and_a_small_system_is_recovered() -> None:
         "quadratic-form",
         "--budget",
         "5",
+        "--processor",
         "--json",
     )
     answer = json.loads(result.stdout)

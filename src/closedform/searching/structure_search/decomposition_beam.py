@@ -8,7 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from closedform.expressions.complexity import complexity
+from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.structure_search.conditional import find_conditional
 from closedform.searching.structure_search.merge_finder import MergeFinder
@@ -22,10 +24,12 @@ from closedform.searching.structure_search.merges import (
 from closedform.searching.structure_search.quantities import (
     Data,
     State,
+    first_state,
     make_quantities,
     make_state,
     substitute,
 )
+from closedform.searching.structure_search.quotients import quotients
 from closedform.searching.structure_search.similarity import Similarity, similarities
 from closedform.searching.structure_search.small_fields import in_inputs, reduced_field
 from closedform.searching.structure_search.two_terms import FITTED, two_terms
@@ -43,8 +47,8 @@ CHILDREN, OF_A_PAIR = 8, 2
 """Merges of a state that are tried, in all and of the same quantities."""
 
 
-SIMILAR = 4
-"""Pairs of products that quantities are tried to enter through."""
+SIMILAR, BEST_SIMILAR = 4, 2
+"""Pairs of products that quantities are tried to enter through, and those of exact fields."""
 
 
 POWER = "log: x"
@@ -188,13 +192,14 @@ class DecompositionBeam:
         def similar() -> list[State]:
             return list(self._similar(state))
 
-        def sums() -> list[State]:
-            return [one for one in self.sums_of(state) if one.loss < state.loss + self.level]
+        def of_all(find: Callable[[State], Iterator[State]]) -> Callable[[], list[State]]:
+            return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
 
+        whole = [of_all(self.quotients_of), of_all(self.sums_of)]
         if state.size > 2:
-            return [*kinds[:2], similar, kinds[2], profiles, sums]
+            return [*kinds[:2], similar, kinds[2], whole[0], profiles, whole[1]]
         doubles = from_merges(lambda: self.finder.doubles(state))
-        return [*kinds, similar, profiles, sums, doubles]
+        return [*kinds, similar, profiles, *whole, doubles]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
@@ -224,11 +229,26 @@ class DecompositionBeam:
         if field is None:
             return
         self.finder.count(FITTED // REFINED)
-        space = self.finder.space
-        found = two_terms(field, space.over(field.names), self.finder.clock.is_over)
-        trees = [in_inputs(one, state) for one in found]
+        found = two_terms(field, self.finder.space.over(field.names), self._is_over)
+        yield from self._whole(state, [in_inputs(one, state) for one in found])
+
+    def quotients_of(self, state: State) -> Iterator[State]:
+        """Children by quotients of sums of monomials."""
+        self.finder.count(1)
+        trees = quotients(self.data, state, lambda: not self._is_over())
+        field = reduced_field(self.data, first_state(self.data))
+        if field is not None:
+            # Moments are squares, and so is the rounding of what comes from them.
+            fitted, _ = refit([Expression(tree, field.names) for tree in trees], field)
+            yield from self._whole(state, [one.tree for one in fitted])
+
+    def _is_over(self) -> bool:
+        return self.finder.clock.is_over()
+
+    def _whole(self, state: State, trees: list[Tree]) -> Iterator[State]:
+        """Children by formulas of all quantities, written in the inputs."""
         for tree, made in zip(trees, make_quantities(self.data, trees), strict=True):
-            if made is not None and space.allows(tree, self.data.names):
+            if made is not None and self.finder.space.allows(tree, self.data.names):
                 yield make_state(self.data, (state.descendant(self.data, made, range(state.size)),))
 
     def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
@@ -240,7 +260,9 @@ class DecompositionBeam:
         """Children by a product of powers times a function of another, for the quantities whose
         slopes say best what they are.
         """
-        for similar in similarities(self.data, state)[:SIMILAR]:
+        # In an exact field the best is right, or none is.
+        count = BEST_SIMILAR if self.level <= ROUNDING else SIMILAR
+        for similar in similarities(self.data, state)[:count]:
             one = self._in_products(state, similar)
             if one is None:
                 continue

@@ -53,13 +53,17 @@ SPECIAL = (
     ("log: 1/tanh(b*u) - 1/(b*u)", "rises"), ("(b*u - 1)/log(b*u)", "rises"),
     ("log: (b*u - 1)/log(b*u)", "rises"), ("u*exp(b*u)", "rates"), ("sqrt(u)*exp(b*u)", "rates"),
     ("u**p*exp(-c*u)", "scaled rises"), ("u/(u**p + c)", "powered"), ("u**u", "none"),
+)  # fmt: skip
+"""Functions with a name of their own in some science, such as Langevin's, Planck's, Debye's and the
+logarithmic mean; u stands for the quantity or one of `POWERS`.
+"""
+
+ROOTS = (
     ("log: sqrt(b*u + 1) + 1", "rises"), ("log: sqrt(b*u + 1) - 1", "rises"),
     ("log: u + sqrt(u**2 + c)", "squares"), ("log: sqrt(b*u**2 + 1) + 1", "rises"),
     ("log: sqrt(b*u**2 + 1) - 1", "rises"),
 )  # fmt: skip
-"""Functions with a name of their own in some science, such as Langevin's, Planck's, Debye's and the
-logarithmic mean, and the roots of quadratic equations; u stands for the quantity or its inverse.
-"""
+"""Roots of quadratic equations; u stands for the quantity or its inverse."""
 
 INVERSE = (
     ("log: exp(b/x) + exp(c/x)", "opposite"), ("log: (c + 1/x)/(c - 1/x)", "mirrors"),

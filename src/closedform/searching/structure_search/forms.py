@@ -25,6 +25,7 @@ from closedform.searching.structure_search.form_families import (
     INVERSE,
     PLAIN,
     POWERS,
+    ROOTS,
     SPECIAL,
     WIDER,
     composed,
@@ -196,15 +197,15 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
     chosen = [(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)]
     values = quantity.values
     families: list[tuple[Sequence[tuple[str, str]], FloatArray]] = [(WIDER, values)]
-    families.append(([(composed(text, "x"), grid) for text, grid in SPECIAL], values))
+    families.append(([(composed(text, "x"), grid) for text, grid in (*SPECIAL, *ROOTS)], values))
     if values.min() > 0 or values.max() < 0:
-        inverse = [(composed(text, "1/x"), grid) for text, grid in SPECIAL]
+        inverse = [(composed(text, "1/x"), grid) for text, grid in ROOTS]
         families.append(([*INVERSE, *inverse], 1 / values))
     if any_power and values.min() > 0:
         families.append((ANY_POWER, values))
     for power_text, power in POWERS:
         if values.min() > 0 or power in (2.0, 3.0) or (power == int(power) and values.max() < 0):
-            inner = [(composed(text, power_text), grid) for text, grid in COMPOSED]
+            inner = [(composed(text, power_text), grid) for text, grid in (*COMPOSED, *SPECIAL)]
             with np.errstate(over="ignore", divide="ignore"):
                 raised = values**power
             if np.isfinite(raised).all():

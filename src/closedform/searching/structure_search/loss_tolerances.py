@@ -39,7 +39,7 @@ then.
 NOISY = 0.15
 """What the best merge loses is noise if neighbouring points have less of it in common."""
 
-HALF, LITTLE = 0.45, 0.1
+MOST, LITTLE = 0.8, 0.1
 """Share of the budget for exact merges where nothing tells an exact field from a network, and where
 the field has a latent's values, as that of a network has.
 """
@@ -113,9 +113,10 @@ def find_levels(
     if evidence > WEAK and shared < NOISY and _may_be_noise(found * n_across, quality):
         return LossTolerances(((TOLERANCE * found, None),))
     bias, is_structured = max(ROUNDING, BIAS_TOLERANCE * found), evidence > WEAK
-    # Hardly any structure, or an exact one that is hidden: a look is enough.
-    exactly = LITTLE if has_latents else HALF
-    steps = ((ROUNDING, exactly), (bias, None)) if is_structured else ((ROUNDING, BRIEF),)
+    exactly = LITTLE if has_latents else MOST
+    # Hardly any structure in a network: a look is enough.
+    brief = BRIEF if has_latents else MOST
+    steps = ((ROUNDING, exactly), (bias, None)) if is_structured else ((ROUNDING, brief),)
     # A level that was taken from a merge ends a search only if much speaks for that merge.
     is_known = evidence > STRONG and found < CARRIED
     return LossTolerances(steps, bias, True, is_structured, is_known)

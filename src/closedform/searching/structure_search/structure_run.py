@@ -151,10 +151,6 @@ class StructureRun:
     def _read_what_is_left(self) -> None:
         """Let the other engines read states of few quantities."""
         left = self._left()
-        # Quotients take longer than sums, and the longer the more quantities there are.
-        is_smaller = any(state.size < self.start.size for state in left)
-        if not is_smaller and self._may_go_on():
-            self._keep(quotients(self.data, self.start, self._may_go_on))
         for state in left:
             # Without any structure the other engines do as well on the inputs as they are: most of
             # the budget is left to them.
@@ -163,7 +159,7 @@ class StructureRun:
                 return
             if is_early:
                 self._read_whole(state)
-            if is_smaller and self._may_go_on():
+            if self.beam.level > ROUNDING and self._may_go_on():
                 self._keep(quotients(self.data, state, self._may_go_on))
             if state.size > 2 and self._may_go_on():
                 self._read_parts(state)

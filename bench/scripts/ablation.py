@@ -206,7 +206,6 @@ MECHANISMS = {
     "terms of a state": one(RUN + "StructureRun._read_whole", none, has_run),
     "terms of pairs": one(RUN + "StructureRun._read_parts", none, has_run),
     "exact answer beside a bias": one(RUN + "StructureRun._read_exactly", none, has_run),
-    "orientation": Mechanism((RUN + "oriented", POOL + "oriented"), first_argument, has_changed),
     "exact sums": one(TERMS + "TermRun._take_exact", none, has_run),
     "refined sums": one(TERMS + "TermRun._refine", none, has_run),
     "neighbours": one(POOL + "neighbours_of"),

@@ -29,8 +29,12 @@ from closedform.judge.neighbours.same_form import N_COMPARED, REFIT_STEPS, field
 from closedform.judge.pool import LONGEST_TIDY
 from closedform.judge.right_way_up import right_way_up
 from closedform.judge.rules import Contender
-from closedform.searching.orientation import common_factors
-from closedform.searching.products import constant_factor, factor_powers, product_of_powers
+from closedform.searching.products import (
+    common_factors,
+    constant_factor,
+    factor_powers,
+    product_of_powers,
+)
 
 MOST_TOLD = 10
 """Rivals that an answer keeps."""

@@ -1,5 +1,7 @@
 """Options that several commands have."""
 
+import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,6 +47,13 @@ Constraints = Annotated[
 Smoothing = Annotated[
     float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
 ]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
+]
+Processes = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of local processes; default: none.")
+]
+TermEvaluations = Annotated[int, typer.Option(metavar="N", help="Evaluations for the term search.")]
 UnitsOption = Annotated[
     str | None, typer.Option("--units", metavar="m=kg,..", help="Units of inputs: m=kg,v=m/s.")
 ]
@@ -62,6 +71,18 @@ PureNumbersOption = Annotated[
 def split_names(text: str | None, otherwise: Sequence[str] | None = None) -> Sequence[str] | None:
     """Names between commas; what else is known if none are stated."""
     return [name.strip() for name in text.split(",")] if text else otherwise
+
+
+def executor_of(scheduler: str | None, processes: int | None) -> str | int | None:
+    """What runs the tasks of a sweep; a lost scheduler is told in a sentence, not in the tracebacks
+    of everything that was connected to it.
+    """
+    if scheduler is not None and processes is not None:
+        raise typer.BadParameter("Give --scheduler or --processes, not both.")
+    if scheduler is not None:
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    return scheduler or processes
 
 
 def read_units(

@@ -207,7 +207,6 @@ MECHANISMS = {
     "terms of pairs": one(RUN + "StructureRun._read_parts", none, has_run),
     "exact answer beside a bias": one(RUN + "StructureRun._read_exactly", none, has_run),
     "exact sums": one(TERMS + "TermRun._take_exact", none, has_run),
-    "refined sums": one(TERMS + "TermRun._refine", none, has_run),
     "neighbours": one(POOL + "neighbours_of"),
     "exchange of parts": one(MADE + "exchanged_parts"),
     "lengthened": one(MADE + "_lengthened"),

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.shared_options import (
     AsJson,
     Builder,
     DataFile,
+    FormulaCommand,
     InputNames,
     ModelFile,
     Processes,

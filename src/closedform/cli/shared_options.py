@@ -1,12 +1,15 @@
-"""Options that several commands have."""
+"""Options that several commands have, and formulas as arguments, which may begin with a minus."""
 
 import logging
 import os
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from closedform.expressions.units.units import Units
@@ -117,3 +120,25 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
     if not sign or not name.strip():
         raise UnitsError(f"{option} holds {text!r}; write a name, = and a unit, such as {example}.")
     return name.strip(), unit.strip()
+
+
+_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
+
+
+class FormulaCommand(TyperCommand):
+    """Takes what looks like an unknown option for a formula, unless it is a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Called by Typer before options and arguments are told apart."""
+        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        for argument in args:
+            match = _OPTION.fullmatch(argument)
+            if match is not None and match[1] not in known:
+                close = get_close_matches(match[1], known, n=1)
+                hint = (
+                    f" Did you mean {close[0]}?"
+                    if close
+                    else " If it is a formula, put it in parentheses."
+                )
+                raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
+        return super().parse_args(ctx, args)

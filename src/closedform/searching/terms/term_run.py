@@ -11,6 +11,7 @@ import numpy as np
 from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
+from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.constant_fit import fit_constants
 from closedform.field.alignment.eigen import CoefficientFit, fit_coefficients
 from closedform.field.alignment.tolerances import PERFECT
@@ -18,11 +19,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Clock
 from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.draft_sums import drafted
 from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.judged_sums import Finds, comparison
+from closedform.searching.terms.judged_sums import Finds, drafted
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.prepared import Prepared, prepare
@@ -348,7 +348,7 @@ def compile_terms() -> None:
     jacobian, _ = differentiate(terms, field.points, field.scale)
     lines = prepare_lines(jacobian, field, 3)
     lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
-    comparison(field).misalignments(compile_tapes(terms))
+    comparison_of(field).misalignments(compile_tapes(terms))
     fit_constants(
-        comparison(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1])
+        comparison_of(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1])
     )

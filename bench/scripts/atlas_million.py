@@ -24,8 +24,7 @@ from closedform.canonical.constants import free_constants, with_constants
 from closedform.sweeping.atlas.concept_book import ConceptBook
 from closedform.sweeping.atlas.concept_index import ConceptIndex
 from closedform.sweeping.atlas.finding import find
-from closedform.sweeping.atlas.network_card import NetworkCard
-from closedform.sweeping.atlas.records import Atlas
+from closedform.sweeping.atlas.records import Atlas, NetworkCard
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.task import content_key
 from closedform_bench.formulas.grammar import draw_problems

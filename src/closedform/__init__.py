@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from closedform.reading.theories.contest_stage import contest, contest_field
     from closedform.reading.theories.outcome import Contest
     from closedform.searching.budget import Budget
-    from closedform.searching.result import SearchResult
+    from closedform.searching.engine import SearchResult
     from closedform.searching.search_stage import search
     from closedform.searching.space import SearchSpace
     from closedform.sweeping.compare import compare
@@ -57,7 +57,7 @@ _LAZY = {
     "Law": "closedform.reading.laws.found_laws",
     "Laws": "closedform.reading.laws.found_laws",
     "Operator": "closedform.expressions.operators",
-    "SearchResult": "closedform.searching.result",
+    "SearchResult": "closedform.searching.engine",
     "SearchSpace": "closedform.searching.space",
     "Selection": "closedform.judge.select_stage",
     "Sweep": "closedform.sweeping.sweep_result",

@@ -3,9 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
-from closedform.field.alignment.misalignment import misalignment
 from closedform.field.complements import residual_field
 from closedform.field.gradient_field import GradientField
+from plain_misalignment import misalignment
 
 NAMES = ["x", "y", "z", "t"]
 POINTS = np.random.default_rng(0).uniform(0.3, 1.5, (300, 4))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.judge.phi_spline import fit_phi_spline
+from closedform.judge.held_phi import fit_phi_spline
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.uniform(-1.5, 1.5, (1050, 2))

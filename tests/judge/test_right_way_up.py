@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.right_way_up import right_way_up
+from closedform.judge.told_forms import right_way_up
 
 NAMES = ["s", "k", "Sigma"]
 POINTS = np.random.default_rng(0).uniform(0.5, 2, (300, 3))

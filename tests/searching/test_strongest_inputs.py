@@ -5,8 +5,8 @@ import closedform as cf
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
+from closedform.searching.search_stage import strongest_inputs
 from closedform.searching.space import SearchSpace
-from closedform.searching.strongest_inputs import strongest_inputs
 from closedform.testing import KnownField
 
 NAMES = ("x", "y", "z", "w")

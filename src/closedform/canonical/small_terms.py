@@ -1,5 +1,6 @@
 """Sums with some of their terms left out, for the caller to judge: terms that hardly matter, and
-terms that other concepts make needless.
+terms that other concepts make needless. And formulas without functions that
+do nothing on the data: the sine of something tiny is that thing itself.
 """
 
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ from closedform.canonical.algebra import Algebra
 from closedform.canonical.form import formula_of_terms, in_name_order, scaled, sum_of_terms
 from closedform.canonical.product_sums import Factors, ProductSum, of_factors
 from closedform.canonical.sum_spelling import spell
-from closedform.canonical.tolerances import MOST_DIVIDED
-from closedform.expressions.evaluate import gradient
+from closedform.canonical.tolerances import IDLE, MOST_DIVIDED
+from closedform.expressions.evaluate import evaluate, gradient
 from closedform.expressions.expression import Expression
+from closedform.expressions.operators import OPERATORS
+from closedform.expressions.tree import Tree, apply
 
 
 def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expression]:
@@ -115,3 +118,27 @@ def _selections(total: ProductSum) -> Iterator[tuple[tuple[Factors, Fraction], .
     least = 1 if count <= MOST_DIVIDED else count - 2
     for size in range(least, count):
         yield from combinations(total.parts, size)
+
+
+def without_idle_functions(expression: Expression, points: FloatArray) -> Expression:
+    """The formula with the arguments of odd functions in their place, where these are so small over
+    the data that the function equals its argument.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
+    >>> print(without_idle_functions(cf.parse("tanh(0.02*x) + sin(y)"), points))
+    0.02*x + sin(y)
+    """
+
+    def node(name: str, *operands: Tree) -> Tree:
+        whole = apply(name, *operands)
+        if OPERATORS[name].parity != "odd" or whole.is_constant:
+            return whole
+        with np.errstate(all="ignore"):
+            argument, value = evaluate(operands[0], points), evaluate(whole, points)
+            left = np.abs(value - argument).max(initial=0.0)
+        return operands[0] if left <= IDLE * np.abs(argument).max(initial=0.0) else whole
+
+    return Expression(expression.tree.fold(lambda token: Tree((token,)), node), expression.names)

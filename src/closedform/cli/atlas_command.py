@@ -1,8 +1,6 @@
 """``closedform atlas add``, ``find`` and ``build``: what networks have learned, by formula."""
 
 import json
-import logging
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,16 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from closedform.cli.formula_command import FormulaCommand
 from closedform.cli.shared_options import (
     AsJson,
     Builder,
     DataFile,
+    FormulaCommand,
     InputNames,
     ModelFile,
+    Processes,
+    Scheduler,
+    Smoothing,
     SweepSeed,
+    TermEvaluations,
     Trust,
     UnitsOption,
+    executor_of,
     read_units,
     split_names,
 )
@@ -49,22 +52,14 @@ def add(
     layer: Annotated[
         list[str] | None, typer.Option(metavar="L", help="A layer; default: all with weights.")
     ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of local processes; default: none.")
-    ] = None,
-    terms: Annotated[
-        int, typer.Option(metavar="N", help="Evaluations for the term search.")
-    ] = 1000,
+    scheduler: Scheduler = None,
+    processes: Processes = None,
+    terms: TermEvaluations = 1000,
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="Of the other engines if terms fail.")
     ] = 20_000,
     max_points: Annotated[int, typer.Option(metavar="N", help="Largest number of points.")] = 2000,
-    smoothing: Annotated[
-        float, typer.Option(metavar="SHARE", help="0 to 0.05; 0.05 for ReLU.")
-    ] = 0.0,
+    smoothing: Smoothing = 0.0,
     names: InputNames = None,
     units: UnitsOption = None,
     seed: SweepSeed = 0,
@@ -91,11 +86,7 @@ def add(
     from closedform.sweeping.execution.tally import TerminalWatcher
     from closedform.sweeping.neuron_task import Effort
 
-    if scheduler is not None and processes is not None:
-        raise typer.BadParameter("Give --scheduler or --processes, not both.")
-    if scheduler is not None:
-        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    executor = executor_of(scheduler, processes)
     read_units(units)  # refuses what is no unit
     pairs = [item.split("=", 1) for item in units.split(",")] if units else []
     inputs, known = load_inputs(data)
@@ -109,7 +100,7 @@ def add(
         ),
         layers=layer or None,
         names=split_names(names, known),
-        executor=scheduler or processes,
+        executor=executor,
         effort=Effort(terms=terms, evaluations=evaluations),
         max_points=max_points,
         smoothing=smoothing,

@@ -221,7 +221,7 @@ def _json(path: Path) -> tuple[str, Parts]:
     from closedform.expressions.json_files import stated_format
     from closedform.interpretation.storage import load_interpretation
     from closedform.judge.select_stage import Selection
-    from closedform.searching.result import SearchResult
+    from closedform.searching.engine import SearchResult
 
     readers = {"closedform search result": SearchResult, "closedform selection": Selection}
     kind = str(stated_format(path))

@@ -1,10 +1,15 @@
-"""Options that several commands have."""
+"""Options that several commands have, and formulas as arguments, which may begin with a minus."""
 
+import logging
+import os
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from closedform.expressions.units.units import Units
@@ -45,6 +50,13 @@ Constraints = Annotated[
 Smoothing = Annotated[
     float, typer.Option(metavar="SHARE", help="0 to 0.05; try 0.05 for ReLU networks.")
 ]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
+]
+Processes = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of local processes; default: none.")
+]
+TermEvaluations = Annotated[int, typer.Option(metavar="N", help="Evaluations for the term search.")]
 UnitsOption = Annotated[
     str | None, typer.Option("--units", metavar="m=kg,..", help="Units of inputs: m=kg,v=m/s.")
 ]
@@ -62,6 +74,18 @@ PureNumbersOption = Annotated[
 def split_names(text: str | None, otherwise: Sequence[str] | None = None) -> Sequence[str] | None:
     """Names between commas; what else is known if none are stated."""
     return [name.strip() for name in text.split(",")] if text else otherwise
+
+
+def executor_of(scheduler: str | None, processes: int | None) -> str | int | None:
+    """What runs the tasks of a sweep; a lost scheduler is told in a sentence, not in the tracebacks
+    of everything that was connected to it.
+    """
+    if scheduler is not None and processes is not None:
+        raise typer.BadParameter("Give --scheduler or --processes, not both.")
+    if scheduler is not None:
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    return scheduler or processes
 
 
 def read_units(
@@ -96,3 +120,25 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
     if not sign or not name.strip():
         raise UnitsError(f"{option} holds {text!r}; write a name, = and a unit, such as {example}.")
     return name.strip(), unit.strip()
+
+
+_OPTION = re.compile(r"(--[a-z][a-z-]+)(=.*)?")
+
+
+class FormulaCommand(TyperCommand):
+    """Takes what looks like an unknown option for a formula, unless it is a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Called by Typer before options and arguments are told apart."""
+        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        for argument in args:
+            match = _OPTION.fullmatch(argument)
+            if match is not None and match[1] not in known:
+                close = get_close_matches(match[1], known, n=1)
+                hint = (
+                    f" Did you mean {close[0]}?"
+                    if close
+                    else " If it is a formula, put it in parentheses."
+                )
+                raise typer.BadParameter(f"No such option: {match[1]}.{hint}", ctx=ctx)
+        return super().parse_args(ctx, args)

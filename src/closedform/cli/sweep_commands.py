@@ -1,8 +1,6 @@
 """``closedform sweep``, ``results`` and ``compare``: many neurons, and two networks."""
 
 import json
-import logging
-import os
 from collections import Counter
 from dataclasses import asdict
 from functools import partial
@@ -22,10 +20,14 @@ from closedform.cli.shared_options import (
     EngineName,
     InputNames,
     ModelFile,
+    Processes,
+    Scheduler,
     Smoothing,
     SweepSeed,
     TangentKind,
+    TermEvaluations,
     Trust,
+    executor_of,
     split_names,
 )
 from closedform.errors import shown
@@ -45,21 +47,15 @@ def sweep(
     neurons: Annotated[
         str | None, typer.Option(metavar="0:4096", help="Which units; default: all.")
     ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://..", help="A Dask scheduler, or ray.")
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of local processes; default: none.")
-    ] = None,
+    scheduler: Scheduler = None,
+    processes: Processes = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue with a store that has results.")
     ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed neurons again.")
     ] = False,
-    terms: Annotated[
-        int, typer.Option(metavar="N", help="Evaluations for the term search.")
-    ] = 1000,
+    terms: TermEvaluations = 1000,
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="Of --engine if terms fail.")
     ] = 20_000,
@@ -104,20 +100,14 @@ def sweep(
     from closedform.sweeping.neuron_task import Effort
     from closedform.sweeping.sweep import sweep as run
 
-    if scheduler is not None and processes is not None:
-        raise typer.BadParameter("Give --scheduler or --processes, not both.")
-    if scheduler is not None:
-        # A lost scheduler is told in a sentence, not in the tracebacks of everything that was
-        # connected to it.
-        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    executor = executor_of(scheduler, processes)
     inputs, known = load_inputs(data)
     found = run(
         load_network(model, builder=builder, trust=trust),
         inputs,
         layer,
         neurons=None if neurons is None else parse_range(neurons),
-        executor=scheduler or processes,
+        executor=executor,
         store=store,
         resume=resume,
         names=split_names(names, known),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
+from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.tolerances import TRIM
 from closedform.field.gradient_field import GradientField
@@ -23,18 +24,17 @@ from closedform.interpretation.evidence import (
 from closedform.judge.alignment import angles_in_degrees, measure_alignment
 from closedform.judge.checks import Check, Evidence
 from closedform.judge.confidence import Judged
-from closedform.judge.constant_estimates import estimate_constants
 from closedform.judge.deciding_points import angles_between, most_different
 from closedform.judge.evidence import independent_pieces
-from closedform.judge.found_structure import structure_of
 from closedform.judge.input_needs import leave_one_out
 from closedform.judge.judgement import judge
+from closedform.judge.neighbours.same_form import contains
 from closedform.judge.phi_curve import fit_phi
 from closedform.judge.regions import divide
 from closedform.judge.rules import Contender
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.told_forms import Told, told_forms
-from closedform.judge.within_errors import compare_within_errors
+from closedform.judge.within_errors import compare_within_errors, estimate_constants
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.decomposition import Decomposition
 
@@ -259,3 +259,23 @@ def _directions(concept: Expression, judged: GradientField) -> Directions | None
         for array in (points, judged.directions[:N_ARROWS, :, 0], units)
     ]
     return Directions(*pairs)
+
+
+def structure_of(
+    concept: Expression, found: Decomposition | None, field: GradientField
+) -> Decomposition | None:
+    """What the search saw of the field's structure, without a whole formula that is not the answer.
+
+    The search by structure goes on until one formula is left. If another was chosen, the
+    combinations that this one was made of are still those of the field; the formula is a rival.
+    None if nothing but single inputs remains.
+    """
+    if found is None or len(found.combinations) != 1:
+        return found
+    (whole,) = found.combinations
+    # With other numbers it may be the answer, whose own are plain or fitted to more points.
+    if contains(parse(whole.formula, names=list(field.names)), concept.rename(field.names), field):
+        return found
+    if not any(part.parts for part in whole.parts):
+        return None
+    return replace(found, combinations=whole.parts)

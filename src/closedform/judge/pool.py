@@ -32,7 +32,6 @@ from closedform.judge.neighbours.variants import as_sum, variants
 from closedform.judge.regions import divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.searching.front import Front
-from closedform.searching.orientation import oriented
 from closedform.searching.space import SearchSpace
 
 MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 24, 6, (4, 2)
@@ -268,7 +267,7 @@ def gather(
     def may_widen() -> bool:
         return used() < WIDENING
 
-    found = [(oriented(c.expression, field), None, c.engine) for c in front.all]
+    found = [(c.expression, None, c.engine) for c in front.all]
     # A search that took all of the time leaves none for what it found but for the best.
     pool.add(_nearest(found, pool, MOST_FOUND if may_go_on() else MOST_TIDIED))
     pool.tidy(MOST_TIDIED, may_go_on)

@@ -16,7 +16,7 @@ from closedform.judge.evidence import Pair
 from closedform.judge.pool import Entry, Pool, gather
 from closedform.judge.rules import Choice, Contender, RuleLike, as_rule, choose, front_of
 from closedform.searching.budget import UNHURRIED, Budget, as_budget
-from closedform.searching.result import SearchResult
+from closedform.searching.engine import SearchResult
 from closedform.searching.space import SearchSpace, as_space
 
 MOST_IN_CHOICE = 700

@@ -30,8 +30,7 @@ from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
-from closedform.reading.alike.alike_reading import interpret_alike
-from closedform.reading.alike.proposal import alike_finding
+from closedform.reading.alike.alike_reading import alike_finding, interpret_alike
 from closedform.reading.settings import (
     SEARCH_SHARE,
     Origin,

@@ -35,9 +35,9 @@ from closedform.judge.select_stage import Selection, select
 from closedform.judge.verify_stage import verify
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import SearchResult, Status
 from closedform.searching.front import Candidate, Front
 from closedform.searching.permuted_inputs import permute_inputs
-from closedform.searching.result import SearchResult, Status
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 
 

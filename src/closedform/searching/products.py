@@ -7,16 +7,8 @@ import numpy as np
 
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.operators import OPERATORS
-from closedform.expressions.sums_and_products import power_of, product_of
+from closedform.expressions.sums_and_products import power_of, product_of, signed_terms
 from closedform.expressions.tree import Constant, Tree, apply, constant
-
-
-def inverse(tree: Tree) -> Tree:
-    """One over a formula, as a quotient."""
-    if tree.root != "div":
-        return apply("div", constant(1), tree)
-    above, below = tree.children
-    return below if above.is_constant else apply("div", below, above)
 
 
 def factor_powers(tree: Tree, power: Fraction = Fraction(1)) -> Iterator[tuple[Tree, Fraction]]:
@@ -83,3 +75,33 @@ def powers_distributed(tree: Tree) -> Tree:
         return product_of_powers(list(factor_powers(whole))) if is_power else whole
 
     return tree.fold(lambda token: Tree((token,)), node)
+
+
+def common_factors(tree: Tree) -> Iterator[tuple[Tree, Fraction]]:
+    """A sum as a product: what all summands have in common, and the sum of what is left."""
+    summands = list(signed_terms(tree))
+    powers = [collected_powers(summand) for _, summand in summands]
+    common = {
+        base: min((each.get(base, Fraction(0)) for each in powers), key=abs)
+        for base in powers[0]
+        if all(each.get(base, 0) * powers[0][base] > 0 for each in powers)
+    }
+    if not common:
+        yield tree, Fraction(1)
+        return
+    yield from common.items()
+    total: Tree | None = None
+    for (sign, summand), each in zip(summands, powers, strict=True):
+        left = product_of_powers(
+            [(base, power - common.get(base, 0)) for base, power in each.items()]
+        )
+        number = constant_factor(summand)
+        if number != 1:
+            is_one = left == constant(1)
+            left = constant(number) if is_one else apply("mul", constant(number), left)
+        if total is None:
+            total = left if sign > 0 else apply("neg", left)
+        else:
+            total = apply("add" if sign > 0 else "sub", total, left)
+    assert total is not None
+    yield total, Fraction(1)

@@ -3,7 +3,7 @@ import pytest
 import scipy.linalg
 
 from closedform.field.alignment.eigen import extended_minima, fit_coefficients, modes
-from closedform.field.alignment.misalignment import misalignment
+from plain_misalignment import misalignment
 
 
 def random_moments(n_terms, rng, rank=None):

@@ -5,12 +5,12 @@ import closedform as cf
 from closedform.errors import ShapeError
 from closedform.field.alignment.misalignment import (
     chance_level,
-    misalignment,
     paper_loss,
     point_misalignment,
     trimmed_mean,
     weighted_mean,
 )
+from plain_misalignment import misalignment
 
 
 def unit(vectors):

@@ -8,12 +8,12 @@ import pytest
 import closedform as cf
 from closedform.basics.progress import Silent
 from closedform.errors import SpaceError
-from closedform.field.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.term_engine import TermSearch
+from plain_misalignment import misalignment
 
 BUDGET = Budget(evaluations=3000)
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.field.alignment.misalignment import misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import differentiate
 from closedform.searching.terms.moments import compute_moments
 from closedform.searching.terms.next_terms import prepare_lines
+from plain_misalignment import misalignment
 
 NAMES = ["x", "y", "z"]
 TEXTS = ["x", "y", "x*y", "sin(z)", "z**2*x", "exp(y)"]

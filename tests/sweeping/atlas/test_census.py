@@ -10,8 +10,7 @@ import closedform as cf
 from closedform.errors import StorageError
 from closedform.networks.untrained import untrained_twin
 from closedform.sweeping.atlas.census import Identity, add_network, flat_layers
-from closedform.sweeping.atlas.network_card import FOLDER, read_cards
-from closedform.sweeping.atlas.records import Atlas
+from closedform.sweeping.atlas.records import FOLDER, Atlas, read_cards
 from closedform.sweeping.execution.store import ResultStore
 
 POINTS = np.random.default_rng(0).uniform(0.5, 2, (300, 2))

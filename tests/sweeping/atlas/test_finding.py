@@ -6,10 +6,9 @@ import pytest
 import closedform as cf
 from closedform.errors import ExpressionError
 from closedform.sweeping.atlas.concept_index import ConceptIndex, entry_of
-from closedform.sweeping.atlas.concept_key import concept_key, without_outer
+from closedform.sweeping.atlas.concept_key import concept_key, input_order, spelled, without_outer
 from closedform.sweeping.atlas.finding import find
-from closedform.sweeping.atlas.input_profile import profiles
-from closedform.sweeping.atlas.spelling import input_order, spelled
+from closedform.sweeping.atlas.probe_points import profiles
 
 FORMULAS = (
     "2*g*h + v**2", "x1*y1 + x2*y2", "A*exp(-2*tau)", "x - y", "x*y", "x/y", "x + 3*y",

@@ -9,8 +9,8 @@ import pytest
 
 import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
-from closedform.sweeping.atlas.input_profile import profiles
-from closedform.sweeping.atlas.search_shards import Searchable, shards
+from closedform.sweeping.atlas.concept_index import Searchable, shards
+from closedform.sweeping.atlas.probe_points import profiles
 from closedform.sweeping.atlas.site import build_site
 from closedform.sweeping.execution.store import ResultStore
 

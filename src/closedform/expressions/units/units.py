@@ -33,21 +33,11 @@ class Unit:
         Exponents of the base units; none is 0.
     size : float
         How many of its base units it is; 1000 for a kilometre.
-
-    Examples
-    --------
-    >>> Unit("km/s", {"m": 1.0, "s": -1.0}, 1000.0).is_pure
-    False
     """
 
     text: str
     bases: Mapping[str, float]
     size: float = 1.0
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether it is that of pure numbers."""
-        return not self.bases and abs(log10(self.size)) < TOLERANCE
 
 
 def unit_text(bases: Mapping[str, float], size: float = 1.0) -> str:

@@ -54,16 +54,6 @@ def point_misalignment(
     return np.where(good, np.clip(1 - aligned, 0.0, 1.0), 1.0)
 
 
-def misalignment(
-    gradients: FloatArray,
-    frames: FloatArray,
-    tangent: FloatArray | None = None,
-    weights: FloatArray | None = None,
-) -> float:
-    """Weighted mean of `point_misalignment`; points of weight 0 do not count at all."""
-    return weighted_mean(point_misalignment(gradients, frames, tangent), weights)
-
-
 def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     """Mean with weights; 1 if no point counts."""
     if weights is None:

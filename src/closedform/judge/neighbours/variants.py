@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
-from closedform.canonical.idle_functions import without_idle_functions
-from closedform.canonical.small_terms import without_small_terms
+from closedform.canonical.small_terms import without_idle_functions, without_small_terms
 from closedform.canonical.snap import snapped_forms
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers

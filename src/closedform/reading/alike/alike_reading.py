@@ -1,5 +1,5 @@
 """Read a field whose inputs are alike: find the sums, read the field in these, and give the answer
-back as a formula of all inputs.
+back as a formula of all inputs. Where nobody said that they are alike: whether they look it.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
-from closedform.expressions.site_groups import GroupsLike, as_groups
+from closedform.expressions.site_groups import Group, GroupsLike, as_groups
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.abilities import ability
@@ -20,6 +20,8 @@ from closedform.judge.checks import Check, Evidence
 from closedform.judge.phi_curve import fit_phi
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
+from closedform.reading.alike.site_spans import find_span
+from closedform.reading.alike.sites import Sites
 from closedform.reading.alike.sums_field import SumsField, field_of_sums
 
 BROKEN = 0.04
@@ -169,3 +171,37 @@ def _changed(value: Any, change: Callable[[Expression], Expression]) -> Any:
     return replace(
         value, **{name: new for name, new in found.items() if new is not getattr(value, name)}
     )
+
+
+FEW_INPUTS = 12
+"""Up to so many inputs a formula of all of them can be found and read."""
+
+ENOUGH = 50
+"""Inputs, and points, that show whether inputs are alike, in a tenth of a second."""
+
+
+def alike_finding(field: GradientField, line: float) -> Finding | None:
+    """A finding if one function of each input, the same for all, holds the gradient: exchange two
+    inputs, and their derivatives are exchanged.
+
+    line: the share of the squared gradient that may be left.
+    """
+    count = len(field.names)
+    usable = field.weights > 0
+    if count <= FEW_INPUTS or field.rank != 1 or field.tangent.kind != "none" or not usable.any():
+        return None
+    some = np.linspace(0, count - 1, min(count, ENOUGH)).astype(int)
+    points, slopes = field.points[usable][:, some], field.directions[usable][:, some, 0]
+    sites = Sites("x", Group(range(len(some))), points, slopes)
+    if not (slopes**2).sum() > 0:
+        return None
+    span = find_span(sites.some(ENOUGH), may_fit=False)
+    if span.left > line:
+        return None
+    sums = ", ".join(str(term.summed("x", sites.group)) for term in span.used)
+    said = (
+        f"The {count} inputs look alike: exchange two of them, and the gradient follows, up to "
+        f"{degrees(span.left):.2g} degrees outside {sums}. Read sums over them: "
+        f"groups={{'x': range({count})}}."
+    )
+    return Finding("alike-inputs", "info", said, {"left_degrees": degrees(span.left)})

@@ -52,11 +52,6 @@ class Span:
         """Those that are needed."""
         return self.terms[: self.needed]
 
-    @property
-    def spare(self) -> tuple[SiteTerm, ...]:
-        """What was added for the reading to leave out."""
-        return self.terms[self.needed :]
-
 
 @dataclass
 class _Moments:

@@ -2,22 +2,20 @@
 several latents.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares, nnls
+from scipy.optimize import nnls
 
 from closedform.arrays import FloatArray
 from closedform.errors import ClosedformError
 from closedform.expressions.evaluate import NUMPY
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.expressions.tree import Constant, Token, Tree, Variable
+from closedform.expressions.tree import Variable
 from closedform.networks.parametric_formula import (
     DEGREE,
     FormulaPhi,
@@ -27,6 +25,7 @@ from closedform.networks.parametric_formula import (
     TrainablePhi,
     terms_of,
 )
+from closedform.reading.curves.curve_form import Curve, CurveForm, fit_curve
 
 PIECES = 16
 """Pieces of the spline: each has 50 or more of the usual thousand points."""
@@ -41,7 +40,7 @@ concept."""
 
 MOST_DEGREE = 5
 _PLAIN = ("a + b*g", "a + b*log(g)", "a + b*sqrt(g)", "a + b/g", "a + b*g**2")
-_BENT = ("a + b*exp(c*g)", "a + b*tanh(c*g + d)")
+_EXP, _TANH = "a + b*exp(c*g)", "a + b*tanh(c*g + d)"
 
 
 class ReplacementError(ClosedformError, ValueError):
@@ -66,8 +65,8 @@ def fit_one(concept: FloatArray, latent: FloatArray, kind: str) -> TrainablePhi:
     Examples
     --------
     >>> concept = np.linspace(-1, 1, 200)
-    >>> print(fit_one(concept, 3 - 2 * concept, "auto"))
-    3 + (-2*g)
+    >>> fit_one(concept, 3 - 2 * concept, "auto").trained()["phi"].round(6)
+    array([ 3., -2.])
     """
     usable = np.isfinite(concept) & np.isfinite(latent)
     concept, latent = concept[usable], latent[usable]
@@ -172,77 +171,42 @@ def error_of(phi: TrainablePhi, concepts: FloatArray, latents: FloatArray) -> fl
 
 def best_formula(concept: FloatArray, latent: FloatArray) -> PhiFit | None:
     """The simplest formula that none with more numbers beats clearly; None if none fits."""
+    order, ones = np.argsort(concept, kind="stable"), np.ones(len(concept))
+    curve = Curve(concept[order], latent[order], ones, ones)
+    # A bend begins over the concept's spread, of an exponential to either side.
+    scale = 1 / float(concept.std())
+    bent = {_EXP: [[scale], [-scale]], _TANH: [[scale, -float(concept.mean()) * scale]]}
     best: PhiFit | None = None
-    for texts in (_PLAIN, _BENT):
-        fits = [PhiFit(*_fitted(concept, latent, _formula_of(text))) for text in texts]
-        first = min(fits, key=lambda fit: fit.error)
-        if np.isfinite(first.error) and (best is None or first.error * WORTH < best.error):
+    for starts in ({text: [[]] for text in _PLAIN}, bent):
+        forms = [_begun(text, bend, curve) for text, bends in starts.items() for bend in bends]
+        fitted = [fit for form in forms if (fit := fit_curve(form, curve)) is not None]
+        phis = [_formula_phi(fit.form) for fit in fitted]
+        fits = [PhiFit(phi, error_of(phi, concept, latent)) for phi in phis]
+        first = min(fits, key=lambda fit: fit.error, default=None)
+        if (
+            first is not None
+            and np.isfinite(first.error)
+            and (best is None or first.error * WORTH < best.error)
+        ):
             best = first
     return best
 
 
-def _formula_of(text: str) -> Callable[[FloatArray, FloatArray], FormulaPhi]:
-    letters = sorted(set(re.findall(r"\b[a-d]\b", text)))
-
-    def fit(concept: FloatArray, latent: FloatArray) -> FormulaPhi:
-        formula = _open(text, letters)
-        fits = [
-            _least_squares(formula, bend, concept, latent)
-            for bend in _bends(concept, len(letters) - 2)
-        ]
-        values = min(fits, key=lambda numbers: _error(formula, numbers, concept, latent))
-        return FormulaPhi(ParametricFormula(formula.written(values.tolist()), formula.positions))
-
-    return fit
+def _begun(text: str, bend: list[float], curve: Curve) -> CurveForm:
+    """A form of g with its numbers, the first two of them from a line, which has one best fit."""
+    tree = parse(text, names=["g", "a", "b", "c", "d"]).tree
+    shape = CurveForm(tree, (0.0, 1.0, *bend)).at(curve.index)[0]
+    slope, offset = 0.0, 0.0
+    if np.isfinite(shape).all():
+        slope, offset = np.polyfit(shape, curve.values, 1).tolist()
+    return CurveForm(tree, (offset, slope, *bend))
 
 
-def _open(text: str, letters: list[str]) -> ParametricFormula:
-    """A formula of g whose letters are numbers to be fitted, in the order of the alphabet."""
-    tokens = parse(text, names=["g", *letters]).tree.tokens
-    places = {token.index: place for place, token in enumerate(tokens) if _is_letter(token)}
-    closed = tuple(Constant(Fraction(1)) if _is_letter(token) else token for token in tokens)
-    positions = tuple(places[1 + place] for place in range(len(letters)))
-    return ParametricFormula(Expression(Tree(closed), ("g",)), positions)
-
-
-def _is_letter(token: Token) -> TypeGuard[Variable]:
-    return isinstance(token, Variable) and token.index > 0
-
-
-def _bends(concept: FloatArray, count: int) -> list[list[float]]:
-    """Where a fit of c and d begins: a bend over the concept's spread, of exp to either side."""
-    scale = 1 / concept.std()
-    return [[[]], [[scale], [-scale]], [[scale, -concept.mean() * scale]]][count]
-
-
-def _least_squares(
-    formula: ParametricFormula, bend: list[float], concept: FloatArray, latent: FloatArray
-) -> FloatArray:
-    """All numbers of a formula: a and b from a line, which has one best fit, and with them the
-    others. Zeros if it cannot be fitted.
-    """
-
-    def left(numbers: FloatArray) -> FloatArray:
-        with np.errstate(all="ignore"):
-            residual = formula.value([concept], numbers, NUMPY) - latent
-        return np.nan_to_num(residual, nan=1e6, posinf=1e6, neginf=-1e6)
-
-    with np.errstate(all="ignore"):
-        shape = formula.value([concept], np.array([0.0, 1.0, *bend]), NUMPY)
-        varying = shape - shape.mean()
-        slope = varying @ (latent - latent.mean()) / max(varying @ varying, np.finfo(float).tiny)
-        start = np.array([latent.mean() - slope * shape.mean(), slope, *bend])
-    if not np.isfinite(start).all():
-        return np.zeros(len(start))
-    if not bend:
-        return start
-    found = least_squares(left, start, x_scale="jac", max_nfev=200).x
-    return found if np.isfinite(found).all() else start
-
-
-def _error(
-    formula: ParametricFormula, numbers: FloatArray, concept: FloatArray, latent: FloatArray
-) -> float:
-    with np.errstate(all="ignore"):
-        error = float(((formula.value([concept], numbers, NUMPY) - latent) ** 2).mean())
-    return error if np.isfinite(error) else np.inf
+def _formula_phi(form: CurveForm) -> FormulaPhi:
+    places = {
+        token.index: place
+        for place, token in enumerate(form.tree.tokens)
+        if isinstance(token, Variable)
+    }
+    positions = tuple(places[1 + number] for number in range(len(form.numbers)))
+    return FormulaPhi(ParametricFormula(Expression(form.written, ("g",)), positions))

@@ -1,6 +1,12 @@
-"""`closedform.symmetries`: the affine motions of the inputs that a field does not see."""
+"""`closedform.symmetries`: the affine motions of the inputs that a field does not see.
+
+The condition v . grad f = 0 has infinitely many solutions, for any function times a solution is
+one. Among affine fields these are the multiples of translations. So translations come first, and
+then, in what they leave of the inputs, the affine fields, of which no multiples are left.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -11,18 +17,28 @@ from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.errors import FieldError
+from closedform.field.alignment.eigen import varying_modes
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
+from closedform.field.tolerances import LEAST_GAP
 from closedform.reading.symmetries.affine import ScaledInputs, parse_field
 from closedform.reading.symmetries.algebra import algebra_of
 from closedform.reading.symmetries.breaking import Judge
-from closedform.reading.symmetries.counting import NullSpace, null_affine_fields, null_translations
 from closedform.reading.symmetries.found_symmetries import Generator, Symmetries
-from closedform.reading.symmetries.level_sets import level_sets
+from closedform.reading.symmetries.level_sets import LevelSets, level_sets
 from closedform.reading.symmetries.plain_basis import plain_fields, plain_translations
 from closedform.reading.symmetries.tolerances import LARGEST_ERROR, MOST_INPUTS
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 
 _BOX = (2, 98)  # per cent: pictures leave out what lies farthest
+
+
+@dataclass(frozen=True, slots=True)
+class NullSpace:
+    """The vector fields of a library that are symmetries."""
+
+    fields: FloatArray  # (n_fields, n_inputs, n_inputs + 1): in scaled inputs
+    nearest: FloatArray | None  # (n_inputs, n_inputs + 1): the best of those that are none
 
 
 @single_threaded
@@ -186,3 +202,49 @@ def _alike(
     for each in places:
         rest[np.ix_(each, [*each, len(names)])] = 0.0
     return () if rest.any() else tuple(groups)
+
+
+def null_translations(seen: LevelSets, judge: Judge) -> NullSpace:
+    """Constant fields."""
+    count = seen.n_inputs
+    weights = seen.weights / seen.weights.sum()
+    lost = np.einsum("n,nci,ncj->ij", weights, seen.across, seen.across)
+    values, vectors = np.linalg.eigh(lost)
+    fields = np.zeros((count, count, count + 1))
+    fields[:, :, -1] = vectors.T
+    return _cut(values, fields, judge)
+
+
+def null_affine_fields(seen: LevelSets, complement: FloatArray, judge: Judge) -> NullSpace:
+    """Affine fields on the inputs without the translations.
+
+    complement (n_inputs, n_left): orthonormal columns, what the translations leave.
+    """
+    left = complement.shape[1]
+    lost, whole = seen.quotient(complement).moments()
+    values, vectors = varying_modes(lost, whole)
+    fields = lift(vectors.T.reshape(-1, left, left + 1), complement)
+    lengths = np.linalg.norm(fields, axis=(1, 2), keepdims=True)
+    return _cut(values, fields / lengths, judge)
+
+
+def lift(fields: FloatArray, complement: FloatArray) -> FloatArray:
+    """Fields on the complement as fields on all inputs that do not change along the rest."""
+    linear = complement @ fields[..., :-1] @ complement.T
+    constant = complement @ fields[..., -1:]
+    return np.concatenate([linear, constant], axis=-1)
+
+
+def _cut(values: FloatArray, fields: FloatArray, judge: Judge) -> NullSpace:
+    """Those that hold on unseen points, up to a gap.
+
+    values (n_fields,): ascending, of the points that the fields were fitted to.
+    """
+    count = 0
+    while count < len(fields) and judge.measure(fields[count]).holds:
+        count += 1
+    floors = np.maximum(values, PERFECT)
+    # Where the next field is hardly worse these are the best of many that nearly hold by chance.
+    while 0 < count < len(fields) and floors[count] < LEAST_GAP * floors[count - 1]:
+        count -= 1
+    return NullSpace(fields[:count], fields[count] if count < len(fields) else None)

@@ -241,7 +241,7 @@ class Contest:
 
     def report(self, path: str | Path) -> Path:
         """Write the contest as one self-contained page."""
-        from closedform.report.contest_page import write_contest
+        from closedform.report.contest_plots import write_contest
 
         return write_contest(self, path)
 

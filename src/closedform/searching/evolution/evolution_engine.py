@@ -29,7 +29,6 @@ from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.evolution.island import Fitting, Island
 from closedform.searching.evolution.operon import Breeder, load, usable_operators
 from closedform.searching.evolution.spelling import tidy, to_tree
-from closedform.searching.evolution.summands import SumSolver
 from closedform.searching.evolution.survival import survival_scores
 from closedform.searching.evolution.tree_facts import Rules, describe, unseen
 from closedform.searching.front import Candidate, Front
@@ -178,19 +177,11 @@ class EvolutionRun:
         self.seeds = list(_seeds(options.seeds, space, field.names, self.units))
         rules = self.rules = Rules.of(space, field.names)
         few = chosen[:: -(-count // FIT_POINTS)]
-        sums = SumSolver(
-            field.points[few] / self.units,
-            field.frames[few],
-            field.scale / self.units,
-            _tangent(field, few),
-            field.weights[few],
-        )
         fitting = Fitting(
             options.fitted,
             options.fit_iterations,
             options.give_up,
             _comparison(field, few, self.units),
-            sums,
         )
         cheapest = min(
             space.costs.variable,

@@ -17,7 +17,6 @@ from closedform.searching.evolution.decode import decode, take
 from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.evolution.operon import Breeder, OperonReading
 from closedform.searching.evolution.spelling import to_operon, to_tree
-from closedform.searching.evolution.summands import SumSolver
 from closedform.searching.evolution.survival import survival_scores
 from closedform.searching.evolution.tree_facts import Rules, TreeFacts, describe, unseen
 
@@ -41,14 +40,12 @@ class Fitting:
         Share of points at which a value may be undefined.
     comparison : Comparison
         The points on which constants are fitted: fewer than those on which trees are judged.
-    sums : SumSolver
     """
 
     share: float
     iterations: int
     give_up: float
     comparison: Comparison
-    sums: SumSolver
 
 
 @dataclass(slots=True)
@@ -81,7 +78,6 @@ class Island:
         self.keys = np.empty(0, dtype=np.uint64)
         self.scores = np.empty(0)
         self.lowest = 1.0
-        self._solved: set[int] = set()
         self._seen = np.zeros(MEMORY, dtype=np.uint64)
 
     def settle(self, count: int, seeds: Sequence[Tree]) -> int:
@@ -89,7 +85,6 @@ class Island:
         self.members, self.lowest = [], 1.0
         self.misalignments, self.scores = np.empty(0), np.empty(0)
         self.costs, self.keys = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
-        self._solved.clear()
         self._seen[:] = 0
         planted = [individual for seed in seeds if (individual := self._plant(seed)) is not None]
         planted = planted[: max(1, count // 2)]
@@ -103,12 +98,8 @@ class Island:
         """One generation: offspring, judged, the better half survives; gives the number of trees
         judged.
         """
-        judged = self._take_in(
-            self._breeder.breed(self.members, self.scores.tolist(), count), population, None
-        )
-        if self._fitting.share > 0:
-            judged += self._solve_sums(population)
-        return judged
+        offspring = self._breeder.breed(self.members, self.scores.tolist(), count)
+        return self._take_in(offspring, population, None)
 
     def emigrants(self, count: int) -> list[Any]:
         """The best individuals."""
@@ -217,27 +208,3 @@ class Island:
 
     def _plant(self, tree: Tree) -> Any | None:
         return self._breeder.plant(to_operon(tree, self._breeder.functions))
-
-    def _solve_sums(self, population: int) -> int:
-        """Give the terms of the best sums the coefficients that solve their eigenproblem."""
-        fresh = [
-            i
-            for i in np.flatnonzero(self.scores < 1).tolist()
-            if int(self.keys[i]) not in self._solved
-        ][:8]
-        if not fresh:
-            return 0
-        self._solved.update(int(self.keys[i]) for i in fresh)
-        reading = self._breeder.read([self.members[i] for i in fresh])
-        tapes = decode(
-            self._breeder.alphabet, reading.hashes, reading.coefficients, reading.starts,
-            reading.leaf_starts
-        ).tapes  # fmt: skip
-        planted = []
-        for index in range(len(fresh)):
-            tree = to_tree(tapes, index)
-            solved = None if tree is None else self._fitting.sums.solve(tree)
-            individual = None if solved is None else self._plant(solved)
-            if individual is not None:
-                planted.append(individual)
-        return self._take_in(planted, population, np.full(len(planted), True)) if planted else 0

@@ -18,7 +18,6 @@ from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
-from closedform.searching.orientation import oriented
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.decomposition_beam import (
@@ -322,11 +321,9 @@ class StructureRun:
         self.clock.evaluations += len(small)
         found = []
         for expression, value in zip(fitted, values.tolist(), strict=True):
-            turned = oriented(expression, self.field)
-            kept = turned if self.space.allows(turned.tree, names) else expression
             if value < 1:
-                size = complexity(kept.tree, costs)
-                found.append(Candidate(kept, value, size, self.options.name))
+                size = complexity(expression.tree, costs)
+                found.append(Candidate(expression, value, size, self.options.name))
         self.front = self.front.merge(Front.of(found))
 
     @property

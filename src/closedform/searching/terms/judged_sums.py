@@ -1,22 +1,28 @@
 """What a term search has found: formulas judged by the definition on all points, and the front of
-them.
+them. Sums that cannot be on it are not written out.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
-from closedform.field.alignment.comparison import Comparison, prepare
+from closedform.field.alignment.comparison import comparison_of
+from closedform.field.alignment.eigen import CoefficientFit
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.searching.front import Candidate, Front
+from closedform.searching.space import SearchSpace
+from closedform.searching.terms.library import Term
+from closedform.searching.terms.sum_formula import Sum, sums, write
+from closedform.searching.terms.term_beam import Support, TermBeam
 
 NEAR = 1.5
 """What is this many times worse on the sample than the best so far may still be better on all
@@ -70,8 +76,8 @@ class Finds:
 
     def __init__(self, field: GradientField, sample: GradientField, engine: str) -> None:
         self.names, self.engine = field.names, engine
-        self.all_points = comparison(field)
-        self.some_points = self.all_points if sample is field else comparison(sample)
+        self.all_points = comparison_of(field)
+        self.some_points = self.all_points if sample is field else comparison_of(sample)
         self.found: dict[Tree, Found] = {}
         self.least = 1.0
 
@@ -157,12 +163,58 @@ class Steps:
         return self.lowest[place - 1] if place else 1.0
 
 
-def comparison(field: GradientField) -> Comparison:
-    """A field prepared for the compiled judge."""
-    return prepare(
-        field.points,
-        field.frames,
-        scale=field.scale,
-        tangent=field.tangent.basis,
-        weights=field.weights,
+def drafted(
+    library: Sequence[Term],
+    beam: TermBeam,
+    fits: Sequence[CoefficientFit],
+    known: Steps,
+    space: SearchSpace,
+    names: Sequence[str],
+) -> dict[Tree, Formula]:
+    """Write the fits of a beam as formulas.
+
+    Parameters
+    ----------
+    library : sequence of Term
+        To which the beam's supports point.
+    beam : TermBeam
+    fits : sequence of CoefficientFit
+        One for each support.
+    known : Steps
+        The best misalignment of each complexity so far: what is far above it is left out.
+    space : SearchSpace
+    names : sequence of str
+        Inputs.
+
+    Returns
+    -------
+    dict of Tree to Formula
+        What the space allows, with plain and with rounded numbers.
+    """
+    number = space.costs.constant + space.costs.of("mul")
+    drafts: list[tuple[int, float, Support, Sum]] = []
+    for support, least, fit in zip(beam.supports, beam.sizes, fits, strict=False):
+        drafts += [
+            (least + number * d.n_numbers, fit.misalignment, support, d)
+            for d in sums(fit.coefficients, fit.shares)
+        ]
+    own = Steps(
+        (size, value) for size, value, support, draft in drafts if len(draft.places) == len(support)
     )
+    made: dict[Tree, Formula] = {}
+    for expected, value, support, draft in drafts:
+        if value > max(NEAR * min(known.best(expected), own.best(expected)), PERFECT):
+            continue
+        terms = [library[k] for k in support]
+        tree = write(draft, [term.tree for term in terms])
+        size = complexity(tree, space.costs)
+        if size <= space.max_complexity and _allows(space, tree, terms, names):
+            made[tree] = Formula(frozenset(term.tree for term in terms), size)
+    return made
+
+
+def _allows(space: SearchSpace, tree: Tree, terms: Sequence[Term], names: Sequence[str]) -> bool:
+    if any(term.is_given for term in terms):
+        is_possible = space.legality is None or space.legality.allows(tree, names)
+        return is_possible and space.has_form(tree, names)
+    return space.allows(tree, names)

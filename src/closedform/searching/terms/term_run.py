@@ -11,6 +11,7 @@ import numpy as np
 from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
+from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.constant_fit import fit_constants
 from closedform.field.alignment.eigen import CoefficientFit, fit_coefficients
 from closedform.field.alignment.tolerances import PERFECT
@@ -18,15 +19,13 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Clock
 from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
-from closedform.searching.terms.draft_sums import drafted
-from closedform.searching.terms.exact_sums import WORST, exact_sums
+from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.judged_sums import Finds, comparison
+from closedform.searching.terms.judged_sums import Finds, drafted
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.prepared import Prepared, prepare
-from closedform.searching.terms.refinement import refine
 from closedform.searching.terms.term_beam import (
     VANISHING,
     Sums,
@@ -48,7 +47,7 @@ make all the difference.
 
 GROWTH, FEWEST_GROWN = 0.5, 4
 """Past this share of the budget sums of at least so many terms of a small library grow no further:
-the rest is for refining.
+the rest is for null spaces and larger libraries.
 """
 
 FIRST_EXACT, LAST_EXACT = (0.1, 0.4), 0.7
@@ -63,11 +62,6 @@ MOST_BESIDE = 3
 
 MOST_TERMS = 16
 """Largest number of terms of the sums that are taken from null spaces."""
-
-N_REFINED, N_EXCHANGES = 2, 12
-"""Sums that are refined after the search of a library, the best ones, and in how many ways at each
-step.
-"""
 
 _PAUSE = 0.25
 
@@ -109,13 +103,9 @@ class TermRun:
             # A space may have no more terms than the stage before had.
             if library is None or len(library.terms) == before:
                 return
-            good: dict[Support, float] = {}
-            is_over = self._grow(library, good)
+            is_over = self._grow(library)
             if before == 0 and not is_over and self.finds.least > PERFECT:
                 self._take_exact(only=False)
-            # A sum that is good enough may have a part that is so too.
-            if self.finds.least > PERFECT:
-                self._refine(library, good)
             if is_over or self.finds.least <= PERFECT or self._is_over():
                 return
             before = len(library.terms)
@@ -147,8 +137,6 @@ class TermRun:
             self._judge(library, TermBeam(tuple(supports), tuple(sizes), values), fits)
             if self.finds.least <= PERFECT:
                 return
-            good = {s: value for s, value in zip(supports, values, strict=True) if value <= WORST}
-            self._refine(library, good)
 
     def _exact_supports(self, library: Prepared, *, only: bool) -> list[Support]:
         """Sums in the null spaces of the library's groups: of the whole space of a library most
@@ -178,10 +166,8 @@ class TermRun:
             self.library_sizes.append(len(library.terms))
         return library
 
-    def _grow(self, library: Prepared, good: dict[Support, float]) -> bool:
-        """Beam search over supports, which are noted with their misalignments; whether the budget
-        is used up.
-        """
+    def _grow(self, library: Prepared) -> bool:
+        """Beam search over supports; whether the budget is used up."""
         complete: list[Support] = []
         best = np.inf
         idle = 0
@@ -195,10 +181,6 @@ class TermRun:
                 return False
             self.most_terms = max(self.most_terms, n_terms)
             fits = self._fit(library, beam.supports)
-            good.update(
-                (support, fit.misalignment)
-                for support, fit in zip(beam.supports, fits, strict=True)
-            )
             self._judge(library, beam, fits)
             if self._is_over():
                 return True
@@ -227,28 +209,6 @@ class TermRun:
                 return True
             beam = grown
         return False
-
-    def _refine(self, library: Prepared, good: dict[Support, float]) -> None:
-        """Refine the best sums while the budget lasts, whether or not its target is reached."""
-        join = self.space.costs.of("add")
-
-        def extended(parts: Sequence[Support], fits: Sequence[CoefficientFit]) -> Sequence[Support]:
-            beam = self._extend(library, list(zip(parts, fits, strict=True)), [])
-            return () if beam is None else beam.supports[:N_EXCHANGES]
-
-        for start in sorted(good, key=lambda support: good[support])[:N_REFINED]:
-            if self._has_no_time():
-                return
-            for level in refine(start, lambda parts: self._fit(library, parts), extended):
-                if self._has_no_time():
-                    return
-                sizes = [library.cost(support, join) for support, _ in level]
-                beam = TermBeam(
-                    tuple(s for s, _ in level),
-                    tuple(sizes),
-                    tuple(fit.misalignment for _, fit in level),
-                )
-                self._judge(library, beam, [fit for _, fit in level])
 
     @property
     def _first_look(self) -> float:
@@ -388,7 +348,7 @@ def compile_terms() -> None:
     jacobian, _ = differentiate(terms, field.points, field.scale)
     lines = prepare_lines(jacobian, field, 3)
     lines.least(np.array([[0]]), np.ones((1, 1)), np.ones((1, 2), dtype=np.bool_))
-    comparison(field).misalignments(compile_tapes(terms))
+    comparison_of(field).misalignments(compile_tapes(terms))
     fit_constants(
-        comparison(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1])
+        comparison_of(field), compile_tapes([apply("add", variable(0), constant(2))]), np.array([1])
     )

@@ -13,8 +13,8 @@ from closedform.errors import NeuronError
 from closedform.networks.fingerprint import fingerprint
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.untrained import untrained_twin
-from closedform.sweeping.atlas.network_card import NetworkCard
 from closedform.sweeping.atlas.probe_points import MOST_INPUTS
+from closedform.sweeping.atlas.records import NetworkCard
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.tally import Watcher
 from closedform.sweeping.execution.task import Limits

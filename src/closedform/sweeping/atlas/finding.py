@@ -9,7 +9,6 @@ from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.sweeping.atlas.concept_index import ConceptIndex, Entry, entry_of
-from closedform.sweeping.atlas.input_profile import InputProfile, profile_at
 from closedform.sweeping.atlas.matching import (
     Comparison,
     common_points,
@@ -17,6 +16,7 @@ from closedform.sweeping.atlas.matching import (
     fits_with_other_constants,
     matched,
 )
+from closedform.sweeping.atlas.probe_points import InputProfile, profile_at
 
 Kind = Literal["exact", "constants", "nearest"]
 KINDS: tuple[Kind, ...] = ("exact", "constants", "nearest")

@@ -17,8 +17,7 @@ from closedform.field.alignment.tolerances import SAME, TRIM
 from closedform.field.gradient_field import GradientField
 from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.neighbours.same_form import free_positions
-from closedform.sweeping.atlas.input_profile import InputProfile
-from closedform.sweeping.atlas.probe_points import SPANS, log_directions, probe_points
+from closedform.sweeping.atlas.probe_points import SPANS, InputProfile, log_directions, probe_points
 
 N_COMPARED = 200
 """Points at which directions are compared: formulas that agree there agree."""

@@ -25,7 +25,7 @@ BUDGET = Budget(seconds=30.0)
 N_POINTS = 1000
 STAGES = ("field", "search", "select", "verify")
 PICTURE = "images/speed_icicle.svg"
-LEAST, MOST_NAMED = 0.01, 8
+LEAST, MOST_NAMED = 0.01, 4
 """Smallest share that the picture shows, and functions that the page names."""
 
 
@@ -102,8 +102,8 @@ def show(numbers: Numbers, folder: Path) -> str:
         "`interpret_field`), against its steps called one by one with the same seeds; processor "
         "seconds.\n\n"
         + table(("concept", "whole", *STAGES, "whole / sum"), rows)
-        + "\nThe picture shows who called whom in these readings; the width is the share of "
-        f"processor time. By innermost function it goes to {named}.\n\n"
+        + "\nThe picture shows which function called which in these readings; the width is the "
+        f"share of processor time. Most goes to {named}.\n\n"
         f"```{{image}} {PICTURE}\n"
         ":alt: Which function of a reading called which, by share of processor time\n"
         ":width: 100%\n```\n"

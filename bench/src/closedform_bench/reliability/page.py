@@ -46,8 +46,8 @@ file, a late answer. Three kinds have commands of their own:
 - `pytest -m slow tests/sweeping/execution/test_dask.py`: four workers of a Dask cluster killed;
   ends after a patience of 30 s with the reason
 
-| kind | what is tried, and what must hold | done | full | outcomes | failed |
-| --- | --- | ---: | ---: | --- | ---: |
+| kind | what is tried, and what must hold | trials | outcomes | failed |
+| --- | --- | ---: | --- | ---: |
 """
 
 
@@ -62,9 +62,9 @@ def _row(kind: TrialKind, tally: Tally) -> str:
     outcomes = ", ".join(
         f"{count:,} {word}" for word, count in sorted(tally.outcomes.items()) if word != "failed"
     )
+    rest = "" if tally.done == kind.full else f" of {kind.full:,}"
     return (
-        f"| {kind.name} | {kind.what} | {tally.done:,} | {kind.full:,} | {outcomes} | "
-        f"{tally.failed:,} |\n"
+        f"| {kind.name} | {kind.what} | {tally.done:,}{rest} | {outcomes} | {tally.failed:,} |\n"
     )
 
 

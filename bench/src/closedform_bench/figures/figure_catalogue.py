@@ -140,7 +140,7 @@ _EVERY_TABLE = (
     FigureTable("quick-networks", LONG, ("quick",), tabulate_retrained),
     FigureTable("random", "searching.md", _tracks("random"), tabulate_formulas),
     FigureTable("random-inputs", LONG, _tracks("random"), tabulate_inputs),
-    FigureTable("feynman", "searching.md", _tracks("feynman"), tabulate_formulas),
+    FigureTable("feynman", LONG, _tracks("feynman"), tabulate_formulas),
     FigureTable("forms", "searching.md", _tracks("forms"), tabulate_formulas),
     FigureTable("forms-kinds", LONG, _tracks("forms"), tabulate_kinds),
     FigureTable("surrogates", "searching.md", _tracks("surrogates"), tabulate_formulas),

@@ -63,9 +63,7 @@ def _row(kind: TrialKind, tally: Tally) -> str:
         f"{count:,} {word}" for word, count in sorted(tally.outcomes.items()) if word != "failed"
     )
     rest = "" if tally.done == kind.full else f" of {kind.full:,}"
-    return (
-        f"| {kind.name} | {kind.what} | {tally.done:,}{rest} | {outcomes} | {tally.failed:,} |\n"
-    )
+    return f"| {kind.name} | {kind.what} | {tally.done:,}{rest} | {outcomes} | {tally.failed:,} |\n"
 
 
 def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:

@@ -88,12 +88,12 @@ def show(numbers: Numbers, folder: Path) -> str:
     """The exponents."""
     head = ("what grows", "step", "sizes", "seconds", "exponent (95%)", "last two sizes")
     return (
-        "Processor seconds grow like a power of the size; the exponent is the slope of a line "
-        "through the logarithms of all sizes, with its 95% interval, and between the two largest "
-        "sizes alone. Fields of exact directions: a determinant at ever more points; "
-        "x0*(x0 + 2*x1) among ever more inputs that matter by 1e-9; a library of ever more "
-        "terms, made and differentiated (`library`), and searched for a sum of three (`search`); "
-        "mixtures of ever more products.\n\n" + table(head, exponents(numbers["rows"]))
+        "Processor seconds grow like a power of the size; the exponent is the slope through the "
+        "logarithms of all sizes, with its 95% interval, and between the two largest sizes. The "
+        "fields are exact: a determinant at ever more points; x0*(x0 + 2*x1) among ever more "
+        "inputs that matter by 1e-9; a library of ever more terms, made (`library`) and searched "
+        "for a sum of three (`search`); mixtures of ever more products.\n\n"
+        + table(head, exponents(numbers["rows"]))
     )
 
 

@@ -152,10 +152,9 @@ def show(numbers: Numbers, folder: Path) -> str:
         "as in a network. Cells are processor seconds to the right formula (1 - cos² of the "
         f"gradients below {other_tools.RIGHT:g} at fresh points); 'no' means that it was not right "
         f"after {numbers['given_up']:.0f} s, with the seconds used (gplearn: to its best). "
-        "closedform's whole reading includes the verdict, which the others do not give. For "
-        "pyoperon any formula of its front counts, and its seconds are right within a factor of "
-        "two (the evaluations are doubled until it succeeds). PySINDy's library has polynomials up "
-        "to degree 3 and sin, cos, exp and log of single inputs." + left_out + "\n\n"
+        "closedform's whole reading includes the verdict. For pyoperon any formula of its front "
+        "counts, and its seconds are right within a factor of two. PySINDy's library has "
+        "polynomials up to degree 3 and sin, cos, exp and log of single inputs." + left_out + "\n\n"
     ) + table(("concept", "closedform, search", "closedform, whole", *tools), lines)
 
 

@@ -30,7 +30,7 @@ ratios of two measurements that took turns in one run, since other programs ran 
     python bench/scripts/speed_page.py --store runs --page docs/speed.md --inner bench/speed.md
 
 measures what is not in the store yet and writes this page, and `bench/speed.md` with the kernel,
-the engines and the memory (`--short` takes a minute, and its figures mean little).
+the engines and the memory.
 
 """
 

@@ -1,10 +1,9 @@
 """List the files of the package that run when a neuron is read: ``python docs/files_that_run.py``.
 
-With ``--write`` the list in architecture.md is brought up to date.
+With ``--write`` files_that_run.txt is brought up to date.
 """
 
 import inspect
-import re
 import sys
 from pathlib import Path
 from types import FrameType
@@ -13,9 +12,8 @@ import numpy as np
 
 import closedform as cf
 
-PAGE = Path(__file__).parent / "architecture.md"
+LIST = Path(__file__).parent / "files_that_run.txt"
 PACKAGE = Path(cf.__file__).parent
-BLOCK = re.compile(r"(?<=```text\n)(?:[a-z_/]+: [a-z_, \n]+\n)+(?=```)")
 
 
 def files_that_run() -> list[str]:
@@ -57,5 +55,5 @@ def by_room(paths: list[str]) -> str:
 if __name__ == "__main__":
     listed = by_room(files_that_run())
     if "--write" in sys.argv:
-        PAGE.write_text(BLOCK.sub(listed, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        LIST.write_text(listed, encoding="utf-8")
     print(listed, end="")

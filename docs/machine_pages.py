@@ -16,7 +16,7 @@ TARGET = HERE / "_machines"
 CALLS = ("interpret", "extract_field", "interpret_field", "verify", "same_concept")
 """The five calls that answer nearly every question."""
 
-SKIPPED = ("changelog", "contributing", "releasing", "security", "cite")
+SKIPPED = ("changelog", "contributing", "security", "cite")
 """Pages about the project rather than its use."""
 
 MEANINGS = {

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from closedform.basics.files import write_text
-from closedform_bench.speed.page import PARTS, write_page
+from closedform_bench.speed.page import INNER, INNER_HEAD, PARTS, write_page
 from closedform_bench.speed.part import Effort, run_parts
 
 
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--others", metavar="PYTHON", help="interpreter with gplearn and PySINDy")
     parser.add_argument("--store", type=Path, default=Path("speed_runs"), help="folder of results")
     parser.add_argument("--page", type=Path, help="write the page here, and its picture beside it")
+    parser.add_argument("--inner", type=Path, help="write the page for developers here")
     options = parser.parse_args()
     unknown = sorted(set(options.parts) - set(names))
     if unknown:
@@ -36,6 +37,9 @@ def main() -> None:
     run_parts(chosen, effort, options.store, lambda line: print(line, flush=True))
     if options.page is not None:
         write_text(options.page, write_page(options.store, options.page.parent))
+    if options.inner is not None:
+        inner = write_page(options.store, options.inner.parent, INNER, INNER_HEAD)
+        write_text(options.inner, inner)
 
 
 if __name__ == "__main__":

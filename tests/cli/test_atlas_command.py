@@ -40,6 +40,12 @@ def test_a_network_is_added_found_and_shown(files, tmp_path, command, monkeypatc
     )  # fmt: skip
     assert added.code == 0, added.err
     assert json.loads(added.out)["verdicts"] == {"verified": 1}
+    again = command(
+        "atlas", "add", *files, "--store", store, "--name", "energy", "--licence", "MIT",
+        "--builder", "test_atlas_command:make", "--layer", "output", "--terms", 300,
+        "--evaluations", 1, "--units", "m=kg", "--no-untrained",
+    )  # fmt: skip
+    assert again.out.strip().endswith(": 1 neuron, 1 verified")
     found = command("atlas", "find", "-log(a) - 2*log(b)", "--store", store, "--json")
     assert found.code == 0
     (match,) = json.loads(found.out)["matches"]
@@ -48,7 +54,7 @@ def test_a_network_is_added_found_and_shown(files, tmp_path, command, monkeypatc
     assert command("atlas", "find", "a + b*c", "--store", store).code == 1
     built = command("atlas", "build", store, "--out", tmp_path / "site")
     assert built.code == 0
-    assert "1 networks, 1 concepts, 1 laws" in built.out
+    assert "1 network, 1 concept, 1 law" in built.out
     assert (tmp_path / "site" / "index.html").is_file()
 
 

@@ -172,3 +172,9 @@ def test_a_large_field_is_saved_so_that_it_is_read_again(tmp_path, monkeypatch):
         load_field(tmp_path / "small.npz")
     field.save(tmp_path / "large.npz")
     assert load_field(tmp_path / "large.npz").n_points == 2000
+
+
+def test_a_network_in_place_of_a_field_is_told_how_to_become_one(tmp_path):
+    (tmp_path / "net.onnx").write_bytes(b"\x08\x07")
+    with pytest.raises(DamagedFileError, match=r"closedform extract NETWORK DATA\.npz"):
+        load_field(tmp_path / "net.onnx")

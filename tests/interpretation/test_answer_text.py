@@ -1,5 +1,6 @@
 """What an answer says when it is printed, which is what a new user reads."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -149,10 +150,23 @@ def test_what_is_not_verified_says_what_would_help(example):
     )  # fmt: skip
     assert answer.next_steps[0] == "The search ran out of time; answer.extend(60) continues it."
     assert "leave 3.1 degrees unexplained" in answer.next_steps[1]
+    even = replace(answer, fit=replace(rough, total=math.sin(math.radians(1)) ** 2))
+    assert "leave 1 degree unexplained" in even.next_steps[1]
     told = replace(
         answer, verdict=replace(answer.verdict, alternatives=(cf.parse("x + v"),)), fit=None
     )
     assert "wider range" in told.next_steps[-1]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(2, None), (3, "  or another one: answer"), (5, "  or one of 3 more: answer")],
+)
+def test_further_alternatives_are_counted_in_words_that_fit(example, count, said):
+    others = tuple(cf.parse(f"x + {number}*v") for number in range(2, 2 + count))
+    verdict = replace(example.verdict, status="ambiguous", alternatives=others)
+    text = str(replace(example, verdict=verdict))
+    assert (said in text) if said else ("answer.explain()" not in text.partition("next:")[0])
 
 
 def test_a_hypothesis_that_fits_better_is_said_to(example):

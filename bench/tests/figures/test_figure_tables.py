@@ -4,6 +4,7 @@ from closedform_bench.figures.part import Measurement
 from closedform_bench.figures.script_tables import (
     tabulate_experiments,
     tabulate_new_user,
+    tabulate_retrained,
     tabulate_retrainings,
     tabulate_targets,
     tabulate_units,
@@ -11,6 +12,7 @@ from closedform_bench.figures.script_tables import (
 from closedform_bench.figures.suite_tables import (
     tabulate_formulas,
     tabulate_inputs,
+    tabulate_invariants,
     tabulate_kinds,
     tabulate_systems,
     tabulate_verdicts,
@@ -93,19 +95,24 @@ def test_systems_are_told_by_what_the_command_says():
         "unclaimed": [],
     }  # fmt: skip
     systems = {"suite": "invariants", "systems": [row]}
-    table = tabulate_systems(
-        [
-            measured(systems, command="closedform bench --track field --noise 3"),
-            measured(systems, command="closedform bench --tool 'direct regression' --budget 20"),
+    measurements = [
+        measured(systems, command="closedform bench --track field --noise 3"),
+        measured(systems, command="closedform bench --tool 'direct regression' --budget 20"),
+        *(
             measured(
-                {"suite": "controls", "systems": [{**row, "name": "lorenz"}]},
+                {"suite": "controls", "systems": [{**row, "name": name}]},
                 command="closedform bench --suite controls --track network",
-            ),
-        ]
-    )
+            )
+            for name in ("lorenz", "van-der-pol")
+        ),
+    ]
+    table = tabulate_invariants(measurements)
     assert "| closedform | field, 3 degrees | 1 of 1 (100%) |" in table
     assert "| direct regression (20 s) | field, 0 degrees | 1 of 1 (100%) |" in table
-    assert "| lorenz | network | 1 | 0 | 0 |" in table
+    assert "| network | 2 | 0 | 0 |" in table
+    long = tabulate_systems(measurements)
+    assert "| sir | 2 | 1 | 1 | 1 |" in long
+    assert "| lorenz | network | 1 | 0 | 0 |" in long
 
 
 EXPERIMENT = {
@@ -122,10 +129,11 @@ def test_experiments_stand_beside_what_the_paper_reports():
         "| 7 | `v**2/2 + x**2/2` | `0.173/(v**2 + x**2)` | `v**2 + x**2` | proved | verified | "
         "4.2e-04 | 4.1 | yes | different |\n\nRecovered: 1 of 1; direct regression 0."
     ) in table
-    seeds = tabulate_retrainings([measured(result), measured(result, 1)])
+    both = [measured(result), measured(result, 1)]
     cell = "`v**2 + x**2`, proved, verified"
-    assert f"|  | seed 0 | seed 1 |\n|---|---|---|\n| 7 | {cell} | {cell} |" in seeds
-    assert "| 1 | 1 of 1 | 1 | 4 | 30 |" in seeds
+    table = tabulate_retrained(both)
+    assert f"|  | seed 0 | seed 1 |\n|---|---|---|\n| 7 | {cell} | {cell} |" in table
+    assert "| 1 | 1 of 1 | 1 | 1 | 4 | 30 |" in tabulate_retrainings(both)
 
 
 def test_new_user_units_and_targets():

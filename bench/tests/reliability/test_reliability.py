@@ -58,5 +58,5 @@ def test_the_page_has_a_row_for_every_kind_and_its_failures(tmp_path):
     run_trials(TrialKind("texts", "", 10, each(broken)), 4, tmp_path)
     page = write_page(tmp_path)
     assert page.count("\n| ") == len(KINDS) + 2
-    assert "| 4 | 2,000,000 | 1 fine | 3 |" in page
+    assert "| 4 of 2,000,000 | 1 fine | 3 |" in page
     assert "- texts, trial 0: even" in page

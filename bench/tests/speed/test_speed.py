@@ -182,9 +182,14 @@ NUMBERS = {
 def test_the_page_is_written_from_what_is_stored(tmp_path):
     for name, numbers in NUMBERS.items():
         write_record(tmp_path / "runs", name, Record(False, 1.0, SURROUNDINGS, numbers))
-    text = page.write_page(tmp_path / "runs", tmp_path)
+    outer = page.write_page(tmp_path / "runs", tmp_path)
+    inner = page.write_page(tmp_path / "runs", tmp_path, page.INNER, page.INNER_HEAD)
+    text = outer + inner
     assert [part.name for part in page.PARTS] == list(NUMBERS)
-    assert all(f"\n## {part.title}\n" in text for part in page.PARTS)
+    assert all(f"\n## {part.title}\n" in outer for part in page.OUTER)
+    assert all(f"\n## {part.title}\n" in inner for part in page.INNER)
+    assert {part.name for part in (*page.OUTER, *page.INNER)} == set(NUMBERS)
+    assert "| points (4 inputs) | 1,000 | 1.00 | 1.00 |  |  | 200 |" in inner
     assert "Measured on 2030-01-02 on one core of Some Processor, with closedform 0.1.\n" in text
     assert "| polynomials | 100 | 10 | 80 | 20 | 0.80 | 6.00 | 5,000 |" in text
     assert "| determinant | 5% | 1,000 | 2,130 | 2.13 |" in text
@@ -201,7 +206,7 @@ def test_parts_of_other_dates_are_told_apart(tmp_path):
     for name, date in (("terms", "2030-01-02"), ("growth", "2030-01-03")):
         facts = {**SURROUNDINGS, "date": date}
         write_record(tmp_path, name, Record(True, 1.0, facts, NUMBERS[name]))
-    text = page.write_page(tmp_path, tmp_path)
+    text = page.write_page(tmp_path, tmp_path, page.PARTS)
     assert "- terms: 2030-01-02" in text
     assert "- growth: 2030-01-03" in text
     assert text.count("A short run") == 2

@@ -116,7 +116,8 @@ def add(
         typer.echo(json.dumps({**told, "store": store, "seconds": census.sweep.seconds}))
     else:
         listed = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-        typer.echo(f"{shown(name)} ({census.card.id}): {len(own)} neurons, {listed}")
+        neurons = _counted(len(own), "neurons")
+        typer.echo(f"{shown(name)} ({census.card.id}): {neurons}, {listed}")
     raise typer.Exit(0 if counts["verified"] else 1)
 
 
@@ -179,8 +180,13 @@ def build(
         typer.echo(f"\r{done} of {total} pages ({kind})    {end}", err=True, nl=False)
 
     pages = build_site(store, out, progress=told if sys.stderr.isatty() else None)
-    counts = ", ".join(f"{number} {kind}" for kind, number in pages.items())
+    counts = ", ".join(_counted(number, kind) for kind, number in pages.items())
     typer.echo(f"{shown(out / 'index.html')}: {counts}")
+
+
+def _counted(number: int, plural: str) -> str:
+    """'1 neuron' or '2 neurons'."""
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def _row(match: Any, concept: str, record: Any) -> dict[str, Any]:

@@ -22,7 +22,10 @@ from closedform.field.tangent_space import Kind, TangentSpace
 
 FORMAT = JsonFormat("closedform-field", schema=1, written_by="field.save", is_strict=True)
 
-_REMEDY = "pass a file that field.save wrote, or write it again"
+_REMEDY = (
+    "pass a file that field.save or `closedform extract NETWORK DATA.npz --neuron LAYER:UNIT --out "
+    "field.npz` wrote, or write it again"
+)
 
 
 @dataclass(frozen=True, slots=True)

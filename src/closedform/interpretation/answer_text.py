@@ -114,8 +114,11 @@ def _other_forms(answer: "Interpretation") -> list[str]:
         f"{formula_text(one)} ({shares[one]:.2f})" if one in shares else formula_text(one)
         for one in answer.alternatives
     ]
-    more = [f"  or one of {len(texts) - 2} more: answer.explain()"] if len(texts) > 2 else []
-    return [f"  or {text}" for text in texts[:2]] + more
+    others = len(texts) - 2
+    more = (
+        ["  or another one" if others == 1 else f"  or one of {others} more"] if others > 0 else []
+    )
+    return [f"  or {text}" for text in texts[:2]] + [f"{line}: answer.explain()" for line in more]
 
 
 def errors_of(answer: "Interpretation", formula: Expression) -> tuple[float, ...]:
@@ -205,9 +208,11 @@ def _surer(answer: "Interpretation") -> Iterator[str]:
     if answer.provenance.status == "time":
         yield _OUT_OF_TIME
     if answer.fit is not None and answer.fit.kind == "network":
+        left = f"{answer.fit.degrees:.2g}"
+        unit = "degree" if left == "1" else "degrees"
         yield (
-            f"Directions leave {answer.fit.degrees:.2g} degrees unexplained. If that is the "
-            f"network's own error, train it longer or on more data, and read it again."
+            f"Directions leave {left} {unit} unexplained. If that is the network's own error, "
+            "train it longer or on more data, and read it again."
         )
     if answer.alternatives:
         yield (

@@ -5,6 +5,7 @@ from closedform_bench.figures.script_tables import (
     show_page,
     tabulate_experiments,
     tabulate_new_user,
+    tabulate_retrained,
     tabulate_retrainings,
     tabulate_targets,
     tabulate_units,
@@ -12,6 +13,7 @@ from closedform_bench.figures.script_tables import (
 from closedform_bench.figures.suite_tables import (
     tabulate_formulas,
     tabulate_inputs,
+    tabulate_invariants,
     tabulate_kinds,
     tabulate_systems,
     tabulate_verdicts,
@@ -129,23 +131,29 @@ _MOTIONS = (
     "controls-flow", "controls-pairs",
 )  # fmt: skip
 
+LONG = "../bench/tables.md"
+"""What is of interest to developers, and long; the pages of the docs have the sums."""
+
 _EVERY_TABLE = (
     FigureTable("paper", "results.md", ("paper",), tabulate_experiments),
     FigureTable("quick", "results.md", ("quick",), tabulate_retrainings),
+    FigureTable("quick-networks", LONG, ("quick",), tabulate_retrained),
     FigureTable("random", "searching.md", _tracks("random"), tabulate_formulas),
-    FigureTable("random-inputs", "searching.md", _tracks("random"), tabulate_inputs),
-    FigureTable("feynman", "searching.md", _tracks("feynman"), tabulate_formulas),
+    FigureTable("random-inputs", LONG, _tracks("random"), tabulate_inputs),
+    FigureTable("feynman", LONG, _tracks("feynman"), tabulate_formulas),
     FigureTable("forms", "searching.md", _tracks("forms"), tabulate_formulas),
-    FigureTable("forms-kinds", "searching.md", _tracks("forms"), tabulate_kinds),
+    FigureTable("forms-kinds", LONG, _tracks("forms"), tabulate_kinds),
     FigureTable("surrogates", "searching.md", _tracks("surrogates"), tabulate_formulas),
     FigureTable("surrogates-unseen", "searching.md", _tracks("surrogates-unseen"),
                 tabulate_formulas),
-    FigureTable("verdict", "verdict.md",
+    FigureTable("verdict", LONG,
                 ("verdict-fields", "verdict-networks", "verdict-controls"), tabulate_verdicts),
-    FigureTable("invariants", "invariant_bench.md", _SYSTEMS, tabulate_systems),
-    FigureTable("motions", "invariant_bench.md", _MOTIONS, tabulate_systems),
-    FigureTable("targets", "searching.md", ("targets-ten", "targets-new"), tabulate_targets),
-    FigureTable("new-user", "networks.md", ("new-user",), tabulate_new_user),
+    FigureTable("invariants", "invariant_bench.md", _SYSTEMS, tabulate_invariants),
+    FigureTable("invariants-systems", LONG, _SYSTEMS, tabulate_systems),
+    FigureTable("motions", "invariant_bench.md", _MOTIONS, tabulate_invariants),
+    FigureTable("motions-systems", LONG, _MOTIONS, tabulate_systems),
+    FigureTable("targets", LONG, ("targets-ten", "targets-new"), tabulate_targets),
+    FigureTable("new-user", LONG, ("new-user",), tabulate_new_user),
     FigureTable("units", "guides/units.md", ("units",), tabulate_units),
     FigureTable("reliability", "reliability.md", ("reliability",), show_page, is_whole_page=True),
 )  # fmt: skip

@@ -92,7 +92,7 @@ class FigureTable:
     name : str
         In its markers, ``<!-- figures:NAME -->`` and ``<!-- /figures:NAME -->``.
     page : str
-        File below the docs.
+        File, seen from the docs.
     parts : tuple of str
         Names of what it is made of.
     tabulate : callable

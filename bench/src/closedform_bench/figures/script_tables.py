@@ -29,28 +29,36 @@ def tabulate_experiments(measurements: Sequence[Measurement]) -> str:
 
 
 def tabulate_retrainings(measurements: Sequence[Measurement]) -> str:
-    """What networks of several seeds gave, and the totals of each seed."""
-    by_number: dict[int, list[str]] = {}
+    """The totals of networks of several seeds."""
     totals = []
     for one in measurements:
         rows: Rows = one.result["experiments"]
-        for row in rows:
-            by_number.setdefault(row["number"], []).append(
-                f"`{row['found']}`, {row['equivalence']}, {row['verdict']}"
-            )
         totals.append(
             [
                 one.seed,
                 f"{one.result['recovered']} of {one.result['of']}",
                 sum(row["equivalence"] == "proved" for row in rows),
+                sum(row["verdict"] == "verified" for row in rows),
                 f"{sum(row['search_seconds'] or 0 for row in rows):.0f}",
                 f"{sum(row['train_seconds'] or 0 for row in rows):.0f}",
             ]
         )
+    return markdown_table(
+        ["seed", "recovered", "proved", "verified", "search, choice, verdict (s)", "training (s)"],
+        totals,
+    )
+
+
+def tabulate_retrained(measurements: Sequence[Measurement]) -> str:
+    """What each network of several seeds gave."""
+    by_number: dict[int, list[str]] = {}
+    for one in measurements:
+        for row in one.result["experiments"]:
+            by_number.setdefault(row["number"], []).append(
+                f"`{row['found']}`, {row['equivalence']}, {row['verdict']}"
+            )
     seeds = [f"seed {one.seed}" for one in measurements]
-    formulas = markdown_table(["", *seeds], ([n, *cells] for n, cells in by_number.items()))
-    titles = ["seed", "recovered", "proved", "search, choice, verdict (s)", "training (s)"]
-    return f"{formulas}\n\n{markdown_table(titles, totals)}"
+    return markdown_table(["", *seeds], ([n, *cells] for n, cells in by_number.items()))
 
 
 def tabulate_new_user(measurements: Sequence[Measurement]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from closedform_bench.figures.part import Measurement
-from closedform_bench.invariants.leaderboard import USUAL_SECONDS, leaderboard
+from closedform_bench.invariants.leaderboard import USUAL_SECONDS, every_system, leaderboard
 from closedform_bench.verdicts.suite import (
     SHARES,
     VerdictPlan,
@@ -62,9 +62,18 @@ def tabulate_verdicts(measurements: Sequence[Measurement]) -> str:
     )
 
 
+def tabulate_invariants(measurements: Sequence[Measurement]) -> str:
+    """InvariantBench: totals, controls, and causes of misses."""
+    return leaderboard(_bench_records(measurements))
+
+
 def tabulate_systems(measurements: Sequence[Measurement]) -> str:
-    """InvariantBench: totals, systems, controls, and causes of misses."""
-    return leaderboard(
+    """InvariantBench: every system, and every kind of control."""
+    return every_system(_bench_records(measurements))
+
+
+def _bench_records(measurements: Sequence[Measurement]) -> Iterable[Problem]:
+    return (
         {
             "suite": one.result["suite"],
             "track": one.option("--track", "field"),

@@ -3,7 +3,7 @@ docs.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -15,8 +15,8 @@ Record = Mapping[str, Any]
 
 
 def leaderboard(records: Iterable[Record]) -> str:
-    """The tables as Markdown: one line for each tool and track, one for each system, controls,
-    causes of misses.
+    """The tables as Markdown: one line for each tool and track, controls by track, and causes of
+    misses.
 
     Parameters
     ----------
@@ -37,6 +37,39 @@ def leaderboard(records: Iterable[Record]) -> str:
     >>> print(leaderboard([{**task, "budget": 60.0, "row": row}]).splitlines()[2])
     | closedform | field, 0 degrees | 1 of 1 (100%) | 1 of 1 (100%) | 0 | 3 |
     """
+    entries, controls = _sorted_out(records)
+    parts = [_totals(entries)]
+    if controls:
+        parts.append(_controls("controls on track", controls, key=lambda record: record["track"]))
+    missing = [record for some in entries.values() for record in some if record["row"].get("cause")]
+    if missing:
+        parts.append(_causes(missing))
+    return "\n\n".join(parts)
+
+
+def every_system(records: Iterable[Record]) -> str:
+    """The long tables as Markdown: one line for each system, and one for each kind of control.
+
+    Parameters
+    ----------
+    records : iterable of mapping
+        As for `leaderboard`.
+    """
+    entries, controls = _sorted_out(records)
+    parts = [_by_system(entries)]
+    if controls:
+        parts.append(
+            _controls(
+                "control | track",
+                controls,
+                key=lambda record: f"{record['system']} | {record['track']}",
+            )
+        )
+    return "\n\n".join(parts)
+
+
+def _sorted_out(records: Iterable[Record]) -> tuple[dict[str, list[Record]], list[Record]]:
+    """Systems by tool and track, ours first, and controls."""
     entries: dict[str, list[Record]] = defaultdict(list)
     controls: list[Record] = []
     for record in sorted(
@@ -47,13 +80,7 @@ def leaderboard(records: Iterable[Record]) -> str:
             entries[_entry(record)].append(record)
         elif record["suite"] == "controls":
             controls.append(record)
-    parts = [_totals(entries), _by_system(entries)]
-    if controls:
-        parts.append(_controls(controls))
-    missing = [record for some in entries.values() for record in some if record["row"].get("cause")]
-    if missing:
-        parts.append(_causes(missing))
-    return "\n\n".join(parts)
+    return entries, controls
 
 
 def _entry(record: Record) -> str:
@@ -115,21 +142,20 @@ def _cell(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _controls(records: Sequence[Record]) -> str:
+def _controls(title: str, records: Sequence[Record], *, key: Callable[[Record], str]) -> str:
+    """A line for each group of controls; the title has as many columns as the key."""
     lines = [
-        "| control | track | seeds | false laws | verified, but no law |",
-        "|---|---|---|---|---|",
+        f"| {title} | readings | false laws | verified, but no law |",
+        "|" + "---|" * (4 + title.count("|")),
     ]
-    kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
-        kinds[record["system"], record["track"]].append(record["row"])
-    for (name, track), rows in kinds.items():
+        groups[key(record)].append(record["row"])
+    for name, rows in groups.items():
         encoded = sum(
             other["why"].startswith("verified") for row in rows for other in row["unclaimed"]
         )
-        lines.append(
-            f"| {name} | {track} | {len(rows)} | {sum(row['false'] for row in rows)} | {encoded} |"
-        )
+        lines.append(f"| {name} | {len(rows)} | {sum(row['false'] for row in rows)} | {encoded} |")
     return "\n".join(lines)
 
 

@@ -123,7 +123,7 @@ def _kind(
     def trial(number: int) -> str:
         return _trial(files[number % len(files)], open_file, ways, number)
 
-    said = f"{what}: opened without an error, or refused in a sentence that names the file."
+    said = f"{what}: opened, or refused by name."
     return TrialKind(name, said, full, each(trial))
 
 

@@ -144,9 +144,8 @@ def _trial(number: int) -> str:
 
 KIND = TrialKind(
     "networks",
-    "Networks that raise, return nonsense, change their weights, mode, inputs or flags, or draw at "
-    "random: read or refused; weights, flags, modes, hooks, torch's settings and the data are as "
-    "before.",
+    "Networks that raise, return nonsense, change themselves or their inputs, or draw at random: "
+    "read or refused; networks, torch's settings and the data are as before.",
     100,
     each(_trial),
 )

@@ -6,30 +6,30 @@ from pathlib import Path
 
 from closedform_bench.verdicts.suite import interval_text, share_of
 
-HEAD = """
+SECTION = """
 ## Mutants
 
-Mutation testing: the package is changed in one place, drawn by seed (an operator, a comparison, a
-number, a sign), and the quick tests have to notice: the doctests of the file, the tests of its
-room, and the evidence that is kept of ten whole readings, as far as they reach the line. Compiled
-files are tried without compilation.
-
-    python bench/scripts/mutants.py --store runs --seed {seed}
-
-{count} of the 600 that this seed draws were tried.
-
-| room | killed | of | share killed (95%) |
-| --- | ---: | ---: | --- |
+The package is changed in one place, drawn by seed (an operator, a comparison, a number, a sign),
+and the quick tests have to notice. Of {count} such changes they noticed {killed} ({share};
+`python bench/scripts/mutants.py --store runs --seed {seed}`, which prints them by room).
 """
 
 
 def mutants_section(store: Path) -> str:
     """The section of the page, from the outcomes in a folder; empty if there are none."""
-    return "".join(
-        HEAD.format(seed=file.stem.partition("_")[2], count=len(outcomes)) + mutant_rows(outcomes)
-        for file in sorted(store.glob("mutants_*.json"))
-        if (outcomes := json.loads(file.read_text(encoding="utf-8")))
-    )
+    sections = []
+    for file in sorted(store.glob("mutants_*.json")):
+        outcomes = json.loads(file.read_text(encoding="utf-8"))
+        if outcomes:
+            found = share_of([outcome != "survived" for outcome in outcomes.values()])
+            share = (
+                f"{100 * found['count'] / found['of']:.3g}%, 95% interval {interval_text(found)}"
+            )
+            seed = file.stem.partition("_")[2]
+            sections.append(
+                SECTION.format(count=len(outcomes), killed=found["count"], share=share, seed=seed)
+            )
+    return "".join(sections)
 
 
 def mutant_rows(outcomes: Mapping[str, str]) -> str:

@@ -78,7 +78,7 @@ def _trial(number: int) -> str:
 KIND = TrialKind(
     "arrays",
     "Odd arrays as points and as gradients (not finite, huge, empty, of any type, shape or "
-    "layout): taken with finite points and directions of length 1, or refused.",
+    "layout): taken or refused.",
     2 * len(ODD),
     each(_trial),
 )

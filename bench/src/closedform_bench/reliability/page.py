@@ -33,23 +33,21 @@ KINDS: tuple[TrialKind, ...] = (
 HEAD = """# Reliability
 
 For those who must rely on closedform. This page is written by a command that tries to break the
-package. A trial's number is its seed, so every trial can be repeated. An interrupted run resumes.
+package. A trial's number is its seed, so every trial can be repeated.
 
     python bench/scripts/reliability.py --store runs --share 1 --page docs/reliability.md
 
-`--share 1` runs the trials of the column 'full'. A trial fails if anything but the stated outcomes
-happens: another error, a changed network, a lost file, a late answer. The test suite has short
-forms of most kinds. What has a command of its own is not in the table:
+A trial fails if anything but the stated outcomes happens: another error, a changed network, a lost
+file, a late answer. Three kinds have commands of their own:
 
 - `python bench/scripts/hostile_onnx.py`: 300 hostile ONNX files
-- `python bench/scripts/fuzz_readers.py --minutes 60`: fuzzed readers of files. In an hour each, on
-  a shared machine: 557,066 networks, 513,543 fields, 597,729 answers and 64,437 files of stores,
-  without a finding. One was met before, a node's name that is not text, and is a test now
+- `python bench/scripts/fuzz_readers.py --minutes 60`: fuzzed readers of files. In an hour each:
+  557,066 networks, 513,543 fields, 597,729 answers and 64,437 files of stores, without a finding
 - `pytest -m slow tests/sweeping/execution/test_dask.py`: four workers of a Dask cluster killed;
   ends after a patience of 30 s with the reason
 
-| kind | what is tried, and what must hold | done | full | outcomes | failed |
-| --- | --- | ---: | ---: | --- | ---: |
+| kind | what is tried, and what must hold | trials | outcomes | failed |
+| --- | --- | ---: | --- | ---: |
 """
 
 
@@ -64,10 +62,8 @@ def _row(kind: TrialKind, tally: Tally) -> str:
     outcomes = ", ".join(
         f"{count:,} {word}" for word, count in sorted(tally.outcomes.items()) if word != "failed"
     )
-    return (
-        f"| {kind.name} | {kind.what} | {tally.done:,} | {kind.full:,} | {outcomes} | "
-        f"{tally.failed:,} |\n"
-    )
+    rest = "" if tally.done == kind.full else f" of {kind.full:,}"
+    return f"| {kind.name} | {kind.what} | {tally.done:,}{rest} | {outcomes} | {tally.failed:,} |\n"
 
 
 def _failures(kinds: Sequence[TrialKind], tallies: Mapping[str, Tally]) -> str:

@@ -85,8 +85,8 @@ def _trial(number: int) -> str:
 
 KIND = TrialKind(
     "saves",
-    "Saves of fields, answers, pages and texts with room for a part only, in a place where nobody "
-    "may write, and killed at any moment: an error that says so, and the old file or the new one.",
+    "Saves on a full disk, in a forbidden place, and killed at any moment: an error that says so, "
+    "and the old file or the new one.",
     300,
     each(_trial),
 )

@@ -85,9 +85,20 @@ def exponents(rows: Sequence[Numbers]) -> list[tuple[str, str, str, str, str, st
 
 
 def show(numbers: Numbers, folder: Path) -> str:
-    """The exponents, and every size with its memory."""
-    rows = numbers["rows"]
+    """The exponents."""
     head = ("what grows", "step", "sizes", "seconds", "exponent (95%)", "last two sizes")
+    return (
+        "Processor seconds grow like a power of the size; the exponent is the slope through the "
+        "logarithms of all sizes, with its 95% interval, and between the two largest sizes. The "
+        "fields are exact: a determinant at ever more points; x0*(x0 + 2*x1) among ever more "
+        "inputs that matter by 1e-9; a library of ever more terms, made (`library`) and searched "
+        "for a sum of three (`search`); mixtures of ever more products.\n\n"
+        + table(head, exponents(numbers["rows"]))
+    )
+
+
+def show_sizes(numbers: Numbers, folder: Path) -> str:
+    """Every size with its memory."""
     lines = [
         (
             TITLES[row["kind"]],
@@ -95,21 +106,15 @@ def show(numbers: Numbers, folder: Path) -> str:
             *(f"{row[step]:.2f}" if step in row else "" for step in STEPS),
             f"{row['memory']:,.0f}",
         )
-        for row in rows
+        for row in numbers["rows"]
     ]
     return (
-        "Processor seconds grow like a power of the size; the exponent is the slope of a line "
-        "through the logarithms of all sizes, with its 95% interval, and between the two largest "
-        "sizes alone. Fields of exact directions: a determinant at ever more points; "
-        "x0*(x0 + 2*x1) among ever more inputs that matter by 1e-9; a library of ever more "
-        "terms, made and differentiated (`library`), and searched for a sum of three (`search`, "
-        "which also looks into small libraries of its own first); mixtures of ever more "
-        "products.\n\n"
-        + table(head, exponents(rows))
-        + "\nEach size ran in processes of its own; memory is the most that one had, Python and "
+        "Each size ran in processes of its own; memory is the most that one had, Python and "
         "the packages included.\n\n"
         + table(("what grows", "size", *(f"{step}, s" for step in STEPS), "memory, MB"), lines)
     )
 
 
 GROWTH = Part("growth", "Growth with size", measure, show)
+EVERY_SIZE = Part("growth", "Growth with size, every size", measure, show_sizes)
+"""The same measurement in full."""

@@ -150,15 +150,11 @@ def show(numbers: Numbers, folder: Path) -> str:
         + used
         + ") fit the latent's values, once as they are and once behind an invertible function, "
         "as in a network. Cells are processor seconds to the right formula (1 - cos² of the "
-        f"gradients below {other_tools.RIGHT:g} at fresh points, which allows 0.1% in a "
-        "coefficient). 'no' means that it was not right after "
-        f"{numbers['given_up']:.0f} s; the seconds are then those to gplearn's best, and all that "
-        "the others used. closedform's whole reading "
-        "includes the verdict, which the others do not give. For pyoperon a formula anywhere on "
-        "its front counts; runs of the same seed get twice the evaluations each time, so its "
-        "seconds are right within a factor of two. PySINDy's library holds polynomials up to "
-        "degree 3 and sin, cos, exp and log of single inputs: it applies where the latent is a "
-        "sum of these." + left_out + "\n\n"
+        f"gradients below {other_tools.RIGHT:g} at fresh points); 'no' means that it was not right "
+        f"after {numbers['given_up']:.0f} s, with the seconds used (gplearn: to its best). "
+        "closedform's whole reading includes the verdict. For pyoperon any formula of its front "
+        "counts, and its seconds are right within a factor of two. PySINDy's library has "
+        "polynomials up to degree 3 and sin, cos, exp and log of single inputs." + left_out + "\n\n"
     ) + table(("concept", "closedform, search", "closedform, whole", *tools), lines)
 
 

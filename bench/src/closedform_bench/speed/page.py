@@ -1,11 +1,11 @@
-"""The speed page, from the stored results."""
+"""The speed page, and its inner parts for developers, from the stored results."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
 from closedform_bench.speed.evolution_part import EVOLUTION
-from closedform_bench.speed.growth_part import GROWTH
+from closedform_bench.speed.growth_part import EVERY_SIZE, GROWTH
 from closedform_bench.speed.kernel_part import KERNEL
 from closedform_bench.speed.others_part import OTHERS
 from closedform_bench.speed.part import Part, Record, read_record
@@ -13,24 +13,36 @@ from closedform_bench.speed.reading_part import READING
 from closedform_bench.speed.terms_part import TERMS
 
 PARTS: tuple[Part, ...] = (KERNEL, EVOLUTION, TERMS, READING, OTHERS, GROWTH)
-"""In the order of the page."""
+"""In the order in which they are measured."""
+
+OUTER: tuple[Part, ...] = (READING, OTHERS, GROWTH)
+"""What users ask for."""
+
+INNER: tuple[Part, ...] = (KERNEL, EVOLUTION, TERMS, EVERY_SIZE)
+"""What developers ask for."""
 
 WIDTH = 100
 HEAD = """# Speed
 
-For those who ask how long a reading takes, and why. Every figure is a ratio of two measurements
-that took turns in one run, or comes from one run, in processor seconds of one core: other programs
-ran on the machine at the time, which changes seconds but hardly ratios.
+For those who ask how long a reading takes, and why. Figures are processor seconds of one core, or
+ratios of two measurements that took turns in one run, since other programs ran on the machine.
 
-    python bench/scripts/speed_page.py --store runs --page docs/speed.md
+    python bench/scripts/speed_page.py --store runs --page docs/speed.md --inner bench/speed.md
 
-runs the parts that are not in the store yet and writes this page; `--short` takes a minute, and its
-figures mean little.
+measures what is not in the store yet and writes this page, and `bench/speed.md` with the kernel,
+the engines and the memory.
+
+"""
+
+INNER_HEAD = """# Speed of the parts
+
+For developers: how far the parts are from what they could reach, and every size of
+[speed](../docs/speed.md), whose command writes this page too.
 
 """
 
 
-def write_page(store: Path, folder: Path, parts: Sequence[Part] = PARTS) -> str:
+def write_page(store: Path, folder: Path, parts: Sequence[Part] = OUTER, head: str = HEAD) -> str:
     """The page, from the records in a folder.
 
     Parameters
@@ -39,11 +51,12 @@ def write_page(store: Path, folder: Path, parts: Sequence[Part] = PARTS) -> str:
     folder : Path
         Where the page will stand; pictures are written below it.
     parts : sequence of Part
+    head : str
     """
     records = {part.name: read_record(store, part.name) for part in parts}
     known = {name: record for name, record in records.items() if record is not None}
     sections = [_section(part, known[part.name], folder) for part in parts if part.name in known]
-    return HEAD + _measured(known) + "".join(sections)
+    return head + _measured(known) + "".join(sections)
 
 
 def _section(part: Part, record: Record, folder: Path) -> str:

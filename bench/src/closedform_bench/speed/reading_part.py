@@ -25,7 +25,7 @@ BUDGET = Budget(seconds=30.0)
 N_POINTS = 1000
 STAGES = ("field", "search", "select", "verify")
 PICTURE = "images/speed_icicle.svg"
-LEAST, MOST_NAMED = 0.01, 8
+LEAST, MOST_NAMED = 0.01, 4
 """Smallest share that the picture shows, and functions that the page names."""
 
 
@@ -96,14 +96,13 @@ def show(numbers: Numbers, folder: Path) -> str:
         for row in numbers["rows"]
     ]
     draw_icicle(numbers["tree"], folder / PICTURE)
-    named = ", ".join(f"`{name}` {share:.0%}" for name, share in numbers["innermost"])
     return (
         f"{N_POINTS:,} points from arrays to the verdict (`GradientField.from_arrays` and "
         "`interpret_field`), against its steps called one by one with the same seeds; processor "
         "seconds.\n\n"
         + table(("concept", "whole", *STAGES, "whole / sum"), rows)
-        + "\nThe picture shows who called whom in these readings; the width is the share of "
-        f"processor time. By innermost function it goes to {named}.\n\n"
+        + "\nThe picture shows which function called which; the width is the share of processor "
+        "time.\n\n"
         f"```{{image}} {PICTURE}\n"
         ":alt: Which function of a reading called which, by share of processor time\n"
         ":width: 100%\n```\n"

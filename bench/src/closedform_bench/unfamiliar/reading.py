@@ -9,7 +9,7 @@ import torch
 import closedform as cf
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import processor_seconds
-from closedform_bench.unfamiliar.drawing import KINDS, Unfamiliar
+from closedform_bench.unfamiliar.drawing import KINDS, SUITES, Unfamiliar
 from closedform_bench.verdicts.case import VerdictCase
 from closedform_bench.verdicts.suite import answers_case, is_carried, left_by_truth, share_of
 
@@ -72,16 +72,17 @@ def _scored(
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """A line for each kind, and what counts below."""
+    """A line for each kind and each suite, and what counts below."""
     lines = [
-        "| kind | trained | carry the truth | of these right | verified | wrong and verified |"
+        "| kind or suite | trained | carry the truth | of these right | verified | wrong and verified |"
     ]
     lines.append("|---|---|---|---|---|---|")
     true = [row for row in rows if row["truth"] is not None]
-    for kind in KINDS:
-        mine = [row for row in true if row["kind"] == kind]
-        if mine:
-            lines.append(f"| {kind} | {' | '.join(map(str, _counts(mine)))} |")
+    for key, entries in (("kind", KINDS), ("suite", SUITES)):
+        for entry in entries:
+            mine = [row for row in true if row[key] == entry]
+            if mine:
+                lines.append(f"| {entry} | {' | '.join(map(str, _counts(mine)))} |")
     lines.append(f"| all | {' | '.join(map(str, _counts(true)))} |")
     controls = [row for row in rows if row["truth"] is None]
     sure = [row for row in true if row["status"] == "verified"]

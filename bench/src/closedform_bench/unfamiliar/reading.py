@@ -74,9 +74,9 @@ def _scored(
 def table(rows: list[dict[str, Any]]) -> str:
     """A line for each kind and each suite, and what counts below."""
     lines = [
-        "| kind or suite | trained | carry the truth | of these right | verified | wrong and verified |"
+        "| | trained | carry the truth | of these right | verified | wrong and verified |",
+        "|---|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|---|")
     true = [row for row in rows if row["truth"] is not None]
     for key, entries in (("kind", KINDS), ("suite", SUITES)):
         for entry in entries:

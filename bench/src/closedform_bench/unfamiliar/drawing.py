@@ -132,7 +132,7 @@ def _waves(
     names = tuple(f"x{place + 1}" for place in range(n_inputs))
     made = partial(
         Material, names, points[:N_TRAINING],
-        rng.permutation(targets) if shuffled else targets, points[N_TRAINING:],
+        targets[rng.permutation(N_TRAINING)] if shuffled else targets, points[N_TRAINING:],
     )  # fmt: skip
     return made() if steps is None else made(steps=steps)
 

@@ -94,7 +94,7 @@ def gaussian_pipeline(material: Material, rng: np.random.Generator) -> Trained:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    widths = np.ones(len(material.names))
+    widths: Any = np.ones(len(material.names))  # one for each input, which its types do not know
     kernel = ConstantKernel(10.0) * RBF(widths, (0.1, 100.0)) + WhiteKernel(1e-5, (1e-8, 1e-1))
     model = make_pipeline(StandardScaler(), GaussianProcessRegressor(kernel, normalize_y=True))
     rows = rng.permutation(len(material.points))[:N_GAUSSIAN]

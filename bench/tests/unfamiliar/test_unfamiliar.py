@@ -12,7 +12,7 @@ from closedform.field.alignment.comparison import field_misalignment
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.unfamiliar.drawing import KINDS, N_NETWORKS, draw_networks
 from closedform_bench.unfamiliar.material import material_of
-from closedform_bench.unfamiliar.reading import table
+from closedform_bench.unfamiliar.reading import carried_and_wrong, table
 
 PROBLEM = Problem("energy", "x**2 + y**2", {"x": (1.0, 2.0), "y": (1.0, 2.0)})
 FEW = 300
@@ -67,3 +67,5 @@ def test_the_table_counts_what_is_carried_right_and_verified():
     assert "| GRU | 4 | 2 | 1 | 2 | 1 |" in told
     assert "right, of verified: 1 of 2" in told
     assert "controls verified: 0 of 1" in told
+    missed = row | {"truth": "y", "right": False}
+    assert carried_and_wrong([row, missed, lost, refused, control]) == {"y"}

@@ -4,11 +4,13 @@ import time
 import warnings
 from typing import Any
 
+import numpy as np
 import torch
 
 import closedform as cf
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import processor_seconds
+from closedform_bench.formulas.problem import Problem, exact_field
 from closedform_bench.unfamiliar.drawing import KINDS, SUITES, Unfamiliar
 from closedform_bench.verdicts.case import VerdictCase
 from closedform_bench.verdicts.suite import answers_case, is_carried, left_by_truth, share_of
@@ -69,6 +71,25 @@ def _scored(
         "left": left_by_truth(problem, field),
         "in_vocabulary": cf.SearchSpace().allows(problem.formula().tree, problem.names),
     }
+
+
+def read_exact(problem: Problem) -> dict[str, Any]:
+    """What is found of a formula without a network's errors: from its own directions."""
+    field = exact_field(problem, np.random.default_rng(0))
+    with processor_seconds():
+        answer = cf.interpret_field(field, budget=BUDGET, rng=0, progress=False)
+    return {
+        "truth": problem.truth,
+        "found": None if answer.concept is None else str(answer.concept),
+        "status": answer.verdict.status,
+        "right": answers_case(VerdictCase("", "", field, problem), answer.concept),
+    }
+
+
+def carried_and_wrong(rows: list[dict[str, Any]]) -> set[str]:
+    """Formulas that a network carries and that were read wrongly."""
+    true = [row for row in rows if row["truth"] is not None and _carries(row)]
+    return {row["truth"] for row in true if not row["right"]}
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 from closedform_bench.unfamiliar.drawing import draw_networks
 from closedform_bench.unfamiliar.reading import carried_and_wrong, read, read_exact, table
 
-
 TOLD = ("name", "truth", "found", "status", "right", "carried", "train", "seconds")
 """What is printed of a row."""
 

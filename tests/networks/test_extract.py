@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from closedform.errors import NeuronError
+from closedform.errors import NetworkError, NeuronError
 from closedform.networks.extract import extract_field
 
 POINTS = np.random.default_rng(0).uniform(0.5, 1.5, size=(400, 3))
@@ -70,3 +70,15 @@ def test_several_latents_and_misspelt_options() -> None:
     assert extract_field(model, POINTS, [":0", ":1"], rng=0).rank == 2
     with pytest.raises(TypeError, match="did you mean 'batch_size'"):
         extract_field(model, POINTS, 0, batchsize=3)  # pyright: ignore[reportCallIssue]
+
+
+def test_a_network_without_a_forward_pass_is_told_to_name_what_is_called() -> None:
+    class Flow(torch.nn.Module):
+        def log_prob(self, x: torch.Tensor) -> torch.Tensor:
+            return -(x**2).sum(dim=1)
+
+    points = np.random.default_rng(0).normal(size=(50, 2))
+    with pytest.raises(NetworkError, match=r"neuron=lambda model, x: model.log_prob\(x\)"):
+        extract_field(Flow(), points)
+    field = extract_field(Flow(), points, lambda model, x: model.log_prob(x))
+    assert field.points.shape == (50, 2)

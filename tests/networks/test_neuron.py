@@ -119,6 +119,11 @@ def test_an_unknown_layer_gets_a_suggestion_and_the_list() -> None:
     assert error.known == ("encoder", "encoder.0", "head")
 
 
+def test_a_number_in_quotes_is_told_to_be_a_unit_of_the_output() -> None:
+    said = str(unknown_layer(parse_neuron("1"), ["encoder"]))
+    assert "There is no layer '1'; for unit 1 of the output pass ':1'. Layers: encoder." in said
+
+
 def test_a_long_list_of_layers_is_cut() -> None:
     message = str(unknown_layer(Neuron("zzz"), [f"layer{number}" for number in range(500)]))
 

@@ -222,6 +222,22 @@ def test_random_networks_are_noted_seeded_and_leave_the_generators_alone(
     assert any("random numbers" in note for note in first.notes)
 
 
+def test_a_neuron_before_the_random_step_is_not_noted() -> None:
+    class Variational(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mean = nn.Linear(3, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            mean = self.mean(x)
+            return mean * torch.randn_like(mean)
+
+    torch.manual_seed(0)
+    model = Variational()
+    assert extract_samples(model, POINTS, "mean:0", rng=1).notes == ()
+    assert any("random" in note for note in extract_samples(model, POINTS, 0, rng=1).notes)
+
+
 def test_two_axes_that_could_count_the_points_are_told() -> None:
     def model(x: Any) -> Any:
         return (x @ x.T).expand(3, -1, -1)

@@ -20,5 +20,13 @@ def test_the_page_and_the_notebook_show_how_a_formula_is_built(example):
     assert "<v>" not in page + notebook
 
 
+def test_its_numbers_have_no_more_digits_than_are_read(example):
+    sum_ = Combination("x - 1.909169495045117*z", ("x", "z"), 1e-6, 0.0, 2e-6, INPUTS)
+    built = replace(example, structure=Decomposition((sum_,), (), 1e-6))
+    for text in (render_report(built), fragment(built), built.explain()):
+        assert "x - 1.9092*z" in text
+        assert "1.90916949" not in text
+
+
 def test_without_structure_there_is_no_such_section(example):
     assert "How it is built" not in render_report(example) + fragment(example)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.legality import unit_of
-from closedform.interpretation.digits import formula_text
+from closedform.interpretation.digits import few_digits, formula_text
 
 if TYPE_CHECKING:
     from closedform.expressions.units.units import Units
@@ -73,7 +73,8 @@ def explanation(answer: "Interpretation") -> str:
         count = len(answer.rivals) - len(heavy)
         told.append(f"Other forms of weight below {LEAST_TOLD:g}: {count} (answer.rivals).")
     if answer.structure is not None and answer.structure.text:
-        told += ["Structure:", *(f"  {line}" for line in answer.structure.text.splitlines())]
+        built = few_digits(answer.structure.text).splitlines()
+        told += ["Structure:", *(f"  {line}" for line in built)]
     told += [f"Note: {shown(note)}" for note in answer.provenance.notes]
     told += [
         f"Note: {shown(finding.message)}"
@@ -235,7 +236,7 @@ def _steps(answer: "Interpretation") -> Iterator[str]:
         if code in findings:
             yield findings[code].message
     if answer.structure is not None and answer.structure.text:
-        first = answer.structure.text.splitlines()[0]
+        first = few_digits(answer.structure.text).splitlines()[0]
         yield f"The search did see structure: {first} Read its parts with wrt=[...]."
     if answer.provenance.status == "time":
         yield _OUT_OF_TIME

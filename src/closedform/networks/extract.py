@@ -224,11 +224,14 @@ def _telling(inputs: Any) -> Iterator[None]:
             if hasattr(inputs, "shape")
             else f"given as {type(inputs).__name__}"
         )
-        raise NetworkError(
-            f"The network failed on the inputs {kind}: {said} Check the number of inputs and their "
-            "order. A tuple holds several positional inputs, a dictionary named ones; fixed= takes "
-            "further arguments, and you can wrap the network in a function of tensors."
-        ) from error
+        advice = (
+            "Check the number of inputs and their order. A tuple holds several positional inputs, "
+            "a dictionary named ones; fixed= takes further arguments, and you can wrap the network "
+            "in a function of tensors."
+        )
+        if isinstance(error, NotImplementedError):  # such as a flow that has a log_prob alone
+            advice = "Name what to call by a function: neuron=lambda model, x: model.log_prob(x)."
+        raise NetworkError(f"The network failed on the inputs {kind}: {said} {advice}") from error
 
 
 def _field(

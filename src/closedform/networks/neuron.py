@@ -152,6 +152,8 @@ def unknown_layer(neuron: Neuron, known: Iterable[str], model: object = None) ->
     """
     layers = tuple(name for name in known if name)
     hint = suggestion(neuron.layer, layers) or "."
+    if neuron.layer.isdecimal():
+        hint = f"; for unit {neuron.layer} of the output pass ':{neuron.layer}'."
     # Of its class: an attribute of the model itself may be a property that raises.
     if callable(getattr(type(model), neuron.layer, None)):
         hint = f", but a method; pass lambda model, x: model.{neuron.layer}(x) as the neuron."

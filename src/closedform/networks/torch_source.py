@@ -34,6 +34,13 @@ else:
     torch = require("torch", extra="torch")
 
 
+DRAWS = (
+    "The network draws random numbers even in evaluation mode; each gradient is that of one seeded "
+    "draw. Choose a neuron before the random step if you can."
+)
+"""The note about neurons behind a random step."""
+
+
 class TorchSource(Source):
     """A torch module or a function of tensors, and what is known of it.
 
@@ -148,15 +155,10 @@ class TorchSource(Source):
         values, together = self._differentiate(run, self.points, np.arange(count))
         again = self._differentiate(run, self.points, np.arange(count))
         tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
-        if draws.any():
-            self._note(
-                "The network draws random numbers even in evaluation mode; each gradient is that "
-                "of one seeded draw. Choose a neuron before the random step if you can."
-            )
-            return run
-        # Generators of the network's own are not seen by the watch, nor are counters.
+        # A network may draw behind the neuron, as a variational autoencoder does behind its mean;
+        # generators of the network's own are not seen by the watch, nor are counters.
         if _differ(values, again[0], tolerance) or _differ(together, again[1], tolerance):
-            self._note(VARIES)
+            self._note(DRAWS if draws.any() else VARIES)
             return run
         if count < 3:
             return run

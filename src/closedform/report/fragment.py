@@ -6,7 +6,7 @@ from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.digits import rounded_formula
+from closedform.interpretation.digits import few_digits, rounded_formula
 from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report.figure_numbers import angle_histogram, readable, short_number
@@ -63,7 +63,8 @@ def _structure(interpretation: Interpretation) -> str:
     """How the formula is built, folded away."""
     if interpretation.structure is None:
         return ""
-    text = escape("\n".join(shown(line) for line in interpretation.structure.text.splitlines()))
+    lines = few_digits(interpretation.structure.text).splitlines()
+    text = escape("\n".join(map(shown, lines)))
     heading = "<summary>How it is built</summary>"
     return (
         f'<details style="font-size:.9em">{heading}<pre '

@@ -14,7 +14,7 @@ from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.digits import rounded_formula
+from closedform.interpretation.digits import few_digits, rounded_formula
 from closedform.report import figure_numbers, figures, svg
 from closedform.report.concept_picture import concept_picture
 from closedform.report.figures import CHECK_MARKS, LOOKS, title
@@ -133,6 +133,7 @@ _CALLED: tuple[Callable[..., Any], ...] = (
     figure_numbers.angle_histogram,
     figure_numbers.front_axis,
     figure_numbers.readable,
+    few_digits,
     figure_numbers.short_number,
     concept_picture,
     svg.angles_svg,

@@ -1,0 +1,1 @@
+"""Networks of kinds that no example has, trained on drawn formulas and read in one call."""

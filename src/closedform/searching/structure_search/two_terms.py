@@ -9,7 +9,7 @@ matrices, and only the nearest are fitted.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -226,25 +226,29 @@ def _slopes(field: GradientField, space: SearchSpace) -> Iterator[tuple[list[Ter
         inner = np.array(powers)[:, None, :] / points * scale
         gradients = (slopes * units)[..., None] * inner
         fine = (status == FINE).all(axis=2) & np.isfinite(gradients).all(axis=(2, 3))
-        rows = [(int(f), int(m)) for m, f in np.argwhere(fine.T)]
-        yield (
-            _named(rows, functions, powers, sizes, 0, 0),
-            gradients[tuple(zip(*rows, strict=True))],
-        )
-        rows = [row for row in rows if functions[row[0]][0] not in ("x", "log(x)")]
-        chosen = tuple(zip(*rows, strict=True))
-        for power, column in product(FACTORS, range(len(field.names))) if rows else ():
+    # Plain monomials come first, since there may be more terms than are kept.
+    rows = [(int(f), int(m)) for m, f in np.argwhere(fine.T)]
+    named = partial(_named, functions=functions, powers=powers, sizes=sizes)
+    yield named(rows), gradients[_columns(rows)]
+    rows = [row for row in rows if functions[row[0]][0] not in ("x", "log(x)")]
+    for power, column in product(FACTORS, range(len(field.names))):
+        with np.errstate(all="ignore"):
             factor = points[:, column] ** float(power)
             own = power * factor / points[:, column] * scale[column]
-            if np.isfinite(own).all():
-                new = gradients[chosen] * factor[:, None]
-                new[:, :, column] += values[chosen] * own
-                yield _named(rows, functions, powers, sizes, column, power), new
+            new = gradients[_columns(rows)] * factor[:, None]
+            new[:, :, column] += values[_columns(rows)] * own
+        if np.isfinite(own).all():
+            yield named(rows, column=column, power=power), new
+
+
+def _columns(rows: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    first, second = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    return first, second
 
 
 def _named(
     rows: list[tuple[int, int]], functions: list[tuple[str, float]],
-    powers: list[tuple[float, ...]], sizes: FloatArray, column: int, power: int,
+    powers: list[tuple[float, ...]], sizes: FloatArray, column: int = 0, power: int = 0,
 ) -> list[Term]:  # fmt: skip
     """The terms of some functions of some monomials."""
     return [Term(powers[m], *functions[f], float(sizes[m]), column, power) for f, m in rows]

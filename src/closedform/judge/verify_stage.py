@@ -241,7 +241,7 @@ def _points(
     selection: Selection | None, field: GradientField, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Points that were seen, and some that were not."""
-    seen = choose_points(field) if selection is None else np.asarray(selection.result.seen)
+    seen = choose_points(field, rng) if selection is None else np.asarray(selection.result.seen)
     is_new = field.weights > 0
     is_new[seen] = False
     most = affordable(MOST_HELD_OUT, len(field.names))

@@ -172,7 +172,7 @@ def read_latents(
     limits: of the whole reading.
     clock: that counts it.
     """
-    seen = choose_points(field)
+    seen = choose_points(field, rng)
     held = np.sort(
         rng.permutation(np.setdiff1d(np.flatnonzero(field.weights > 0), seen))[:MOST_HELD_OUT]
     )

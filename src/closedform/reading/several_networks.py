@@ -176,7 +176,7 @@ def _judged(
     rng: np.random.Generator,
     thresholds: Thresholds | None,
 ) -> NetworkReading:
-    seen = choose_points(field)
+    seen = choose_points(field, rng)
     concepts = found.concepts
     own, verdicts, misalignments, constants = [], [], [], []
     for place, concept in enumerate(concepts):

@@ -96,7 +96,7 @@ def search(
     allowed.check_inputs(field.names)
     check_given(allowed, field)
     generator, told = as_generator(rng), choose_progress(progress)
-    seen = choose_points(field) if points is None else _given(field, points)
+    seen = choose_points(field, generator) if points is None else _given(field, points)
     if field.rank >= field.tangent.rank or not len(
         seen
     ):  # every function fits, or there is nothing to fit
@@ -124,13 +124,9 @@ def _searched(
     return replace(found, front=few.rewritten(found.front, space), structure=None)
 
 
-def choose_points(field: GradientField) -> NDArray[np.int64]:
-    """The points that a search sees: most of the usable ones, at random, in their order.
-
-    They are the same whatever the seed of the search is: who reads a field again with another seed
-    gets the same formula judged on the same points.
-    """
-    order = np.random.default_rng(0).permutation(np.flatnonzero(field.weights > 0))
+def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The points that a search sees: most of the usable ones, at random, in their order."""
+    order = rng.permutation(np.flatnonzero(field.weights > 0))
     unseen, seen = (affordable(most, len(field.names)) for most in (MOST_HELD_OUT, MOST_SEEN))
     count = min(max(int(HELD_OUT * len(order)), 1), unseen)
     return np.sort(order[count : count + seen])

@@ -158,7 +158,7 @@ def _split(
     field: GradientField, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The points that a search would see, and at most as many others as decide a verdict."""
-    seen = choose_points(field)
+    seen = choose_points(field, rng)
     others = np.setdiff1d(np.flatnonzero(field.weights > 0), seen)
     if len(others) > MOST_HELD_OUT:
         others = np.sort(rng.choice(others, MOST_HELD_OUT, replace=False))

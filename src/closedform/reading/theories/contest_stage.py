@@ -221,7 +221,7 @@ class _Points:
 
     @classmethod
     def of(cls, field: GradientField, rng: np.random.Generator) -> "_Points":
-        seen = choose_points(field)
+        seen = choose_points(field, rng)
         few = rng.permutation(seen)[: affordable(MOST_IN_CHOICE, len(field.names))]
         is_new = field.weights > 0
         is_new[seen] = False

@@ -61,3 +61,15 @@ def test_inputs_of_any_size_end_without_an_error(factor):
     field = cf.GradientField.from_arrays(points, gradients, names=["x", "y", "z"])
     data = Data.of(field, 200, rng)
     assert isinstance(quotients(data, first_state(data), lambda: True), list)
+
+
+@pytest.mark.parametrize("width", [1e-4, 1e-6])
+def test_inputs_that_hardly_vary_end_without_an_error(width):
+    """Monomials are nearly multiples of one another then, and rounding decides."""
+    rng = np.random.default_rng(1)
+    points = 1 + width * rng.uniform(size=(200, 3))
+    points[:, 1] = points[:, 0] ** 2
+    gradients = np.cos(3 * points[:, ::-1] / width) + points
+    field = cf.GradientField.from_arrays(points, gradients, names=["x", "y", "z"], tangent="none")
+    data = Data.of(field, 200, rng)
+    assert isinstance(quotients(data, first_state(data), lambda: True), list)

@@ -253,10 +253,11 @@ def _least(off: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     sizes = np.sqrt(np.maximum(np.diagonal(total, axis1=1, axis2=2), 1e-300))
     scale = sizes[:, :, None] * sizes[:, None, :]
-    lower = np.linalg.cholesky(total / scale + ROUNDED * np.eye(total.shape[1]))
-    back = np.linalg.inv(lower)
-    losses, vectors = np.linalg.eigh(back @ (off / scale) @ back.transpose(0, 2, 1))
-    found = (back.transpose(0, 2, 1) @ vectors[:, :, :1])[:, :, 0] / sizes
+    # Where inputs hardly vary, rounding makes some of the smallest negative.
+    lengths, frame = np.linalg.eigh(total / scale)
+    white = frame / np.sqrt(np.maximum(lengths, 0.0) + ROUNDED)[:, None, :]
+    losses, vectors = np.linalg.eigh(white.transpose(0, 2, 1) @ (off / scale) @ white)
+    found = (white @ vectors[:, :, :1])[:, :, 0] / sizes
     return found / np.abs(found).max(axis=1, keepdims=True), np.maximum(losses[:, 0], 0.0)
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -121,15 +121,22 @@ class ByEvidence(Rule):
     """What both witnesses and its length speak for."""
 
     name: str = "evidence"
+    settles: ClassVar[float] = PERFECT
+    """Where a formula is as exact as this, one that fails at a few points is not what it is."""
 
     def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
         """The lowest score, or within a nat of it what has fewer fitted numbers: such a number
         often describes nothing but a network's own error.
         """
         scores = [contender.score for contender in contenders]
+        exact = [contender.misalignment <= self.settles for contender in contenders]
+        if any(exact):
+            scores = np.where(exact, scores, np.inf).tolist()
         first, *rest = np.argsort(scores, kind="stable").tolist()
         if not rest:
             return first, "It is the only candidate."
+        if np.isinf(scores[rest[0]]):
+            return first, f"Of {len(scores)} candidates it alone is exact at every point."
         ahead = scores[rest[0]] - scores[first]
         tied = [place for place in (first, *rest) if scores[place] <= scores[first] + TIE]
         chosen = min(tied, key=lambda place: _n_fitted(contenders[place]))
@@ -160,6 +167,7 @@ class Material(ByEvidence):
     """
 
     name: str = "material"
+    settles: ClassVar[float] = -1.0
     degrees: float = MATERIAL_DEGREES
 
     @property
@@ -174,6 +182,7 @@ class ByPrior(ByEvidence):
 
     prior: Any = None
     name: str = "prior"
+    settles: ClassVar[float] = -1.0
 
     def cost(
         self, formula: Expression, price: float, costs: Costs | None, units: Units | None

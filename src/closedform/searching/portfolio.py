@@ -24,6 +24,7 @@ from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.joint_run import JointRun
+from closedform.searching.pieces import Pieces
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
@@ -80,7 +81,9 @@ class Portfolio:
     first: float = 0.4
     small: int = 8
     confirm: float = 0.1
-    structure: StructureSearch | None = field(default_factory=StructureSearch)
+    structure: StructureSearch | None = field(
+        default_factory=lambda: StructureSearch(pieces=Pieces())
+    )
     look: float = 0.03
     structured: float = 0.7
     beside: float = 0.2

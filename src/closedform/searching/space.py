@@ -30,6 +30,9 @@ DEFAULT_OPERATORS = (
     "log",
     "tanh",
 )
+JOINTS = ("min", "max", "abs")
+"""Operators that join two sides of a formula."""
+
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
 
 
@@ -116,9 +119,17 @@ class SearchSpace:
         return tuple(item.name if isinstance(item, Operator) else item for item in self.operators)
 
     @cached_property
+    def joints(self) -> frozenset[str]:
+        """Operators that may join two sides: all in the usual space, though nothing that has sides
+        is bred there, since a kink fits a bit of every network's error.
+        """
+        is_usual = tuple(self.operators) == DEFAULT_OPERATORS
+        return frozenset(JOINTS if is_usual else {*JOINTS} & {*self.operator_names})
+
+    @cached_property
     def _spelled(self) -> frozenset[str]:
         """All operators that can be written with those of the space."""
-        allowed = {"neg", *self.operator_names}
+        allowed = {"neg", *self.operator_names, *self.joints}
         return frozenset(
             name
             for name, operator in OPERATORS.items()

@@ -12,7 +12,7 @@ from closedform.basics.progress import Progress
 from closedform.basics.threads import single_threaded
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget
-from closedform.searching.engine import SearchResult
+from closedform.searching.engine import Engine, SearchResult
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
@@ -36,10 +36,16 @@ class StructureSearch:
         Reads small fields: sums of terms in two or three quantities.
     evolution : Evolution
         Reads what is left.
+    pieces : Engine or None
+        Looks for minima and maxima where nothing merges exactly.
+    exactly : bool
+        Whether exact merges are all that is tried.
     apart : float
         Share of the budget for merging quantities.
     small : float
         Share for small fields, all together.
+    divided : float
+        Share for minima and maxima.
 
     Examples
     --------
@@ -58,8 +64,11 @@ class StructureSearch:
     points: int = 700
     terms: TermSearch = default(default_factory=lambda: TermSearch(stages=(45, 400), max_terms=6))
     evolution: Evolution = default(default_factory=Evolution)
+    pieces: Engine | None = None
+    exactly: bool = False
     apart: float = 0.85
     small: float = 0.6
+    divided: float = 0.3
 
     @property
     def name(self) -> str:

@@ -102,12 +102,19 @@ class StructureRun:
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known
-        for level, share in levels.steps:
+        if self.options.exactly:
+            self._merge_at(ROUNDING, self.options.apart)
+            return
+        for number, (level, share) in enumerate(levels.steps):
             self._merge_at(level, self.options.apart if share is None else share)
             # What is solved up to a bias may still have an exact answer.
             is_biased = self.levels.is_biased
             if self.lowest <= PERFECT if is_biased else not self._may_go_on():
                 return
+            if number == 0:
+                self._read_pieces()
+                if self.lowest <= PERFECT:
+                    return
         levels = self.levels
         if not levels.is_biased or (levels.is_structured and not self._is_solved()):
             self._read_what_is_left()
@@ -130,6 +137,21 @@ class StructureRun:
         if self.lowest > MUCH_BETTER * lowest:
             self.front = known
             self._set_level(self.levels.bias)
+
+    def _read_pieces(self) -> None:
+        """Minima and maxima of two formulas, each of which is exact on its side."""
+        engine = self.options.pieces
+        if engine is None or self.clock.stop_reason(self.lowest) is not None:
+            return
+        limit = self.clock.budget.share(self.options.divided).within(self.clock.remaining())
+        (rng,) = self.rng.spawn(1)
+        result = engine.search(
+            self.field, self.space, limit, rng, _Passing(self.progress, self.clock)
+        )
+        self.clock.evaluations += result.evaluations
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        self.front = self.front.merge(result.front)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""

@@ -14,7 +14,7 @@ from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
-from closedform.networks.picking import entry_of, pick, unsquashed_note
+from closedform.networks.picking import call_of, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.samples import Samples, Source
 from closedform.networks.wrt import arguments, as_inputs, fill, transformed
@@ -147,33 +147,13 @@ class JaxSource(Source):
         for neuron in self._neurons:
             if neuron.whole_model and neuron.function is not None:
                 values.append(neuron.function(self._model, as_inputs(given)))
-            else:
-                values.append(
-                    self._taken(
-                        neuron, self._call_of(neuron, layers) if neuron.layer in layers else outputs
-                    )
-                )
+                continue
+            output = outputs
+            if neuron.layer in layers:
+                output, sentence = call_of(neuron, layers[neuron.layer])
+                self._note(sentence)
+            values.append(self._taken(neuron, output))
         return values
-
-    def _call_of(self, neuron: Neuron, layers: dict[str, list[Any]]) -> Any:
-        calls = layers[neuron.layer]
-        if not calls:
-            raise NeuronError(
-                f"{neuron}: the layer did not run in this pass. Choose a layer that the "
-                f"network calls."
-            )
-        wanted = neuron.call or 0
-        if not -len(calls) <= wanted < len(calls):
-            raise NeuronError(
-                f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call "
-                f"{neuron.call}."
-            )
-        if len(calls) > 1 and neuron.call is None:
-            sentence = (
-                f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
-            )
-            self._note(f"{sentence} ('{neuron.layer}@1' is next.)")
-        return calls[wanted]
 
     def _taken(self, neuron: Neuron, output: Any) -> Any:
         array, sentence = entry_of(neuron, output)

@@ -11,10 +11,10 @@ import numpy as np
 from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.picking import check_real, entry_of, pick, unsquashed_note
+from closedform.networks.picking import call_of, check_real, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy
 from closedform.networks.torch_activation import SquashingWatch
-from closedform.networks.torch_layers import Capture
+from closedform.networks.torch_layers import captured
 from closedform.networks.wrt import arguments, as_inputs, transformed
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def values_of(
         if neuron.function is not None:
             array = array.clone()  # it may work in place, and the network goes on with the array
         # A copy, since the next layer may overwrite its input.
-        return pick(
-            neuron, array, lambda direction, like: as_tensor(direction, like.dtype, like.device)
-        ).clone()
+        return pick(neuron, array, as_like).clone()
 
     parts = transformed(run.transform, parts)
     if not batched:
@@ -73,14 +71,14 @@ def values_of(
         )
     positional, named = arguments(parts | fixed)
     values = []
-    with SquashingWatch() as watch, Capture(run.model, neurons, take) as capture:
+    with SquashingWatch() as watch, captured(run.model, neurons, take) as calls:
         needed = any(not neuron.whole_model for neuron in neurons)
         output = run.model(*own_copy(positional), **own_copy(named)) if needed else None
         for place, neuron in enumerate(neurons):
             if neuron.function is not None and neuron.whole_model:
                 value = neuron.function(run.model, as_inputs(own_copy(parts)))
-            elif capture.is_layer(place):
-                value, sentence = capture.value(place)
+            elif place in calls:
+                value, sentence = call_of(neuron, calls[place])
                 note(sentence)
             else:
                 value = take(neuron, output)
@@ -142,6 +140,11 @@ def as_tensor(value: Any, dtype: Any, device: Any) -> Any:
         value.detach() if isinstance(value, torch.Tensor) else torch.from_numpy(np.array(value))
     )
     return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
+
+
+def as_like(value: Any, like: Any) -> Any:
+    """An array as a tensor beside another one."""
+    return as_tensor(value, like.dtype, like.device)
 
 
 def fixed_arguments(

@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from typing import cast
 
 import numpy as np
@@ -7,7 +8,7 @@ from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords
 from closedform.sweeping import layer_extraction as module
 from closedform.sweeping.execution.shared_folder import SharedFolder
-from closedform.sweeping.layer_extraction import LayerExtraction, load_inputs
+from closedform.sweeping.layer_extraction import LayerExtraction, load_inputs, read_values
 
 torch = pytest.importorskip("torch")
 
@@ -46,7 +47,7 @@ def test_fields_are_those_of_single_neurons(tmp_path, model):
     inputs = load_inputs(str(tmp_path), (), extraction_inputs(tmp_path))
     assert (inputs.names, inputs.tangent.kind) == (("x", "y", "z"), "none")
     for reference in (found[0], found[7]):
-        values = reference.read(SharedFolder(tmp_path))
+        values = read_values(SharedFolder(tmp_path), asdict(reference))
         assert values is not None
         alone = extract_field(model, inputs.points, reference.neuron, max_points=None)
         unit = values[:, :3] / np.linalg.norm(values[:, :3], axis=1, keepdims=True)
@@ -120,7 +121,7 @@ def test_damaged_files_are_made_again(tmp_path, model, what, way):
         )
     again = extraction(tmp_path, model)
     assert again.restore(again.block(names(12))) == first
-    assert all(reference.read(SharedFolder(tmp_path)) is not None for reference in first)
+    assert all(read_values(SharedFolder(tmp_path), asdict(reference)) is not None for reference in first)
     assert file.read_bytes() == content
 
 
@@ -130,7 +131,7 @@ def test_a_reference_notices_damage(tmp_path, model):
     content = bytearray(file.read_bytes())
     content[found[1].shape[0] * 4 * 8 + 5] ^= 1
     file.write_bytes(content)
-    assert [reference.read(SharedFolder(tmp_path)) is None for reference in found] == [
+    assert [read_values(SharedFolder(tmp_path), asdict(reference)) is None for reference in found] == [
         False,
         True,
         False,

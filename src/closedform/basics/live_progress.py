@@ -25,20 +25,12 @@ _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?:e[+-]?\d+)?(?![\w.])")
 
 
-def choose_progress(show: "bool | str | Progress | None") -> Progress:
+def choose_progress(show: ProgressLike) -> Progress:
     """The progress that is asked for.
 
-    Parameters
-    ----------
-    show : bool, str, Progress or None
-        True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing.
-        None shows a line where a person is watching: in a terminal or a notebook. An object with
-        the methods ``show`` and ``close`` is taken as it is.
-
-    Raises
-    ------
-    ProgressError
-        If it is none of these.
+    True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing. None
+    shows a line where a person is watching: in a terminal or a notebook. An object with the methods
+    ``show`` and ``close`` is taken as it is; anything else is a ProgressError.
     """
     if show is False or (show is None and not _is_watched()):
         return Silent()

@@ -142,16 +142,16 @@ def find(
     from closedform.sweeping.execution.store import ResultStore
 
     opened = Atlas(ResultStore(store), is_brief=True)
-    index, ids = opened.book.index()
+    index = opened.book.index()
     places: dict[str, list[Any]] = {}
     for record in opened.records():
         if record.concept:
             places.setdefault(record.concept, []).append(record)
     rows = []
-    for match in search(index, formula, count=count + len(ids) - len(places)):
+    for match in search(index, formula, count=count + len(index) - len(places)):
         # Formulas of untrained networks are in the book, and not in the atlas.
-        for record in places.get(ids[match.number], []):
-            rows.append(_row(match, ids[match.number], record))
+        concept = index.concepts[match.number].id
+        rows += [_row(match, concept, record) for record in places.get(concept, [])]
     kinds = {row["match"] for row in rows}
     near = [row for row in rows if row["match"] == "nearest"]
     rows = [row for row in rows if row["match"] != "nearest"] + near[:count]

@@ -23,11 +23,11 @@ from closedform.networks.held import Comparable, comparable_latents
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, make_options
-from closedform.networks.rows import Rows, gather_rows, own_copy
+from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import VARIES, Samples, Source
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
-from closedform.networks.wrt import arguments, chosen_columns
+from closedform.networks.wrt import chosen_columns, tried
 
 
 @checked_keywords
@@ -333,30 +333,8 @@ def _is_instance(value: Any, module: str, name: str) -> bool:
 
 def _probed_kind(model: Any, rows: Rows) -> Kind:
     """The framework of a plain function, told by what it returns."""
-    few = {
-        key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2])
-        for key, part in rows.parts.items()
-    }
-    positional, named = arguments(own_copy(few))
-    try:
-        result = model(*positional, **named)
-    except (
-        Exception
-    ):  # a function of tensors, or of one point, may raise anything on an array of points
-        result = _tried_on_tensors(model, few)
+    few = {key: part[:2] for key, part in rows.parts.items()}
+    result = tried(model, few)
     if _is_instance(result, "torch", "Tensor"):
         return "torch"
     return "jax" if _is_instance(result, "jax", "Array") else "function"
-
-
-def _tried_on_tensors(model: Any, few: dict[int | str, Any]) -> Any:
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return None
-    positional, named = arguments(
-        {key: torch.as_tensor(own_copy(part)) for key, part in few.items()}
-    )
-    try:
-        return model(*positional, **named)
-    except Exception:  # the source reports what is wrong, with the whole story
-        return None

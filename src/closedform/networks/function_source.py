@@ -1,5 +1,6 @@
 """Gradients of any function of an array, by finite differences with an estimate of their error."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,16 +55,16 @@ class FunctionSource(Source):
 
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        batches = self._batches(len(points), self._options.batch_size)
-        pieces = [self._differentiate(points, places) for places in batches]
-        _, *measured = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        self._judge(*measured)
-        return self._gathered(points, pieces)
+        samples = super().evaluate(points)
+        assert samples.errors is not None
+        self._judge(samples.jacobians, samples.errors)
+        return replace(samples, notes=tuple(self._notes))
 
     def values(self, points: FloatArray) -> FloatArray:
         """Latents alone, without the steps that a derivative takes."""
-        batches = self._batches(len(points), self._options.batch_size)
-        return np.concatenate([self._values(points[places], places) for places in batches])
+        return np.concatenate(
+            self._passes(points, lambda all_, places: self._values(all_[places], places))
+        )
 
     def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
         size = np.linalg.norm(jacobians * self._spread, axis=2)
@@ -140,11 +141,7 @@ class FunctionSource(Source):
             scale = transform.transform
             transform = scale if count is not None else lambda point: scale(point[None])[0]
         parts = transformed(transform, own_copy(parts))
-        fixed = {
-            key: value(count or 1) if callable(value) else value
-            for key, value in (self._options.fixed or {}).items()
-        }
-        given = parts | fixed
+        given = parts | self._fixed(count or 1)
         outputs: dict[str | None, Any] = {}
         columns = []
         for neuron, method in zip(self._neurons, self._methods, strict=True):

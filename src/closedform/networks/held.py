@@ -39,22 +39,14 @@ HELD_VARY = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparable:
-    """Values of a latent that phi can be fitted to, within each label.
+    """Values of a latent that phi can be fitted to, within each label."""
 
-    Attributes
-    ----------
-    latents : ndarray, shape (n_points, n_latents), or None
-        None where there are none.
-    labels : ndarray of int, shape (n_points,), or None
-        Which values the held inputs have, from 0 on; -1 for rare ones, which do not count. None
-        where they do not differ.
-    notes : tuple of str
-        What to say of it.
-    """
-
-    latents: FloatArray | None
+    latents: FloatArray | None  # shape (n_points, n_latents)
     labels: NDArray[np.int64] | None = None
-    notes: tuple[str, ...] = ()
+    """Which values the held inputs have at each point, from 0 on; -1 for rare ones, which do not
+    count. None where they do not differ.
+    """
+    notes: tuple[str, ...] = ()  # what to say of it
 
 
 def comparable_latents(source: Source, samples: Samples) -> Comparable:

@@ -2,6 +2,7 @@
 point mapped over all.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.errors import ExtractionError, NeuronError, first_line
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.picking import call_of, entry_of, pick, unsquashed_note
-from closedform.networks.rows import Key, Rows, own_copy
-from closedform.networks.samples import Samples, Source
+from closedform.networks.rows import Key, Rows
+from closedform.networks.samples import Source, T
 from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 if TYPE_CHECKING:
@@ -46,19 +47,16 @@ class JaxSource(Source):
         self._double = options.precision != "native"
         self._prepare()
 
-    def evaluate(self, points: FloatArray) -> Samples:
-        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        pieces = []
+    def _passes(self, points: FloatArray, run: Callable[..., T], size: int = 0) -> list[T]:
         with _precision(self._double):
-            differentiate = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
-            for places in self._batches(len(points), self._options.batch_size):
-                gradients, values = differentiate(
-                    self._as_jax(points[places]), self._context(places)
-                )
-                pieces.append(
-                    (np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64))
-                )
-        return self._gathered(points, pieces)
+            self._gradients = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
+            return super()._passes(points, run, size)
+
+    def _differentiate(
+        self, points: FloatArray, places: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        gradients, values = self._gradients(self._as_jax(points[places]), self._context(places))
+        return np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64)
 
     def _prepare(self) -> None:
         """Find out on one point how the network is called, and in which precision it runs."""
@@ -74,10 +72,7 @@ class JaxSource(Source):
                 raise
             self._double = False
             self._try_one()
-            self._note(
-                "Evaluated in the network's own precision: it does not run in float64 "
-                f"({first_line(error)})."
-            )
+            self._note_own_precision(error)
 
     def _try_one(self) -> None:
         with _precision(self._double):
@@ -163,10 +158,6 @@ class JaxSource(Source):
             array if self._batched else array[None],
             lambda direction, like: jnp.asarray(direction, like.dtype),
         )
-
-    def _fixed(self, count: int) -> dict[Key, Any]:
-        fixed = (self._options.fixed or {}).items()
-        return {key: value(count) if callable(value) else own_copy(value) for key, value in fixed}
 
 
 def _precision(double: bool) -> AbstractContextManager[Any]:

@@ -22,14 +22,7 @@ from closedform.networks.siamese_network import (
     checked_triplets,
     mean_triplet_loss,
 )
-from closedform.networks.siamese_run import (
-    Epoch,
-    Status,
-    TrainingRun,
-    denormals_flushed,
-    one_thread,
-    train,
-)
+from closedform.networks.siamese_run import Epoch, Status, TrainingRun, small_layers, train
 
 if TYPE_CHECKING:
     import torch
@@ -176,7 +169,7 @@ def train_siamese(
         check_output(file)  # an error now, not after the first epochs
     if file is not None and resume and file.exists():
         run.restore(file)
-    with denormals_flushed(), one_thread():
+    with small_layers():
         status = train(run, Silent() if progress is None else progress, file)
     module = run.best_module()
     with torch.no_grad():  # the scaling moves into the first layer
@@ -211,13 +204,7 @@ def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
 
 
 def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
-    """Read a network that `TrainedSiamese.save` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not one of these.
-    """
+    """Read a network that `TrainedSiamese.save` wrote; any other file is a ModelFileError."""
     module = build_from_file(path)
     load_file = require("safetensors.torch", extra="torch").load_file
     with reading(path, "pass a file that TrainedSiamese.save wrote"):

@@ -84,16 +84,6 @@ class FormulaLatents(nn.Module):
 class FormulaNetwork(nn.Module):
     """A copy of a network in which phi(formulas) stands in the place of neurons.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        Copied.
-    neurons : sequence of Neuron
-        One for each latent, or one that means all units of a layer.
-    composition : Composition
-    points_of : callable, optional
-        From the network's arguments to the formula's inputs; by default the first argument, flat.
-
     Attributes
     ----------
     network : torch.nn.Module
@@ -101,6 +91,7 @@ class FormulaNetwork(nn.Module):
     latents : FormulaLatents
         What stands in the neurons' place, with trainable numbers.
     points_of : callable or None
+        From the network's arguments to the formula's inputs; by default the first argument, flat.
     cost : Cost or None
         What the replacement changed, where that was measured.
     """

@@ -2,7 +2,9 @@
 of one, or columns of a table.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, Rows, as_numpy
+from closedform.networks.rows import Key, Rows, as_numpy, own_copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +134,17 @@ def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(parts[place] for place in places), {
         key: value for key, value in parts.items() if isinstance(key, str)
     }
+
+
+def tried(model: Any, parts: dict[Key, Any]) -> Any:
+    """What a function returns for arrays, or else for tensors; None if it takes neither."""
+    torch = sys.modules.get("torch")
+    for convert in (lambda part: part, *([] if torch is None else [torch.as_tensor])):
+        positional, named = arguments({key: convert(own_copy(part)) for key, part in parts.items()})
+        # A function of tensors, or of one point, may raise anything on an array of points.
+        with suppress(Exception):
+            return model(*positional, **named)
+    return None
 
 
 def transformed(transform: Any, parts: dict[Key, Any]) -> dict[Key, Any]:

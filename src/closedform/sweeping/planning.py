@@ -115,9 +115,15 @@ class Planner:
         if key in self._done:
             self._tally.before += 1
         elif likeness.is_dead:
-            self._write(key, _dead(neuron, likeness.zero_share, self._seed) | self._origin)
+            share = f"{100 * likeness.zero_share:.3g}%"
+            said = (
+                f"The gradient is zero at {share} of the points: the neuron is dead on this data."
+            )
+            self._write(key, self._unread(neuron, "dead", said))
         elif is_wide:
-            self._write(key, self._wide(neuron, likeness.n_inputs) | self._origin)
+            many, most = likeness.n_inputs, self._most_inputs
+            said = f"It depends on {many} inputs, and at most {most} are read."
+            self._write(key, self._unread(neuron, "wide", said))
         elif first is not None and first in self._done:
             record = self._store.get(first)
             if record is None or record["status"] == FAILED:
@@ -145,9 +151,10 @@ class Planner:
         about = {"neuron": reference.neuron, "verdict": None, "concept": None, **self._origin}
         return Task(key, FUNCTION, payload, about, label="verdict")
 
-    def _wide(self, neuron: str, count: int) -> dict[str, Any]:
-        said = f"It depends on {count} inputs, and at most {self._most_inputs} are read."
-        return finished(_unread(neuron, "wide", said, self._seed), 0.0)
+    def _unread(self, neuron: str, status: str, reason: str) -> dict[str, Any]:
+        """The record of a neuron that is not searched."""
+        told = {"neuron": neuron, "status": status, "verdict": "none", "concept": None}
+        return finished({**told, "seed": self._seed, "reason": reason}, 0.0) | self._origin
 
     @property
     def _origin(self) -> dict[str, str]:
@@ -158,17 +165,6 @@ class Planner:
         self._store.put(key, record)
         self._done.add(key)
         self._tally.add(record["verdict"] or FAILED, failed=record["status"] == FAILED)
-
-
-def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
-    said = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
-    return finished(_unread(neuron, "dead", f"{said}data.", seed), 0.0)
-
-
-def _unread(neuron: str, status: str, reason: str, seed: int) -> dict[str, Any]:
-    """The record of a neuron that is not searched."""
-    told = {"neuron": neuron, "status": status, "verdict": "none", "concept": None, "seed": seed}
-    return told | {"reason": reason}
 
 
 def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:

@@ -89,7 +89,6 @@ class AtlasRecord:
     card: NetworkCard
     content: Mapping[str, Any]  # what the sweep wrote
     concept: str  # name of its concept; empty without a formula
-    law: str  # name of its law; empty without a formula
     is_architecture: bool
 
     @property
@@ -154,7 +153,7 @@ class Atlas:
                 layer = str(row["neuron"]).rpartition(":")[0]
                 best = shown.get((layer, self._unsigned(law)))
                 is_architecture = bool(law) and best is not None and best <= _rank(row)
-                yield AtlasRecord(card, row, concept, law, is_architecture)
+                yield AtlasRecord(card, row, concept, is_architecture)
 
     def _latest(self, card: NetworkCard) -> list[dict[str, Any]]:
         """One row for each neuron: the one that was read with the card's effort and seed, if there

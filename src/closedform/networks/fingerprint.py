@@ -51,7 +51,9 @@ def behaviour(model: Any, points: Any) -> str:
     held = [] if jax is None else jax.tree_util.tree_leaves(model)
     arrays = [leaf for leaf in held if hasattr(leaf, "shape")]
     if not arrays:
-        parts = points if isinstance(points, dict) else dict(enumerate(_several(points)))
+        parts: dict[int | str, Any] = (
+            points if isinstance(points, dict) else dict(enumerate(_several(points)))
+        )
         result = tried(getattr(model, "predict", model), parts)
         # What it returns may be no array.
         with suppress(Exception):

@@ -12,7 +12,7 @@ from closedform.errors import StorageError, shown
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.interpretation.verdict import STATUSES
 from closedform.networks.extract import check_amounts
-from closedform.networks.options import OptionKeywords, make_options
+from closedform.networks.options import OptionKeywords, Options
 from closedform.sweeping.execution.coordinator import FAILED, Coordinator
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.tally import Tally, Watcher
@@ -136,7 +136,7 @@ def sweep(
     """
     began, seed = time.perf_counter(), as_seed(rng)
     check_tangent(tangent)
-    make_options(options)
+    Options(**options)
     check_amounts(max_points, smoothing)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
     kept.folder.check()

@@ -19,7 +19,7 @@ from closedform.networks.options import Options
 from closedform.networks.rows import Rows
 from closedform.networks.samples import PROBED, VARIES, Source, T
 from closedform.networks.torch_layers import find_layer, plain
-from closedform.networks.torch_state import COPIED_NUMBERS, Draws, untouched
+from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, untouched
 from closedform.networks.torch_values import (
     RunnableNetwork,
     as_tensor,
@@ -137,14 +137,14 @@ class TorchSource(Source):
             self._differentiate(self.points, np.arange(1))
             return
         count = min(PROBED, len(self.points), self._fixed_batch or PROBED)
-        draws = Draws()
+        before = drawn_so_far()
         values, together = self._differentiate(self.points, np.arange(count))
         again = self._differentiate(self.points, np.arange(count))
         tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
         # A network may draw behind the neuron, as a variational autoencoder does behind its mean;
         # generators of the network's own are not seen by the watch, nor are counters.
         if _differ(values, again[0], tolerance) or _differ(together, again[1], tolerance):
-            self._note(DRAWS if draws.any() else VARIES)
+            self._note(DRAWS if drawn_so_far() != before else VARIES)
             return
         if count < 3:
             return

@@ -303,9 +303,8 @@ def _width(stream: TextIO) -> int:
 
 
 def _tqdm() -> Any:
-    with warnings.catch_warnings():
-        # Without ipywidgets a line of text serves as well, and a user need not hear of it.
-        warnings.simplefilter("ignore")
+    # Without ipywidgets a line of text serves as well, and a user need not hear of it.
+    with warnings.catch_warnings(action="ignore"):
         from tqdm.auto import tqdm
 
     return tqdm

@@ -1,8 +1,6 @@
 """Networks that torch.export saved: opened by torch, with their layers named."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +39,8 @@ def load_exported(file: Path) -> LoadedModel:
 
 def _opened(file: Path) -> Any:
     try:
-        with _torch_warnings_ignored():
+        # torch's own reader uses what torch deprecates.
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             return torch.export.load(file)
     except Exception as error:  # torch raises many kinds for a file that it cannot read
         reason = str(error).rstrip(" .") or type(error).__name__
@@ -52,16 +51,8 @@ def _opened(file: Path) -> Any:
 
 
 def _unflattened(program: Any) -> Any:
-    with _torch_warnings_ignored():
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return torch.export.unflatten(program)
-
-
-@contextmanager
-def _torch_warnings_ignored() -> Iterator[None]:
-    with warnings.catch_warnings():
-        # torch's own reader uses what torch deprecates.
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
 
 
 def training_operations(program: Any) -> list[str]:

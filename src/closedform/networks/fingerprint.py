@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from closedform.networks.model_files import torch_network
+from closedform.networks.rows import as_parts
 from closedform.networks.wrt import tried
 
 
@@ -51,13 +52,11 @@ def behaviour(model: Any, points: Any) -> str:
     held = [] if jax is None else jax.tree_util.tree_leaves(model)
     arrays = [leaf for leaf in held if hasattr(leaf, "shape")]
     if not arrays:
-        parts: dict[int | str, Any] = (
-            points if isinstance(points, dict) else dict(enumerate(_several(points)))
-        )
-        result = tried(getattr(model, "predict", model), parts)
+        result = tried(getattr(model, "predict", model), as_parts(points))
         # What it returns may be no array.
         with suppress(Exception):
-            arrays = [] if result is None else [np.asarray(each) for each in _several(result)]
+            several = result if isinstance(result, tuple) else (result,)
+            arrays = [] if result is None else [np.asarray(each) for each in several]
     if not arrays:
         return ""
     digest = blake2b(digest_size=16)
@@ -65,7 +64,3 @@ def behaviour(model: Any, points: Any) -> str:
         values = np.asarray(each)
         digest.update(f"{values.dtype.str}{values.shape}".encode() + values.tobytes())
     return digest.hexdigest()
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)

@@ -17,7 +17,7 @@ from closedform.networks.estimators import (
 )
 from closedform.networks.neuron import Neuron, unknown_layer
 from closedform.networks.options import Options
-from closedform.networks.picking import check_real, entry_of, pick
+from closedform.networks.picking import check_values, entry_of, pick
 from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.samples import PROBED, VARIES, Samples, Source
 from closedform.networks.tolerances import ROUGH
@@ -221,11 +221,6 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:
     # A masked value is one that is not known, as in `GradientField.from_arrays`.
     array = np.ma.filled(value, np.nan) if np.ma.is_masked(value) else np.asarray(value)
     array = array.reshape(1) if array.ndim == 0 and count == 1 else array
-    if array.shape[:1] != (count,) or array.ndim > 2:
-        raise NeuronError(
-            f"{neuron} gave values of shape {array.shape}; one value for each of {count} "
-            f"points is needed."
-        )
-    check_real(neuron, array)
+    check_values(neuron, array, count)
     array = array if array.dtype.kind == "f" else array.astype(np.float64)
     return array if array.ndim == 2 else array[:, None]

@@ -97,9 +97,8 @@ def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]
         return None
     scaled = values / robust_spread(values)
     starts = scaled[np.random.default_rng(0).choice(len(scaled), count, replace=False)]
-    with warnings.catch_warnings():
-        # An empty cell does no harm: there is one value less.
-        warnings.simplefilter("ignore", UserWarning)
+    # An empty cell does no harm: there is one value less.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         centres, found = kmeans2(scaled, starts, minit="matrix")
     nearest = np.array([((scaled - centre) ** 2).sum(axis=1).argmin() for centre in centres])
     labels = _common(found)

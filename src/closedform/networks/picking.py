@@ -134,8 +134,16 @@ def put_back(
     return where(convert(mask, output), column.reshape(shape), output)
 
 
-def check_real(neuron: Neuron, values: Any) -> None:
-    """Refuse complex values: of two functions, the real part would be taken for the neuron."""
+def check_values(neuron: Neuron, values: Any, count: int) -> None:
+    """Refuse what is not one real value, or several, for each point. Complex values are two
+    functions, and the real part would be taken for the neuron.
+    """
+    shape = tuple(getattr(values, "shape", ()))
+    if shape[:1] != (count,) or len(shape) > 2:
+        raise NeuronError(
+            f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
+            f"needed."
+        )
     if "complex" in str(values.dtype):
         raise NeuronError(
             f"{neuron} has complex values. Choose their real part, imaginary part or absolute "

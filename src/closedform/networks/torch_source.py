@@ -296,10 +296,8 @@ def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
     eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
     seeds = eye[:, None, :].expand(latents, count, latents)
     try:
-        with warnings.catch_warnings():
-            # Operations without a batching rule are run one by one by torch, with a warning about
-            # speed.
-            warnings.simplefilter("ignore")
+        # Operations without a batching rule are run one by one by torch, which warns of the speed.
+        with warnings.catch_warnings(action="ignore"):
             (gradients,) = torch.autograd.grad(
                 joined, leaf, seeds, is_grads_batched=True, retain_graph=True
             )

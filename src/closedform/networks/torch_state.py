@@ -40,10 +40,10 @@ def untouched(*modules: Any, seed: int) -> Iterator[None]:
         stack.enter_context(random_state_kept(seed))
         # What is recorded last is put back first: attributes, values, flags, gradients.
         _record_tensors(stack, roots)
-        modules = {id(module): module for root in roots for module in root.modules()}.values()
-        for module in modules:
+        every = {id(module): module for root in roots for module in root.modules()}.values()
+        for module in every:
             _record_module(stack, module)
-        for module in modules:
+        for module in every:
             # The flag alone: a train() of the user's own may do more than set it.
             module.training = False
         stack.enter_context(torch.compiler.set_stance("force_eager"))

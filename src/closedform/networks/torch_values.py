@@ -11,7 +11,7 @@ import numpy as np
 from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.picking import call_of, check_real, entry_of, pick, unsquashed_note
+from closedform.networks.picking import call_of, check_values, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy
 from closedform.networks.torch_activation import SquashingWatch
 from closedform.networks.torch_layers import captured
@@ -118,14 +118,8 @@ def _points_first(
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
-    shape = tuple(getattr(value, "shape", ()))
-    if not isinstance(value, torch.Tensor) or shape[:1] != (count,) or len(shape) > 2:
-        raise NeuronError(
-            f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
-            f"needed."
-        )
-    check_real(neuron, value)
-    if not value.requires_grad:
+    check_values(neuron, value, count)
+    if not getattr(value, "requires_grad", False):
         raise ExtractionError(
             f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or "
             "the network runs under torch.no_grad or detaches on the way. Choose another neuron, "
@@ -190,10 +184,8 @@ def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
             f"transform={scaler!r} is not fitted; fit it, or pass a function of tensors."
         )
     probes = np.random.default_rng(0).normal(size=(8, n_inputs))
-    with warnings.catch_warnings():
-        # Scalers that were fitted on a table want its column names; the order of columns is what
-        # counts here.
-        warnings.simplefilter("ignore")
+    # Scalers that were fitted on a table want its column names; the order is what counts here.
+    with warnings.catch_warnings(action="ignore"):
         offset = np.asarray(scaler.transform(np.zeros((1, n_inputs))), dtype=float)[0]
         matrix = np.asarray(scaler.transform(np.eye(n_inputs)), dtype=float) - offset
         # A copy, since some scalers work in place.

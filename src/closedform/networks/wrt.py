@@ -13,7 +13,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, Rows, as_numpy, own_copy
+from closedform.networks.rows import Key, Rows, as_numpy, as_parts, own_copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,10 +153,8 @@ def transformed(transform: Any, parts: dict[Key, Any]) -> dict[Key, Any]:
         return parts
     positional, named = arguments(parts)
     result = transform(*positional, **named)
-    if isinstance(result, Mapping):
-        return dict(result)
-    if isinstance(result, tuple):
-        return dict(enumerate(result))
+    if isinstance(result, Mapping | tuple):
+        return as_parts(result)
     return {next(iter(parts)) if len(parts) == 1 else 0: result}
 
 

@@ -137,16 +137,7 @@ class _Pages:
         """The page of a law."""
         concepts = self._content.concepts_of_law(gathered.id)
         first = self._content.concept(concepts[0].id)
-        rows = [
-            {
-                "id": each.id,
-                "shown": formula(parse(self._content.concept(each.id).form)),
-                "verdict": each.best.verdict,
-                "networks": each.networks,
-                "neurons": len(each.records),
-            }
-            for each in concepts
-        ]
+        rows = [self._counted(each, each.id, verdict=each.best.verdict) for each in concepts]
         self._write(
             f"laws/{gathered.id}.html", "law", id=gathered.id, text=first.form, rows=rows,
             example=formula(parse(first.form)),
@@ -170,13 +161,13 @@ class _Pages:
 
     def _law_row(self, gathered: Gathered) -> dict[str, Any]:
         concepts = self._content.concepts_of_law(gathered.id)
-        return {
-            "id": gathered.id,
-            "shown": formula(parse(self._content.concept(concepts[0].id).form)),
-            "networks": gathered.networks,
-            "neurons": len(gathered.records),
-            "concepts": len(concepts),
-        }
+        return self._counted(gathered, concepts[0].id, concepts=len(concepts))
+
+    def _counted(self, gathered: Gathered, concept: str, **more: Any) -> dict[str, Any]:
+        """Where a concept, or a law, is found, with the formula of one concept."""
+        shown, neurons = formula(parse(self._content.concept(concept).form)), len(gathered.records)
+        told = {"id": gathered.id, "shown": shown, "networks": gathered.networks}
+        return told | {"neurons": neurons, **more}
 
     def _write(self, name: str, template: str, *, root: str = "../", **values: Any) -> None:
         page = self._environment.get_template(f"atlas/{template}.html.j2").render(

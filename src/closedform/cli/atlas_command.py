@@ -87,17 +87,15 @@ def add(
     from closedform.sweeping.neuron_task import Effort
 
     executor = executor_of(scheduler, processes)
-    read_units(units)  # refuses what is no unit
-    pairs = [item.split("=", 1) for item in units.split(",")] if units else []
+    stated = read_units(units)
+    texts = {} if stated is None else {name: unit.text for name, unit in stated.inputs.items()}
     inputs, known = load_inputs(data)
     kept = ResultStore(store)
     census = add_network(
         load_network(model, builder=builder, trust=trust),
         inputs,
         store=kept,
-        identity=Identity(
-            name, version, licence, source, {one.strip(): unit.strip() for one, unit in pairs}
-        ),
+        identity=Identity(name, version, licence, source, texts),
         layers=layer or None,
         names=split_names(names, known),
         executor=executor,

@@ -2,16 +2,11 @@
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 
 def load_exported(file: Path) -> LoadedModel:

@@ -3,25 +3,18 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
 from closedform.errors import NeuronError
 from closedform.expressions.export_functions import jax_library
 from closedform.networks.jax_layers import hooked_equinox, listen
+from closedform.networks.jax_library import jax, jnp
 from closedform.networks.neuron import Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import check_replaceable, columns_of, pick, put_back, side_by_side
-
-if TYPE_CHECKING:
-    import jax
-    import jax.numpy as jnp
-else:
-    jax = require("jax", extra="jax")
-    jnp = require("jax.numpy", extra="jax")
 
 Parameters = dict[str, Any]
 

@@ -4,7 +4,7 @@ point mapped over all.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,13 @@ from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
+from closedform.networks.jax_library import jax, jnp
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.picking import call_of, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, Rows
 from closedform.networks.samples import Source, T
 from closedform.networks.wrt import arguments, as_inputs, fill, transformed
-
-if TYPE_CHECKING:
-    import jax
-    import jax.numpy as jnp
-else:
-    jax = require("jax", extra="jax")
-    jnp = require("jax.numpy", extra="jax")
 
 
 class JaxSource(Source):

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +23,7 @@ from closedform.networks.siamese_network import (
     mean_triplet_loss,
 )
 from closedform.networks.siamese_run import Epoch, Status, TrainingRun, small_layers, train
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 __all__ = [
     "Epoch",

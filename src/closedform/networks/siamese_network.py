@@ -1,18 +1,13 @@
 """The network of a Siamese training: its options, its layers, its loss."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from closedform.basics.optional import require
 from closedform.errors import ShapeError, TrainingError
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 Activation = Literal["relu", "elu", "silu"]
 Schedule = Literal["plateau", "cycle"]

@@ -9,20 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from closedform.basics.files import write_bytes
-from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Snapshot
 from closedform.errors import ClosedformWarning, SaveError, TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 Status = Literal["finished", "stopped", "interrupted"]
 

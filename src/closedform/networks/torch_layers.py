@@ -3,18 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron, unknown_layer
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 
 def plain(model: Any) -> Any:

@@ -3,12 +3,11 @@
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
 from closedform.expressions.export_functions import torch_library
 from closedform.networks.neuron import Neuron
 from closedform.networks.parametric_formula import Composition
@@ -21,15 +20,9 @@ from closedform.networks.picking import (
     side_by_side,
 )
 from closedform.networks.torch_layers import captured, find_layer, hooked, plain
+from closedform.networks.torch_library import nn, torch
 from closedform.networks.torch_state import untouched
 from closedform.networks.torch_values import as_like, as_tensor
-
-if TYPE_CHECKING:
-    import torch
-    from torch import nn
-else:
-    torch = require("torch", extra="torch")
-    nn = torch.nn
 
 Points = Callable[..., Any]
 """From the network's arguments to the formula's inputs, (n_points, n_inputs)."""

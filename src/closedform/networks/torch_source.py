@@ -6,12 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
@@ -19,6 +18,7 @@ from closedform.networks.options import Options
 from closedform.networks.rows import Rows
 from closedform.networks.samples import PROBED, VARIES, Source, T
 from closedform.networks.torch_layers import find_layer, plain
+from closedform.networks.torch_library import torch
 from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, untouched
 from closedform.networks.torch_values import (
     RunnableNetwork,
@@ -28,12 +28,6 @@ from closedform.networks.torch_values import (
     values_of,
 )
 from closedform.networks.wrt import fill
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
-
 
 DRAWS = (
     "The network draws random numbers even in evaluation mode; each gradient is that of one seeded "

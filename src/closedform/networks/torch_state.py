@@ -4,17 +4,12 @@ import random
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 COPIED_NUMBERS = 30_000_000
 """Up to this many weights are copied, so that even a forward pass that writes to them is undone."""

@@ -4,23 +4,18 @@ import copy
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
 from closedform.networks.picking import call_of, check_values, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy
 from closedform.networks.torch_activation import SquashingWatch
 from closedform.networks.torch_layers import captured
+from closedform.networks.torch_library import torch
 from closedform.networks.wrt import arguments, as_inputs, transformed
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,6 @@ from closedform.expressions.parse import parse
 from closedform.sweeping.atlas.concept_index import ConceptIndex, Entry, entry_of
 from closedform.sweeping.atlas.matching import (
     Comparison,
-    common_points,
     compare_formulas,
     fits_with_other_constants,
     matched,
@@ -140,9 +139,7 @@ def _kind(
 
 
 def _is_same(first: Expression, second: Expression, order: tuple[int, ...]) -> bool:
-    one = matched(first, order)
-    other = Expression(second.tree, one.names)
-    points = common_points(one, other)
+    one, other, points = matched(first, second, order)
     if points is None:
         return False
     # On one side of a pole: 1/(x - y) is a function of x - y on each side, and not across.

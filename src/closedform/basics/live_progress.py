@@ -113,9 +113,12 @@ class Live(_Steps):
 
     def _draw(self, snapshot: Snapshot, stream: TextIO) -> None:
         if self._drawn is None:
+            # Without ipywidgets a line of text serves as well, and a user need not hear of it.
+            with warnings.catch_warnings(action="ignore"):
+                from tqdm.auto import tqdm
             # The stream is handed on only if it was asked for: in a notebook tqdm knows better than
             # to use the standard error.
-            self._drawn = _tqdm()(
+            self._drawn = tqdm(
                 total=1.0, file=self.stream, leave=True, dynamic_ncols=True, bar_format=" "
             )
         left, right = _start(snapshot), _listed(_numbers(snapshot), _best(snapshot))
@@ -300,14 +303,6 @@ def _width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError, AttributeError):
         return shutil.get_terminal_size().columns
-
-
-def _tqdm() -> Any:
-    # Without ipywidgets a line of text serves as well, and a user need not hear of it.
-    with warnings.catch_warnings(action="ignore"):
-        from tqdm.auto import tqdm
-
-    return tqdm
 
 
 def _in_notebook(bar: Any) -> bool:

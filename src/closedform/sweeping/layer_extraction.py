@@ -26,7 +26,6 @@ from closedform.networks.wrt import as_inputs
 from closedform.sweeping.execution.shared_folder import SharedFolder, checksum
 from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.likeness import Likeness, describe
-from closedform.sweeping.neuron_choice import few_points
 
 INPUTS, FIELDS, PLANS = "inputs", "fields", "plans"
 BLOCK = 256
@@ -149,6 +148,7 @@ class LayerExtraction:
         rng = np.random.default_rng(seed)
         rows = gather_rows(inputs, max_points=max_points, rng=rng, prepare=options.get("prepare"))
         self.points_of_network = as_inputs(rows.parts)
+        self.few_points = as_inputs({key: part[:2] for key, part in rows.parts.items()})
         # The rows are chosen and prepared, once for all blocks.
         self.options = cast(
             OptionKeywords, {name: value for name, value in options.items() if name != "prepare"}
@@ -156,7 +156,7 @@ class LayerExtraction:
         self._given_names = names if names is not None else rows.names
         self._tangent, self._constraints = tangent, constraints
         self._fingerprint = fingerprint(model)
-        self.network = self._fingerprint or behaviour(model, few_points(self.points_of_network))
+        self.network = self._fingerprint or behaviour(model, self.few_points)
         self._inputs: SweepInputs | None = None
         self._scale: FloatArray = np.ones(0)
         self.inputs_file = ""

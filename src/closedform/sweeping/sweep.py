@@ -19,7 +19,7 @@ from closedform.sweeping.execution.tally import Tally, Watcher
 from closedform.sweeping.execution.task import Limits
 from closedform.sweeping.execution.workers import WorkersLostError, open_workers
 from closedform.sweeping.layer_extraction import LayerExtraction
-from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
+from closedform.sweeping.neuron_choice import Choice, choose_neurons
 from closedform.sweeping.neuron_task import Effort
 from closedform.sweeping.planning import Planner
 from closedform.sweeping.sweep_result import Sweep
@@ -153,9 +153,7 @@ def sweep(
         seed=seed,
         options=options,
     )
-    chosen = choose_neurons(
-        model, few_points(extraction.points_of_network), layer, neurons, extraction.options
-    )
+    chosen = choose_neurons(model, extraction.few_points, layer, neurons, extraction.options)
     tally = Tally(len(chosen))
     planner = Planner(
         kept,

@@ -84,19 +84,17 @@ class JaxSource(Source):
         count = 2 if self.points.shape[1] != 2 else 3
         places = np.arange(count) % len(self.points)
         parts = fill(self._context(places), self._as_jax(self.points[places]), self._blocks, _write)
+
+        def output(parts: dict[Key, Any]) -> Any:
+            given = transformed(self._options.transform, parts) | self._fixed(count)
+            positional, named = arguments(given)
+            return self._listening(*positional, **named)[0]
+
         try:
-            output = jax.eval_shape(self._output_of_many, parts)
-            first = jax.tree_util.tree_leaves(output)[0]
+            first = jax.tree_util.tree_leaves(jax.eval_shape(output, parts))[0]
         except Exception:  # a function of one point may raise anything here
             return False
         return first.shape[:1] == (count,)
-
-    def _output_of_many(self, parts: dict[Key, Any]) -> Any:
-        count = len(next(iter(parts.values())))
-        positional, named = arguments(
-            transformed(self._options.transform, parts) | self._fixed(count)
-        )
-        return self._listening(*positional, **named)[0]
 
     def _as_jax(self, points: FloatArray) -> Any:
         return jnp.asarray(points, dtype=jnp.float64 if self._double else jnp.float32)

@@ -91,9 +91,7 @@ def test_the_table_has_every_neuron(site: Path) -> None:
 
 def test_shards_are_cut_by_inputs_and_place() -> None:
     vectors = [profiles(cf.parse(text))[0].vector for text in ("x*y", "x + 9*y", "x*y/z")]
-    many = [
-        (Concept(f"id{n}", "", "x", "", vectors[n % 3]), "verified", 1) for n in range(1600)
-    ]
+    many = [(Concept(f"id{n}", "", "x", "", vectors[n % 3]), "verified", 1) for n in range(1600)]
     made = dict(shards(many))
     table = json.loads(made["shards.js"].partition("=")[2].rstrip(";\n"))
     assert [(row["inputs"], row["name"]) for row in table] == [

@@ -73,8 +73,7 @@ def main() -> None:
     options = parser.parse_args()
     began = time.process_time()
     cases = draw_cases(options.formulas, options.seed)
-    index = ConceptIndex()
-    index.add_entries(case.entry for case in cases)
+    index = ConceptIndex(case.entry.concept for case in cases)
     drawn = time.process_time()
     counts: Counter[str] = Counter()
     rows, seconds = [], []
@@ -183,7 +182,7 @@ def is_one_form(asked: str, match: Match, cases: list[Case]) -> bool:
     smooth relatives are compared.
     """
     other, own = (
-        smooth(each) for each in (cases[match.number].entry.formula, entry_of(asked).formula)
+        smooth(each) for each in (cases[match.number].entry.key.form, entry_of(asked).key.form)
     )
     names = other.names
     given = [dict(match.inputs).get(name, "") for name in names]

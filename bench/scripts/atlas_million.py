@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +83,11 @@ def fill(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, ob
 def open_atlas(path: Path, *_: int) -> dict[str, object]:
     """Open it: the first time every formula is described, later ones read what was kept."""
     atlas = Atlas(ResultStore(path), is_brief=True)
-    index, ids = atlas.book.index()
-    loaded = cost()
+    index = atlas.book.index()
+    loaded, size = cost(), len(index)
     records = sum(bool(each.concept) for each in atlas.records())
-    texts = [index.texts[at] for at in range(0, len(ids), len(ids) // ASKED)]
-    told: dict[str, object] = {"concepts": len(ids), "records with a formula": records}
+    texts = [index.concepts[at].form for at in range(0, size, size // ASKED)]
+    told: dict[str, object] = {"concepts": size, "records with a formula": records}
     return told | {"until searchable": loaded, "questions": ask(index, texts)}
 
 
@@ -117,21 +118,21 @@ def append(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, 
 def million_concepts(path: Path, count: int, *_: int) -> dict[str, object]:
     """An index of so many different concepts, in memory."""
     book = ConceptBook(ResultStore(path).folder)
-    index = book.index()[0]
-    concepts = list(index.texts)
-    known = [book.concepts[name] for name in sorted(book.concepts)]
+    index = book.index()
+    known = list(index.concepts)
+    concepts = [each.form for each in known]
     rng = np.random.default_rng(1)
     for start in range(len(known), count, 20_000):
         size = min(20_000, count - start)
         chosen = [known[at] for at in rng.integers(len(known), size=size)]
         index.add(
-            [each.form for each in chosen],
-            [f"{start + at:016x}" for at in range(size)],
-            [f"{start + at:016x}" for at in range(size)],
-            [
-                each.vector + rng.normal(0, 0.003, len(each.vector)).astype(np.float32)
-                for each in chosen
-            ],
+            replace(
+                each,
+                id=f"{start + at:016x}",
+                law_id=f"{start + at:016x}",
+                vector=each.vector + rng.normal(0, 0.003, len(each.vector)).astype(np.float32),
+            )
+            for at, each in enumerate(chosen)
         )
     before = cost()
     texts = [concepts[at] for at in range(0, len(concepts), max(len(concepts) // ASKED, 1))]

@@ -6,7 +6,8 @@ from torch import nn
 
 from closedform.errors import NeuronError
 from closedform.networks.neuron import parse_neuron
-from closedform.networks.torch_layers import Capture, find_layer, plain
+from closedform.networks.picking import call_of
+from closedform.networks.torch_layers import captured, find_layer, plain
 
 
 class Looping(nn.Module):
@@ -22,12 +23,12 @@ class Looping(nn.Module):
         return x
 
 
-def captured(selector: str, model: nn.Module | None = None) -> Any:
-    model = model or Looping()
+def taken(selector: str) -> Any:
+    model = Looping()
     neurons = (parse_neuron(selector),)
-    with Capture(model, neurons, lambda neuron, output: output[:, 0]) as capture:
+    with captured(model, neurons, lambda neuron, output: output[:, 0]) as calls:
         model(torch.ones(1, 2))
-    return capture.value(0)
+    return call_of(neurons[0], calls[0])
 
 
 @pytest.mark.parametrize(
@@ -35,14 +36,14 @@ def captured(selector: str, model: nn.Module | None = None) -> Any:
     [("cell@0:0", 2.0), ("cell@1:0", 4.0), ("cell@-1:0", 8.0), ("cell@2:0", 8.0)],
 )
 def test_a_layer_that_runs_several_times(selector: str, expected: float) -> None:
-    value, note = captured(selector)
+    value, note = taken(selector)
 
     assert value.item() == expected
     assert note is None
 
 
 def test_without_a_choice_the_first_call_is_taken_and_said_so() -> None:
-    value, note = captured("cell:0")
+    value, note = taken("cell:0")
 
     assert value.item() == 2.0
     assert "runs 3 times" in note
@@ -50,16 +51,16 @@ def test_without_a_choice_the_first_call_is_taken_and_said_so() -> None:
 
 def test_calls_that_do_not_happen_are_errors() -> None:
     with pytest.raises(NeuronError, match="no call 3"):
-        captured("cell@3:0")
+        taken("cell@3:0")
     with pytest.raises(NeuronError, match="did not run"):
-        captured("unused:0")
+        taken("unused:0")
 
 
 def test_no_hook_survives_an_error() -> None:
     model = Looping()
     with (
         pytest.raises(RuntimeError, match="inside"),
-        Capture(model, (parse_neuron("cell:0"),), lambda n, o: o),
+        captured(model, (parse_neuron("cell:0"),), lambda n, o: o),
     ):
         raise RuntimeError("inside")
 

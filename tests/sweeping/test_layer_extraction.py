@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from typing import cast
 
 import numpy as np
@@ -7,7 +8,7 @@ from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords
 from closedform.sweeping import layer_extraction as module
 from closedform.sweeping.execution.shared_folder import SharedFolder
-from closedform.sweeping.layer_extraction import LayerExtraction, load_inputs
+from closedform.sweeping.layer_extraction import LayerExtraction, load_inputs, read_values
 
 torch = pytest.importorskip("torch")
 
@@ -37,6 +38,10 @@ def extraction(folder, model, **options):
     )
 
 
+def values_at(folder, reference):
+    return read_values(SharedFolder(folder), asdict(reference))
+
+
 def names(count, layer="2"):
     return [f"{layer}:{number}" for number in range(count)]
 
@@ -46,7 +51,7 @@ def test_fields_are_those_of_single_neurons(tmp_path, model):
     inputs = load_inputs(str(tmp_path), (), extraction_inputs(tmp_path))
     assert (inputs.names, inputs.tangent.kind) == (("x", "y", "z"), "none")
     for reference in (found[0], found[7]):
-        values = reference.read(SharedFolder(tmp_path))
+        values = values_at(tmp_path, reference)
         assert values is not None
         alone = extract_field(model, inputs.points, reference.neuron, max_points=None)
         unit = values[:, :3] / np.linalg.norm(values[:, :3], axis=1, keepdims=True)
@@ -120,7 +125,7 @@ def test_damaged_files_are_made_again(tmp_path, model, what, way):
         )
     again = extraction(tmp_path, model)
     assert again.restore(again.block(names(12))) == first
-    assert all(reference.read(SharedFolder(tmp_path)) is not None for reference in first)
+    assert all(values_at(tmp_path, reference) is not None for reference in first)
     assert file.read_bytes() == content
 
 
@@ -130,11 +135,7 @@ def test_a_reference_notices_damage(tmp_path, model):
     content = bytearray(file.read_bytes())
     content[found[1].shape[0] * 4 * 8 + 5] ^= 1
     file.write_bytes(content)
-    assert [reference.read(SharedFolder(tmp_path)) is None for reference in found] == [
-        False,
-        True,
-        False,
-    ]
+    assert [values_at(tmp_path, reference) is None for reference in found] == [False, True, False]
 
 
 def test_functions_have_no_plans(tmp_path):

@@ -39,14 +39,9 @@ def replacing(
     it replaces, or what the umask allows. A link is followed, and what is not a plain file, such
     as ``/dev/stdout``, is written to directly.
 
-    Parameters
-    ----------
-    path : str or path-like
-    workshop : str or path-like, optional
-        An existing folder on the same disk for the unfinished file; by default the file's folder.
-    is_durable : bool
-        Whether the content is flushed to the disk first, so that a power cut leaves a whole file
-        too.
+    workshop: an existing folder on the same disk for the unfinished file; by default the file's.
+    is_durable: whether the content is flushed to the disk first, so that a power cut leaves a whole
+        file too.
 
     Examples
     --------

@@ -25,20 +25,12 @@ _MISALIGNMENT = re.compile(r"(\d(?:\.\d+)?e[+-]\d+)\s+(?=\S)")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?:e[+-]?\d+)?(?![\w.])")
 
 
-def choose_progress(show: "bool | str | Progress | None") -> Progress:
+def choose_progress(show: ProgressLike) -> Progress:
     """The progress that is asked for.
 
-    Parameters
-    ----------
-    show : bool, str, Progress or None
-        True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing.
-        None shows a line where a person is watching: in a terminal or a notebook. An object with
-        the methods ``show`` and ``close`` is taken as it is.
-
-    Raises
-    ------
-    ProgressError
-        If it is none of these.
+    True or ``"line"`` shows one live line, ``"table"`` a table in the terminal, False nothing. None
+    shows a line where a person is watching: in a terminal or a notebook. An object with the methods
+    ``show`` and ``close`` is taken as it is; anything else is a ProgressError.
     """
     if show is False or (show is None and not _is_watched()):
         return Silent()
@@ -121,9 +113,12 @@ class Live(_Steps):
 
     def _draw(self, snapshot: Snapshot, stream: TextIO) -> None:
         if self._drawn is None:
+            # Without ipywidgets a line of text serves as well, and a user need not hear of it.
+            with warnings.catch_warnings(action="ignore"):
+                from tqdm.auto import tqdm
             # The stream is handed on only if it was asked for: in a notebook tqdm knows better than
             # to use the standard error.
-            self._drawn = _tqdm()(
+            self._drawn = tqdm(
                 total=1.0, file=self.stream, leave=True, dynamic_ncols=True, bar_format=" "
             )
         left, right = _start(snapshot), _listed(_numbers(snapshot), _best(snapshot))
@@ -308,15 +303,6 @@ def _width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError, AttributeError):
         return shutil.get_terminal_size().columns
-
-
-def _tqdm() -> Any:
-    with warnings.catch_warnings():
-        # Without ipywidgets a line of text serves as well, and a user need not hear of it.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-
-    return tqdm
 
 
 def _in_notebook(bar: Any) -> bool:

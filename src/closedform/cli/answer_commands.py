@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from closedform.basics.optional import require
 from closedform.cli.entry import STOPPED
 from closedform.cli.outputs import JSON, PAGE, check_outputs, deliver
 from closedform.cli.shared_options import (
@@ -26,6 +25,7 @@ from closedform.cli.shared_options import (
     ResultFile,
     Seed,
     UnitsOption,
+    existing_file,
     read_units,
 )
 from closedform.errors import shown
@@ -66,7 +66,7 @@ def interpret(
     from closedform.field.field_file import load_field
     from closedform.reading.one_field import interpret_field
 
-    _check_answer_files(field, out, report)
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
     found = interpret_field(
         load_field(field),
         engine=engine,
@@ -80,12 +80,6 @@ def interpret(
         units=read_units(units, constant, pure_numbers),
     )
     _tell(found, as_json, out, report)
-
-
-def _check_answer_files(field: Path, out: Path | None, report: Path | None) -> None:
-    check_outputs((out, JSON), (report, PAGE), inputs=[field])
-    if report is not None:
-        require("jinja2", extra="report")  # an error now, not after the search
 
 
 def _tell(
@@ -200,7 +194,7 @@ def verify(
     from closedform.field.field_file import load_field
     from closedform.judge.verify_stage import verify as judge
 
-    _check_answer_files(field, out, report)
+    check_outputs((out, JSON), (report, PAGE), inputs=[field])
     judged = partial(judge, formula, load_field(field), engine=engine, budget=budget, rng=seed)
     try:
         found = judged(rivals="auto" if search else None, progress=False if as_json else None)
@@ -208,21 +202,15 @@ def verify(
         # The first interrupt ends the searching, and what is known without it is told.
         found = judged(rivals=None, progress=False)
         found = replace(found, provenance=replace(found.provenance, status="interrupted"))
-    command = shlex.join(["closedform", *sys.argv[1:]])
-    found = replace(found, provenance=replace(found.provenance, title=field.stem, command=command))
+    provenance = replace(
+        found.provenance, title=field.stem, command=shlex.join(["closedform", *sys.argv[1:]])
+    )
+    found = replace(found, provenance=provenance)
     _tell(found, as_json, out, report)
 
 
 def report(
-    result: Annotated[
-        Path,
-        typer.Argument(
-            metavar="R.json",
-            exists=True,
-            dir_okay=False,
-            help="What `closedform interpret --out` wrote.",
-        ),
-    ],
+    result: Annotated[Path, existing_file("R.json", "What `closedform interpret --out` wrote.")],
     out: Annotated[Path, typer.Option(metavar="OUT.html", help="Where to write the page.")],
 ) -> None:
     """Write the report of a saved interpretation.

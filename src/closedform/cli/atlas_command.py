@@ -87,17 +87,15 @@ def add(
     from closedform.sweeping.neuron_task import Effort
 
     executor = executor_of(scheduler, processes)
-    read_units(units)  # refuses what is no unit
-    pairs = [item.split("=", 1) for item in units.split(",")] if units else []
+    stated = read_units(units)
+    texts = {} if stated is None else {name: unit.text for name, unit in stated.inputs.items()}
     inputs, known = load_inputs(data)
     kept = ResultStore(store)
     census = add_network(
         load_network(model, builder=builder, trust=trust),
         inputs,
         store=kept,
-        identity=Identity(
-            name, version, licence, source, {one.strip(): unit.strip() for one, unit in pairs}
-        ),
+        identity=Identity(name, version, licence, source, texts),
         layers=layer or None,
         names=split_names(names, known),
         executor=executor,
@@ -142,16 +140,16 @@ def find(
     from closedform.sweeping.execution.store import ResultStore
 
     opened = Atlas(ResultStore(store), is_brief=True)
-    index, ids = opened.book.index()
+    index = opened.book.index()
     places: dict[str, list[Any]] = {}
     for record in opened.records():
         if record.concept:
             places.setdefault(record.concept, []).append(record)
     rows = []
-    for match in search(index, formula, count=count + len(ids) - len(places)):
+    for match in search(index, formula, count=count + len(index) - len(places)):
         # Formulas of untrained networks are in the book, and not in the atlas.
-        for record in places.get(ids[match.number], []):
-            rows.append(_row(match, ids[match.number], record))
+        concept = index.concepts[match.number].id
+        rows += [_row(match, concept, record) for record in places.get(concept, [])]
     kinds = {row["match"] for row in rows}
     near = [row for row in rows if row["match"] == "nearest"]
     rows = [row for row in rows if row["match"] != "nearest"] + near[:count]

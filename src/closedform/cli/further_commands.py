@@ -19,6 +19,7 @@ from closedform.cli.shared_options import (
     JsonFile,
     ReportPage,
     Seed,
+    existing_file,
     split_names,
 )
 from closedform.errors import ClosedformError
@@ -30,12 +31,7 @@ def contest(
     field: FieldFile,
     theories: Annotated[
         Path,
-        typer.Argument(
-            metavar="THEORIES.toml",
-            exists=True,
-            dir_okay=False,
-            help="Formulas under [theories]; free constants under [free].",
-        ),
+        existing_file("THEORIES.toml", "Formulas under [theories]; free constants under [free]."),
     ],
     budget: Annotated[
         float | None,
@@ -65,13 +61,10 @@ def contest(
       [free]
       a = [0.5, 0, 1]             # start, low and high; or a = 0.5
     """
-    from closedform.basics.optional import require
     from closedform.field.field_file import load_field
     from closedform.reading.theories.contest_stage import contest_field
 
     check_outputs((out, JSON), (report, PAGE), inputs=[field, theories])
-    if report is not None:
-        require("jinja2", extra="report")  # an error now, not after the work
     content = read_theory_file(theories)
     found = contest_field(
         load_field(field),
@@ -113,11 +106,8 @@ MOTIONS = ("trajectories", "pairs", "velocities")
 def conserved(
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA.npz",
-            exists=True,
-            dir_okay=False,
-            help="Holds trajectories (and times), or pairs, or points and velocities.",
+        existing_file(
+            "DATA.npz", "Holds trajectories (and times), or pairs, or points and velocities."
         ),
     ],
     names: InputNames = None,

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from closedform.basics.files import check_output, write_text
+from closedform.basics.optional import require
 from closedform.errors import ClosedformError, SaveError
 
 BAD_CALL = 2
@@ -37,6 +38,11 @@ def check_outputs(*outputs: tuple[Path | None, Sequence[str]], inputs: Sequence[
         if path is None:
             continue
         check_output(path, endings)
+        # An error now, not after the work.
+        if endings is PAGE:
+            require("jinja2", extra="report")
+        if path.suffix.lower() == ".parquet":
+            require("pyarrow", extra="cluster")
         place = path.resolve()
         if place.is_file() or not place.exists():
             if place in taken:

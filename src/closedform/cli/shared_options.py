@@ -14,18 +14,19 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from closedform.expressions.units.units import Units
 
+
+def existing_file(metavar: str, said: str) -> Any:
+    """An argument that names a file."""
+    return typer.Argument(metavar=metavar, exists=True, dir_okay=False, help=said)
+
+
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="An .onnx, or weights with --builder.")
 ]
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA.npz", help="Has `inputs` (n, d), optionally `names`.")
 ]
-FieldFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FIELD.npz", exists=True, dir_okay=False, help="What `closedform extract` wrote."
-    ),
-]
+FieldFile = Annotated[Path, existing_file("FIELD.npz", "What `closedform extract` wrote.")]
 Builder = Annotated[
     str | None, typer.Option(metavar="M:F", help="Module and function that make the network.")
 ]

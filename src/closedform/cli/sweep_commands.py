@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedform.basics.files import replacing
-from closedform.basics.optional import require
 from closedform.cli.outputs import TABLE, check_outputs, deliver
 from closedform.cli.shared_options import (
     AsJson,
@@ -159,8 +158,6 @@ def results(
     from closedform.sweeping.sweep_result import sweep_table
 
     check_outputs((out, TABLE))
-    if out is not None and out.suffix.lower() == ".parquet":
-        require("pyarrow", extra="cluster")
     table = sweep_table(ResultStore(store), where)
     typer.echo(
         (table.to_json(orient="records", lines=True) or "").strip() if as_json else _text(table)

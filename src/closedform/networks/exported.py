@@ -1,19 +1,12 @@
 """Networks that torch.export saved: opened by torch, with their layers named."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import ModelFileError
 from closedform.networks.model_files import LoadedModel
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 
 def load_exported(file: Path) -> LoadedModel:
@@ -41,7 +34,8 @@ def load_exported(file: Path) -> LoadedModel:
 
 def _opened(file: Path) -> Any:
     try:
-        with _torch_warnings_ignored():
+        # torch's own reader uses what torch deprecates.
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             return torch.export.load(file)
     except Exception as error:  # torch raises many kinds for a file that it cannot read
         reason = str(error).rstrip(" .") or type(error).__name__
@@ -52,16 +46,8 @@ def _opened(file: Path) -> Any:
 
 
 def _unflattened(program: Any) -> Any:
-    with _torch_warnings_ignored():
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return torch.export.unflatten(program)
-
-
-@contextmanager
-def _torch_warnings_ignored() -> Iterator[None]:
-    with warnings.catch_warnings():
-        # torch's own reader uses what torch deprecates.
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
 
 
 def training_operations(program: Any) -> list[str]:

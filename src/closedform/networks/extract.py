@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -22,12 +23,12 @@ from closedform.networks.flips import alike_samples, columns_of_groups, points_t
 from closedform.networks.held import Comparable, comparable_latents
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
-from closedform.networks.options import Kind, OptionKeywords, make_options
-from closedform.networks.rows import Rows, gather_rows, own_copy
+from closedform.networks.options import Kind, OptionKeywords, Options
+from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import VARIES, Samples, Source
 from closedform.networks.smoothing import smooth_samples
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
-from closedform.networks.wrt import arguments, chosen_columns
+from closedform.networks.wrt import chosen_columns, tried
 
 
 @checked_keywords
@@ -118,10 +119,11 @@ def extract_field(
     check_amounts(max_points, smoothing)
     # What is wrong with units is told now, not after minutes.
     known_units = as_units(units, None if "wrt" in options else names)
-    make_options(options)  # a misspelt one is the caller's mistake, not the network's
+    Options(**options)  # a misspelt one is the caller's mistake, not the network's
     every, names = names, _use_names(names, inputs, options)
     with _telling(inputs):
-        source = open_source(model, inputs, neuron, max_points=max_points, rng=generator, **options)
+        opened = partial(open_source, model, inputs, neuron, rng=generator, **options)
+        source = opened(max_points=max_points)
         told: tuple[Finding, ...] = ()
         if groups is None:
             samples = source.evaluate(source.points)
@@ -129,9 +131,7 @@ def extract_field(
             known = columns_of_groups(source.points, groups, names)
             fewer = points_to_flip(source.points, known)
             if fewer is not None and len(source.points) > fewer:
-                source = open_source(
-                    model, inputs, neuron, max_points=fewer, rng=generator, **options
-                )
+                source = opened(max_points=fewer)
             samples, told = alike_samples(source, known, generator)
         values = comparable_latents(source, samples)
     if VARIES in samples.notes:
@@ -255,19 +255,11 @@ def _field(
     return field if labels is None else replace(field, held=frozen(labels))
 
 
-def extract_samples(
-    model: Any,
-    inputs: Any,
-    neuron: Any,
-    *,
-    max_points: int | None = MAX_POINTS,
-    rng: int | np.random.Generator | None = None,
-    **options: Unpack[OptionKeywords],
-) -> Samples:
+def extract_samples(*given: Any, **options: Any) -> Samples:
     """Values and gradients of a neuron, or of several, at points of the data; takes what
-    `closedform.extract_field` takes, but for the tangent space.
+    `open_source` takes.
     """
-    source = open_source(model, inputs, neuron, max_points=max_points, rng=rng, **options)
+    source = open_source(*given, **options)
     return source.evaluate(source.points)
 
 
@@ -283,10 +275,10 @@ def open_source(
     """A network with its neuron and points chosen, which can be evaluated at its points and near
     them.
 
-    Takes what `extract_samples` takes; smoothing needs it.
+    Takes what `closedform.extract_field` takes, but for the tangent space.
     """
     generator = as_generator(rng)
-    chosen = make_options(options)
+    chosen = Options(**options)
     neurons = parse_neurons(neuron)
     kind = chosen.kind if chosen.kind != "auto" else _obvious_kind(model, inputs)
     rows = gather_rows(inputs, max_points=max_points, rng=generator, prepare=chosen.prepare)
@@ -333,30 +325,8 @@ def _is_instance(value: Any, module: str, name: str) -> bool:
 
 def _probed_kind(model: Any, rows: Rows) -> Kind:
     """The framework of a plain function, told by what it returns."""
-    few = {
-        key: part[:2] if hasattr(part, "detach") else np.asarray(part[:2])
-        for key, part in rows.parts.items()
-    }
-    positional, named = arguments(own_copy(few))
-    try:
-        result = model(*positional, **named)
-    except (
-        Exception
-    ):  # a function of tensors, or of one point, may raise anything on an array of points
-        result = _tried_on_tensors(model, few)
+    few = {key: part[:2] for key, part in rows.parts.items()}
+    result = tried(model, few)
     if _is_instance(result, "torch", "Tensor"):
         return "torch"
     return "jax" if _is_instance(result, "jax", "Array") else "function"
-
-
-def _tried_on_tensors(model: Any, few: dict[int | str, Any]) -> Any:
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return None
-    positional, named = arguments(
-        {key: torch.as_tensor(own_copy(part)) for key, part in few.items()}
-    )
-    try:
-        return model(*positional, **named)
-    except Exception:  # the source reports what is wrong, with the whole story
-        return None

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from closedform.networks.model_files import LoadedModel
-from closedform.networks.rows import own_copy
-from closedform.networks.wrt import arguments
+from closedform.networks.model_files import torch_network
+from closedform.networks.rows import as_parts
+from closedform.networks.wrt import tried
 
 
 def fingerprint(model: Any) -> str | None:
@@ -18,8 +18,8 @@ def fingerprint(model: Any) -> str | None:
 
     model: as in `closedform.extract_field`.
     """
-    network = model.model if isinstance(model, LoadedModel) else model
-    if not (hasattr(network, "state_dict") and hasattr(network, "named_modules")):
+    network = torch_network(model)
+    if network is None:
         return None
     digest = blake2b(digest_size=16)
     digest.update(repr(network).encode())
@@ -51,16 +51,12 @@ def behaviour(model: Any, points: Any) -> str:
     jax = sys.modules.get("jax")
     held = [] if jax is None else jax.tree_util.tree_leaves(model)
     arrays = [leaf for leaf in held if hasattr(leaf, "shape")]
-    torch = sys.modules.get("torch")
-    for convert in (own_copy, None if torch is None else torch.as_tensor):
-        if arrays or convert is None:
-            break
-        parts = points if isinstance(points, dict) else dict(enumerate(_several(points)))
-        positional, named = arguments({key: convert(part) for key, part in parts.items()})
-        call = getattr(model, "predict", model)
-        # A network of one point, or of tensors, may raise anything on an array.
+    if not arrays:
+        result = tried(getattr(model, "predict", model), as_parts(points))
+        # What it returns may be no array.
         with suppress(Exception):
-            arrays = [np.asarray(each) for each in _several(call(*positional, **named))]
+            several = result if isinstance(result, tuple) else (result,)
+            arrays = [] if result is None else [np.asarray(each) for each in several]
     if not arrays:
         return ""
     digest = blake2b(digest_size=16)
@@ -68,7 +64,3 @@ def behaviour(model: Any, points: Any) -> str:
         values = np.asarray(each)
         digest.update(f"{values.dtype.str}{values.shape}".encode() + values.tobytes())
     return digest.hexdigest()
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)

@@ -1,5 +1,6 @@
 """Gradients of any function of an array, by finite differences with an estimate of their error."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from closedform.networks.estimators import (
 )
 from closedform.networks.neuron import Neuron, unknown_layer
 from closedform.networks.options import Options
-from closedform.networks.picking import check_real, entry_of, pick
+from closedform.networks.picking import check_values, entry_of, pick
 from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.samples import PROBED, VARIES, Samples, Source
 from closedform.networks.tolerances import ROUGH
@@ -54,16 +55,16 @@ class FunctionSource(Source):
 
     def evaluate(self, points: FloatArray) -> Samples:
         """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        batches = self._batches(len(points), self._options.batch_size)
-        pieces = [self._differentiate(points, places) for places in batches]
-        _, *measured = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        self._judge(*measured)
-        return self._gathered(points, pieces)
+        samples = super().evaluate(points)
+        assert samples.errors is not None
+        self._judge(samples.jacobians, samples.errors)
+        return replace(samples, notes=tuple(self._notes))
 
     def values(self, points: FloatArray) -> FloatArray:
         """Latents alone, without the steps that a derivative takes."""
-        batches = self._batches(len(points), self._options.batch_size)
-        return np.concatenate([self._values(points[places], places) for places in batches])
+        return np.concatenate(
+            self._passes(points, lambda all_, places: self._values(all_[places], places))
+        )
 
     def _judge(self, jacobians: FloatArray, errors: FloatArray) -> None:
         size = np.linalg.norm(jacobians * self._spread, axis=2)
@@ -140,11 +141,7 @@ class FunctionSource(Source):
             scale = transform.transform
             transform = scale if count is not None else lambda point: scale(point[None])[0]
         parts = transformed(transform, own_copy(parts))
-        fixed = {
-            key: value(count or 1) if callable(value) else value
-            for key, value in (self._options.fixed or {}).items()
-        }
-        given = parts | fixed
+        given = parts | self._fixed(count or 1)
         outputs: dict[str | None, Any] = {}
         columns = []
         for neuron, method in zip(self._neurons, self._methods, strict=True):
@@ -224,11 +221,6 @@ def _two_axes(neuron: Neuron, value: Any, count: int) -> np.ndarray:
     # A masked value is one that is not known, as in `GradientField.from_arrays`.
     array = np.ma.filled(value, np.nan) if np.ma.is_masked(value) else np.asarray(value)
     array = array.reshape(1) if array.ndim == 0 and count == 1 else array
-    if array.shape[:1] != (count,) or array.ndim > 2:
-        raise NeuronError(
-            f"{neuron} gave values of shape {array.shape}; one value for each of {count} "
-            f"points is needed."
-        )
-    check_real(neuron, array)
+    check_values(neuron, array, count)
     array = array if array.dtype.kind == "f" else array.astype(np.float64)
     return array if array.ndim == 2 else array[:, None]

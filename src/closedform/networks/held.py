@@ -39,22 +39,14 @@ HELD_VARY = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparable:
-    """Values of a latent that phi can be fitted to, within each label.
+    """Values of a latent that phi can be fitted to, within each label."""
 
-    Attributes
-    ----------
-    latents : ndarray, shape (n_points, n_latents), or None
-        None where there are none.
-    labels : ndarray of int, shape (n_points,), or None
-        Which values the held inputs have, from 0 on; -1 for rare ones, which do not count. None
-        where they do not differ.
-    notes : tuple of str
-        What to say of it.
-    """
-
-    latents: FloatArray | None
+    latents: FloatArray | None  # shape (n_points, n_latents)
     labels: NDArray[np.int64] | None = None
-    notes: tuple[str, ...] = ()
+    """Which values the held inputs have at each point, from 0 on; -1 for rare ones, which do not
+    count. None where they do not differ.
+    """
+    notes: tuple[str, ...] = ()  # what to say of it
 
 
 def comparable_latents(source: Source, samples: Samples) -> Comparable:
@@ -105,9 +97,8 @@ def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]
         return None
     scaled = values / robust_spread(values)
     starts = scaled[np.random.default_rng(0).choice(len(scaled), count, replace=False)]
-    with warnings.catch_warnings():
-        # An empty cell does no harm: there is one value less.
-        warnings.simplefilter("ignore", UserWarning)
+    # An empty cell does no harm: there is one value less.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         centres, found = kmeans2(scaled, starts, minit="matrix")
     nearest = np.array([((scaled - centre) ** 2).sum(axis=1).argmin() for centre in centres])
     labels = _common(found)

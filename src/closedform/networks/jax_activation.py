@@ -4,14 +4,9 @@ primitive step is listed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
-
-if TYPE_CHECKING:
-    import jax
-else:
-    jax = require("jax", extra="jax")
+from closedform.networks.jax_library import jax
 
 SQUASHING = {"logistic": "sigmoid", "tanh": "tanh"}
 """Primitives, and what to call them."""

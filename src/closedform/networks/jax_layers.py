@@ -2,16 +2,10 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError
 from closedform.networks.neuron import Neuron, unknown_layer
-
-if TYPE_CHECKING:
-    import jax
-else:
-    jax = require("jax", extra="jax")
 
 Outputs = dict[str, list[Any]]
 """What each wanted layer returned, call by call."""

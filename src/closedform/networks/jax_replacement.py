@@ -3,25 +3,18 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
 from closedform.errors import NeuronError
 from closedform.expressions.export_functions import jax_library
 from closedform.networks.jax_layers import hooked_equinox, listen
-from closedform.networks.neuron import EVERY, Neuron
+from closedform.networks.jax_library import jax, jnp
+from closedform.networks.neuron import Neuron
 from closedform.networks.parametric_formula import Composition
-from closedform.networks.picking import pick
-
-if TYPE_CHECKING:
-    import jax
-    import jax.numpy as jnp
-else:
-    jax = require("jax", extra="jax")
-    jnp = require("jax.numpy", extra="jax")
+from closedform.networks.picking import check_replaceable, columns_of, pick, put_back, side_by_side
 
 Parameters = dict[str, Any]
 
@@ -87,14 +80,15 @@ def own_values(
     run, batched = listen(model, tuple(neurons))
     given = jnp.asarray(inputs)
     output, layers = run(given) if batched is not False else jax.vmap(run)(given)
-    columns = []
-    for neuron in neurons:
-        activation = layers[neuron.layer][0] if neuron.layer in layers else output
-        value = np.asarray(pick(neuron, activation, lambda direction, _: jnp.asarray(direction)))
-        columns.append(value if value.ndim == 2 else value[:, None])
+    columns = [
+        np.asarray(
+            pick(neuron, layers[neuron.layer][0] if neuron.layer in layers else output, _jax)
+        )
+        for neuron in neurons
+    ]
     rows = np.asarray(inputs)
     points = rows.reshape(len(rows), -1) if points_of is None else np.asarray(points_of(rows))
-    values = np.concatenate(columns, axis=1).astype(np.float64)
+    values = side_by_side(columns, np.concatenate).astype(np.float64)
     return values, np.asarray(output), points.astype(np.float64)
 
 
@@ -111,12 +105,7 @@ def with_cost(copy: FormulaFunction, cost: Any) -> FormulaFunction:
 
 def _overwritten(model: Any, neurons: Sequence[Neuron]) -> Callable[[Any, Any], Any]:
     """A function of the latents' values and the inputs."""
-    for neuron in neurons:
-        if neuron.function is not None or neuron.part or neuron.call is not None:
-            raise NeuronError(
-                f"{neuron} cannot be replaced in a JAX network; choose units or directions.",
-                neuron=str(neuron),
-            )
+    check_replaceable(neurons)
     layers = {neuron.layer for neuron in neurons}
     linen, equinox = (sys.modules.get(name) for name in ("flax.linen", "equinox"))
     candidate = model[0] if isinstance(model, tuple) else model
@@ -165,23 +154,11 @@ def _equinox(equinox: Any, model: Any, neurons: Sequence[Neuron], values: Any, i
 
 def _written(neurons: Sequence[Neuron], values: Any, output: Any, layers: tuple[str, ...]) -> Any:
     """A layer's output with the values of its neurons replaced."""
-    column = 0
-    for neuron in neurons:
-        width = values.shape[1] - column if neuron.index == (EVERY,) else 1
+    for neuron, column in zip(neurons, columns_of(neurons, values), strict=True):
         if neuron.layer in layers:
-            output = _one(neuron, output, values[:, column : column + width])
-        column += width
+            output = put_back(neuron, output, column.astype(output.dtype), _jax, jnp.where)
     return output
 
 
-def _one(neuron: Neuron, output: Any, values: Any) -> Any:
-    if neuron.index == (EVERY,):
-        return values.reshape(output.shape)
-    column = values[:, 0]
-    if neuron.direction is not None:
-        direction = jnp.asarray(neuron.direction)
-        shift = (column - output @ direction) / (direction @ direction)
-        return output + shift[:, None] * direction
-    if output.ndim == 1:
-        return column
-    return output.at[(slice(None), *(neuron.index or (0,)))].set(column)
+def _jax(value: Any, _like: Any) -> Any:
+    return jnp.asarray(value)

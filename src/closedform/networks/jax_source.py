@@ -2,29 +2,24 @@
 point mapped over all.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
-from closedform.errors import ExtractionError, NeuronError, first_line
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_activation import unsquashed
 from closedform.networks.jax_layers import listen
+from closedform.networks.jax_library import jax, jnp
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
-from closedform.networks.picking import entry_of, pick, unsquashed_note
-from closedform.networks.rows import Key, Rows, own_copy
-from closedform.networks.samples import Samples, Source
+from closedform.networks.picking import call_of, entry_of, pick, unsquashed_note
+from closedform.networks.rows import Key, Rows
+from closedform.networks.samples import Source, T
 from closedform.networks.wrt import arguments, as_inputs, fill, transformed
-
-if TYPE_CHECKING:
-    import jax
-    import jax.numpy as jnp
-else:
-    jax = require("jax", extra="jax")
-    jnp = require("jax.numpy", extra="jax")
 
 
 class JaxSource(Source):
@@ -46,19 +41,16 @@ class JaxSource(Source):
         self._double = options.precision != "native"
         self._prepare()
 
-    def evaluate(self, points: FloatArray) -> Samples:
-        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        pieces = []
+    def _passes(self, points: FloatArray, run: Callable[..., T], size: int = 0) -> list[T]:
         with _precision(self._double):
-            differentiate = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
-            for places in self._batches(len(points), self._options.batch_size):
-                gradients, values = differentiate(
-                    self._as_jax(points[places]), self._context(places)
-                )
-                pieces.append(
-                    (np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64))
-                )
-        return self._gathered(points, pieces)
+            self._gradients = jax.jit(jax.vmap(jax.jacrev(self._latents, has_aux=True)))
+            return super()._passes(points, run, size)
+
+    def _differentiate(
+        self, points: FloatArray, places: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        gradients, values = self._gradients(self._as_jax(points[places]), self._context(places))
+        return np.asarray(values, dtype=np.float64), np.asarray(gradients, dtype=np.float64)
 
     def _prepare(self) -> None:
         """Find out on one point how the network is called, and in which precision it runs."""
@@ -74,10 +66,7 @@ class JaxSource(Source):
                 raise
             self._double = False
             self._try_one()
-            self._note(
-                "Evaluated in the network's own precision: it does not run in float64 "
-                f"({first_line(error)})."
-            )
+            self._note_own_precision(error)
 
     def _try_one(self) -> None:
         with _precision(self._double):
@@ -95,19 +84,17 @@ class JaxSource(Source):
         count = 2 if self.points.shape[1] != 2 else 3
         places = np.arange(count) % len(self.points)
         parts = fill(self._context(places), self._as_jax(self.points[places]), self._blocks, _write)
+
+        def output(parts: dict[Key, Any]) -> Any:
+            given = transformed(self._options.transform, parts) | self._fixed(count)
+            positional, named = arguments(given)
+            return self._listening(*positional, **named)[0]
+
         try:
-            output = jax.eval_shape(self._output_of_many, parts)
-            first = jax.tree_util.tree_leaves(output)[0]
+            first = jax.tree_util.tree_leaves(jax.eval_shape(output, parts))[0]
         except Exception:  # a function of one point may raise anything here
             return False
         return first.shape[:1] == (count,)
-
-    def _output_of_many(self, parts: dict[Key, Any]) -> Any:
-        count = len(next(iter(parts.values())))
-        positional, named = arguments(
-            transformed(self._options.transform, parts) | self._fixed(count)
-        )
-        return self._listening(*positional, **named)[0]
 
     def _as_jax(self, points: FloatArray) -> Any:
         return jnp.asarray(points, dtype=jnp.float64 if self._double else jnp.float32)
@@ -147,33 +134,13 @@ class JaxSource(Source):
         for neuron in self._neurons:
             if neuron.whole_model and neuron.function is not None:
                 values.append(neuron.function(self._model, as_inputs(given)))
-            else:
-                values.append(
-                    self._taken(
-                        neuron, self._call_of(neuron, layers) if neuron.layer in layers else outputs
-                    )
-                )
+                continue
+            output = outputs
+            if neuron.layer in layers:
+                output, sentence = call_of(neuron, layers[neuron.layer])
+                self._note(sentence)
+            values.append(self._taken(neuron, output))
         return values
-
-    def _call_of(self, neuron: Neuron, layers: dict[str, list[Any]]) -> Any:
-        calls = layers[neuron.layer]
-        if not calls:
-            raise NeuronError(
-                f"{neuron}: the layer did not run in this pass. Choose a layer that the "
-                f"network calls."
-            )
-        wanted = neuron.call or 0
-        if not -len(calls) <= wanted < len(calls):
-            raise NeuronError(
-                f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call "
-                f"{neuron.call}."
-            )
-        if len(calls) > 1 and neuron.call is None:
-            sentence = (
-                f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken."
-            )
-            self._note(f"{sentence} ('{neuron.layer}@1' is next.)")
-        return calls[wanted]
 
     def _taken(self, neuron: Neuron, output: Any) -> Any:
         array, sentence = entry_of(neuron, output)
@@ -183,10 +150,6 @@ class JaxSource(Source):
             array if self._batched else array[None],
             lambda direction, like: jnp.asarray(direction, like.dtype),
         )
-
-    def _fixed(self, count: int) -> dict[Key, Any]:
-        fixed = (self._options.fixed or {}).items()
-        return {key: value(count) if callable(value) else own_copy(value) for key, value in fixed}
 
 
 def _precision(double: bool) -> AbstractContextManager[Any]:

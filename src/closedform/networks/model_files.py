@@ -29,23 +29,21 @@ _PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedModel:
-    """A network out of a file.
+    """A network out of a file."""
 
-    Attributes
-    ----------
-    model : torch.nn.Module
-    fixed_batch : int or None
-        The one number of points that an exported network takes at once, if it was exported so.
-    make_double : callable or None
-        Makes a copy in float64, where copying the module itself does not work.
-    notes : tuple of str
-        What was decided while loading.
-    """
-
-    model: Any
+    model: Any  # a torch.nn.Module
     fixed_batch: int | None = None
+    """The one number of points that an exported network takes at once, if it was exported so."""
     make_double: Callable[[], Any] | None = None
-    notes: tuple[str, ...] = ()
+    """Makes a copy in float64, where copying the module itself does not work."""
+    notes: tuple[str, ...] = ()  # what was decided while loading
+
+
+def torch_network(model: Any) -> Any | None:
+    """The torch module of a network, which may come out of a file; None for any other."""
+    network = model.model if isinstance(model, LoadedModel) else model
+    is_module = hasattr(network, "state_dict") and hasattr(network, "named_modules")
+    return network if is_module else None
 
 
 @checked_keywords
@@ -112,7 +110,11 @@ def _loaded(file: Path, builder: str | None, trust: bool) -> LoadedModel:
         from closedform.networks.exported import load_exported
 
         return load_exported(file)
-    return _built(file, builder, _state_dict) if builder else _unpickled_network(file)
+    if builder is None:
+        module = require("torch", extra="torch").nn.Module
+        return LoadedModel(_unpickled(file, module, "a network; give a builder for a state dict"))
+    wanted = "a state dict. Save model.state_dict()"
+    return _built(file, builder, lambda file: _unpickled(file, Mapping, wanted))
 
 
 def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -262,33 +264,17 @@ def read_safetensors(file: Path) -> Mapping[str, Any]:
         raise ModelFileError(message) from error
 
 
-def _state_dict(file: Path) -> Mapping[str, Any]:
-    weights = _unpickled(file)
-    if not isinstance(weights, Mapping):
-        kind = type(weights).__name__
-        message = f"{file.name} holds a {kind}, not a state dict. Save model.state_dict()."
-        raise ModelFileError(message)
-    return weights
-
-
-def _unpickled_network(file: Path) -> LoadedModel:
-    torch = require("torch", extra="torch")
-    model = _unpickled(file)
-    if not isinstance(model, torch.nn.Module):
-        raise ModelFileError(
-            f"{file.name} holds a {type(model).__name__}, not a network; give a builder for "
-            f"a state dict."
-        )
-    return LoadedModel(model)
-
-
-def _unpickled(file: Path) -> Any:
+def _unpickled(file: Path, kind: type, wanted: str) -> Any:
+    """What torch.save wrote, if it is of a kind."""
     torch = require("torch", extra="torch")
     try:
-        return torch.load(file, map_location="cpu", weights_only=False)
+        found = torch.load(file, map_location="cpu", weights_only=False)
     except Exception as error:  # unpickling may raise anything
         reason = str(error).rstrip(" .") or type(error).__name__
         raise ModelFileError(
             f"{file.name} cannot be unpickled: {reason}. The classes that it holds must be "
             "importable here; or save model.state_dict() and pass builder=."
         ) from error
+    if not isinstance(found, kind):
+        raise ModelFileError(f"{file.name} holds a {type(found).__name__}, not {wanted}.")
+    return found

@@ -14,24 +14,12 @@ from closedform.errors import ShapeError
 
 @dataclass(slots=True)
 class RowFunction:
-    """A NumPy function from rows (n, d) to rows (n, d).
+    """A NumPy function from rows (n, d) to rows (n, d)."""
 
-    Attributes
-    ----------
-    call : callable
-        Of points, or of time and points.
-    takes_time : bool
-        One that takes time and state, as solvers of neural ODEs call it, gets the time 0.
-    what : str
-        For error messages.
-    precision : float
-        Of the numbers that it last returned.
-    """
-
-    call: Callable[..., Any]
-    takes_time: bool
-    what: str
-    precision: float = float(np.finfo(np.float64).eps)
+    call: Callable[..., Any]  # of points, or of time and points
+    takes_time: bool  # as solvers of neural ODEs call it; it gets the time 0
+    what: str  # for error messages
+    precision: float = float(np.finfo(np.float64).eps)  # of the numbers that it last returned
 
     def __call__(self, points: FloatArray) -> FloatArray:
         """The rows."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,39 +33,27 @@ class Neuron:
 
     Make one with `parse_neuron`.
 
-    Attributes
-    ----------
-    layer : str
-        Path of the layer; empty for the network's output.
-    index : tuple
-        One entry per axis of the layer's output after the points' axis: a position, or a reduction
-        over that axis. A reduction in the last place covers all axes that remain.
-    direction : ndarray or None
-        Weights over the layer's units; the neuron is the inner product with them.
-    function : callable or None
-        With a layer, ``function(activation)``; without, ``function(model, inputs)``; values of
-        shape (n_points,).
-    whole_model : bool
-        Whether `function` takes the model rather than an activation.
-    part : tuple
-        Which entry of a layer's output, where that is a tuple or a dictionary.
-    call : int or None
-        Which call, for a layer that runs several times in one pass, counted from 0; negative from
-        the end.
-
     Examples
     --------
     >>> parse_neuron("encoder.2:7").index
     (7,)
     """
 
-    layer: str = ""
+    layer: str = ""  # path of the layer; empty for the network's output
     index: Index = ()
+    """One entry per axis of the layer's output after the points' axis: a position, or a reduction
+    over that axis. A reduction in the last place covers all axes that remain.
+    """
     direction: FloatArray | None = None
+    """Weights over the layer's units; the neuron is the inner product with them."""
     function: Callable[..., Any] | None = None
-    whole_model: bool = False
-    part: Index = ()
+    """Of the activation, or of the model and its inputs; values of shape (n_points,)."""
+    whole_model: bool = False  # whether the function takes the model rather than an activation
+    part: Index = ()  # which entry of a layer's output, where that is a tuple or a dictionary
     call: int | None = None
+    """Which call, for a layer that runs several times in one pass, counted from 0; negative from
+    the end.
+    """
 
     def __str__(self) -> str:
         if self.whole_model:
@@ -168,17 +156,15 @@ def unknown_layer(neuron: Neuron, known: Iterable[str], model: object = None) ->
 def _from_text(text: str) -> Neuron:
     match = _TEXT.fullmatch(text.strip())
     if match is None:
-        raise _malformed(text)
-    layer, part, index = (
-        match["layer"],
-        re.findall(r"\[([^\[\]]+)\]", match["part"]),
-        match["index"],
-    )
-    entries = [] if index is None or not index.strip() else index.split(",")
+        raise NeuronError(
+            f"{text!r} is not of the form 'layer.path:index', such as 'encoder.2:7' or 'conv:3,5'.",
+            neuron=text,
+        )
+    index = match["index"] or ""
     return Neuron(
-        layer=layer,
-        index=_index(entries, text),
-        part=tuple(_number(entry) for entry in part),
+        layer=match["layer"],
+        index=_index(index.split(",") if index.strip() else [], text),
+        part=tuple(_number(entry) for entry in re.findall(r"\[([^\[\]]+)\]", match["part"])),
         call=None if match["call"] is None else int(match["call"]),
     )
 
@@ -194,23 +180,16 @@ def _from_tuple(selector: tuple[Any, ...]) -> Neuron:
     if not rest:
         return base
     choice, position = rest[0], rest[1:]
-    if isinstance(choice, int | str | np.integer):
-        return _replace(base, index=_index([choice, *position], selector))
-    if isinstance(choice, tuple) and all(
-        isinstance(entry, int | str | np.integer) for entry in choice
-    ):
-        return _replace(base, index=_index([*choice, *position], selector))
+    places = choice if isinstance(choice, tuple) else (choice,)
+    if all(isinstance(place, int | str | np.integer) for place in places):
+        return replace(base, index=_index([*places, *position], selector))
     if callable(choice) and not hasattr(choice, "__array__"):
         if position:
             raise NeuronError(
                 f"A function of a layer takes no position; got {position!r}.", neuron=str(base)
             )
-        return _replace(base, function=choice)
-    return _replace(base, direction=_direction(choice, base), index=_index(position, selector))
-
-
-def _replace(base: Neuron, **fields: Any) -> Neuron:
-    return Neuron(**({"layer": base.layer, "part": base.part, "call": base.call} | fields))
+        return replace(base, function=choice)
+    return replace(base, direction=_direction(choice, base), index=_index(position, selector))
 
 
 def _direction(vector: Any, base: Neuron) -> FloatArray:
@@ -255,10 +234,3 @@ def _number(entry: Any) -> int | str:
         return int(entry)
     text = str(entry).strip()
     return int(text) if re.fullmatch(r"-?\d+", text) else text
-
-
-def _malformed(text: str) -> NeuronError:
-    return NeuronError(
-        f"{text!r} is not of the form 'layer.path:index', such as 'encoder.2:7' or 'conv:3,5'.",
-        neuron=text,
-    )

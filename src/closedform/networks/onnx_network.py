@@ -5,19 +5,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError, ModelFileError, first_line
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.onnx_file import MAX_ARGUMENTS, MAX_AXES, Graph, Operation, read_graph
 from closedform.networks.onnx_operators import READ_AS_NUMBERS, TABLE
 from closedform.networks.options import Options
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="onnx")
+from closedform.networks.torch_library import torch
 
 MOST = {"rows": (10**8, 10**11), "constants": (10**7, 10**9)}
 """Numbers, and products and sums: of one pass over a full batch (800 MB, ten seconds), and of what
@@ -27,12 +22,8 @@ _NOT_IN_A_SELECTOR = re.compile(r"[.\[\]@:]")
 
 
 class OnnxLayer(torch.nn.Module):
-    """A node; weights that it uses are its parameters.
-
-    Attributes
-    ----------
-    units : str or None
-        Shape of its output for one row; None where it has no rows of real numbers.
+    """A node; weights that it uses are its parameters. `units` is the shape of its output for one
+    row; None where it has no rows of real numbers.
     """
 
     def __init__(self, operation: Operation, constants: dict[str, Any], units: str | None) -> None:

@@ -10,17 +10,11 @@ belong here.
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
+from closedform.networks.torch_library import nn, torch
 
-if TYPE_CHECKING:
-    import torch
-    import torch.nn.functional as F
-else:
-    torch = require("torch", extra="onnx")
-    F = torch.nn.functional
-
+F = nn.functional
 Inputs = Sequence[Any]
 Given = dict[str, Any]
 Operator = Callable[[Inputs, Given], Any]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from closedform.basics.keywords import KeywordError, suggestion
+from closedform.basics.keywords import KeywordError, checked_constructor, suggestion
 
 Kind = Literal["auto", "torch", "jax", "function"]
 Precision = Literal["auto", "double", "native"]
@@ -24,6 +24,7 @@ class OptionKeywords(TypedDict, total=False):
     kind: Kind
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a network is evaluated.
@@ -86,21 +87,3 @@ class Options:
             if value not in known:
                 hint = suggestion(str(value), known) or "."
                 raise KeywordError(f"{name}={value!r} is not one of {', '.join(known)}{hint}")
-
-
-def make_options(keywords: Mapping[str, Any]) -> Options:
-    """Options from keywords; a misspelt one gets a suggestion.
-
-    Examples
-    --------
-    >>> make_options({"batch_size": 10}).batch_size
-    10
-    """
-    known = list(OptionKeywords.__annotations__)
-    for name in keywords:
-        if name not in known:
-            raise KeywordError(
-                f"There is no option {name!r}{suggestion(name, known) or '.'} "
-                f"Options: {', '.join(known)}."
-            )
-    return Options(**keywords)

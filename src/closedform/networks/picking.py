@@ -1,7 +1,11 @@
-"""From a layer's output to one value per point, with operations that torch, JAX and NumPy share."""
+"""From a layer's output to one value per point, and back, with operations that torch, JAX and NumPy
+share.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import NeuronError
@@ -54,8 +58,92 @@ def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], A
     return _at(neuron, activation)
 
 
-def check_real(neuron: Neuron, values: Any) -> None:
-    """Refuse complex values: of two functions, the real part would be taken for the neuron."""
+def call_of(neuron: Neuron, calls: Sequence[Any]) -> tuple[Any, str | None]:
+    """What one of a layer's calls in a pass gave, and a note where it is the first of several."""
+    if not calls:
+        raise NeuronError(
+            f"{neuron}: the layer did not run in this pass. Choose a layer that the "
+            f"network's forward calls as a module.",
+            neuron=str(neuron),
+        )
+    wanted = neuron.call or 0
+    if not -len(calls) <= wanted < len(calls):
+        raise NeuronError(
+            f"{neuron}: the layer runs {len(calls)} times in one pass; there is no call "
+            f"{neuron.call}."
+        )
+    note = None
+    if len(calls) > 1 and neuron.call is None:
+        note = (
+            f"Layer {neuron.layer!r} runs {len(calls)} times in one pass; the first was taken "
+            f"('{neuron.layer}@1' is the next)."
+        )
+    return calls[wanted], note
+
+
+def check_replaceable(neurons: Sequence[Neuron]) -> None:
+    """Refuse neurons whose value does not say what the layer's output would be."""
+    for neuron in neurons:
+        reduced = any(isinstance(entry, str) and entry != EVERY for entry in neuron.index)
+        if neuron.function is not None or neuron.part or neuron.call is not None or reduced:
+            raise NeuronError(
+                f"{neuron} cannot be replaced: a value can be put back for units and directions "
+                f"of a layer, not for functions, means over positions, entries of tuples or one "
+                f"call of several. Read and replace a unit.",
+                neuron=str(neuron),
+            )
+
+
+def side_by_side(values: Sequence[Any], join: Callable[..., Any]) -> Any:
+    """Values of several neurons as columns, shape (n_points, n_latents)."""
+    return join([value if value.ndim == 2 else value[:, None] for value in values], axis=1)
+
+
+def columns_of(neurons: Sequence[Neuron], values: Any) -> list[Any]:
+    """The columns of each neuron in values of all."""
+    widths = [values.shape[1] if neuron.index == (EVERY,) else 1 for neuron in neurons]
+    return [values[:, sum(widths[:at]) : sum(widths[: at + 1])] for at in range(len(neurons))]
+
+
+def put_back(
+    neuron: Neuron,
+    output: Any,
+    values: Any,
+    convert: Callable[[FloatArray, Any], Any],
+    where: Callable[..., Any],
+) -> Any:
+    """A layer's output with a neuron's values, (n_points, n_columns), in their place.
+
+    convert: as in `pick`.
+    where: of the activation's framework.
+    """
+    if neuron.index == (EVERY,):
+        return values.reshape(output.shape)
+    column = values[:, 0]
+    if neuron.direction is not None:
+        direction = convert(neuron.direction, output)
+        shift = (column - pick(neuron, output, convert)) / (direction * direction).sum()
+        return output + shift[:, None] * direction
+    if output.ndim == 1:
+        return column
+    # A unit has one index after the points'; a convolution has one for each position too.
+    mask = np.zeros(tuple(output.shape[1:]), dtype=bool)
+    place: Any = neuron.index or (0,)
+    mask[place] = True
+    shape = (-1,) + (1,) * (output.ndim - 1)
+    return where(convert(mask, output), column.reshape(shape), output)
+
+
+def check_values(neuron: Neuron, values: Any, count: int) -> None:
+    """Refuse what is not one real value, or several, for each point. Complex values are two
+    functions, and the real part would be taken for the neuron.
+    """
+    shape = tuple(getattr(values, "shape", ()))
+    if shape[:1] != (count,) or len(shape) > 2:
+        raise NeuronError(
+            f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
+            f"needed."
+        )
     if "complex" in str(values.dtype):
         raise NeuronError(
             f"{neuron} has complex values. Choose their real part, imaginary part or absolute "

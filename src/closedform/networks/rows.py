@@ -215,11 +215,14 @@ def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
                 f"input. Use prepare= to choose another.",
             )
         batch = next(iter(batch))
-    if isinstance(batch, Mapping):
-        return {str(key): in_memory(value) for key, value in batch.items()}, notes
-    if isinstance(batch, tuple | list):
-        return {place: in_memory(value) for place, value in enumerate(batch)}, notes
-    return {0: in_memory(batch)}, notes
+    return {key: in_memory(value) for key, value in as_parts(batch).items()}, notes
+
+
+def as_parts(value: Any) -> Parts:
+    """Inputs by name or position, from a dictionary, a tuple, or one alone."""
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, int) else str(key): part for key, part in value.items()}
+    return dict(enumerate(value if isinstance(value, tuple | list) else (value,)))
 
 
 def own_copy(value: Any) -> Any:
@@ -291,13 +294,12 @@ def _arrays(inputs: Any) -> Parts | None:
         return {0: _table_array(inputs)}
     if _is_array(inputs):
         return {0: inputs}
-    if isinstance(inputs, Mapping):
-        return {str(key): _array(value) for key, value in inputs.items()}
-    if isinstance(inputs, tuple):
-        return {place: _array(value) for place, value in enumerate(inputs)}
     if isinstance(inputs, list):
         return {0: np.asarray(inputs, dtype=float)}
-    return None
+    if not isinstance(inputs, Mapping | tuple):
+        return None
+    parts = as_parts(inputs).items()
+    return {key: one if _is_array(one) else np.asarray(one, dtype=float) for key, one in parts}
 
 
 def _table_array(table: Any) -> Any:
@@ -316,10 +318,6 @@ def _table_array(table: Any) -> Any:
                 "and 1 as the network takes them, and hold these: wrt=[...] names the others."
             ) from None
     return np.stack(columns, axis=1)
-
-
-def _array(value: Any) -> Any:
-    return value if _is_array(value) else np.asarray(value, dtype=float)
 
 
 def _from_arrays(

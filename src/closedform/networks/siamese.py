@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,19 +22,8 @@ from closedform.networks.siamese_network import (
     checked_triplets,
     mean_triplet_loss,
 )
-from closedform.networks.siamese_run import (
-    Epoch,
-    Status,
-    TrainingRun,
-    denormals_flushed,
-    one_thread,
-    train,
-)
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.siamese_run import Epoch, Status, TrainingRun, small_layers, train
+from closedform.networks.torch_library import torch
 
 __all__ = [
     "Epoch",
@@ -176,7 +165,7 @@ def train_siamese(
         check_output(file)  # an error now, not after the first epochs
     if file is not None and resume and file.exists():
         run.restore(file)
-    with denormals_flushed(), one_thread():
+    with small_layers():
         status = train(run, Silent() if progress is None else progress, file)
     module = run.best_module()
     with torch.no_grad():  # the scaling moves into the first layer
@@ -211,13 +200,7 @@ def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
 
 
 def load_siamese(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
-    """Read a network that `TrainedSiamese.save` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not one of these.
-    """
+    """Read a network that `TrainedSiamese.save` wrote; any other file is a ModelFileError."""
     module = build_from_file(path)
     load_file = require("safetensors.torch", extra="torch").load_file
     with reading(path, "pass a file that TrainedSiamese.save wrote"):

@@ -1,18 +1,13 @@
 """The network of a Siamese training: its options, its layers, its loss."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from closedform.basics.optional import require
 from closedform.errors import ShapeError, TrainingError
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 Activation = Literal["relu", "elu", "silu"]
 Schedule = Literal["plateau", "cycle"]
@@ -86,26 +81,14 @@ class SiameseOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
-        choices = {
-            "activation": ("relu", "elu", "silu"),
-            "schedule": ("plateau", "cycle"),
-            "loss": ("triplet", "contrast"),
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
+        for name, known in (("activation", Activation), ("schedule", Schedule), ("loss", Loss)):
+            if getattr(self, name) not in get_args(known):
                 raise TrainingError(
-                    f"{name}={getattr(self, name)!r} is not one of {', '.join(known)}."
+                    f"{name}={getattr(self, name)!r} is not one of {', '.join(get_args(known))}."
                 )
-        counts = {
-            "latents": self.latents,
-            "batch_size": self.batch_size,
-            "epochs": self.epochs,
-            "patience": self.patience,
-        }
-        for name, value in {
-            **counts,
-            **{f"hidden[{i}]": width for i, width in enumerate(self.hidden)},
-        }.items():
+        counts = {n: getattr(self, n) for n in ("latents", "batch_size", "epochs", "patience")}
+        counts |= {f"hidden[{i}]": width for i, width in enumerate(self.hidden)}
+        for name, value in counts.items():
             if value < 1:
                 raise TrainingError(f"{name} is {value}; it must be at least 1.")
         for name in ("learning_rate", "margin", "resolution", "final_resolution"):

@@ -7,22 +7,17 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from closedform.basics.files import write_bytes
-from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Snapshot
 from closedform.errors import ClosedformWarning, SaveError, TrainingError
 from closedform.networks.siamese_network import SiameseOptions, build_siamese, latents_of, loss_of
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 Status = Literal["finished", "stopped", "interrupted"]
 
@@ -30,6 +25,10 @@ _SAVE_EVERY = 5.0
 """Seconds between checkpoints, at the least."""
 _SHOW_EVERY = 0.2
 """Seconds between two looks of the progress: faster than anybody reads."""
+
+
+_STATEFUL, _KEPT = ("module", "optimizer", "schedule"), ("best", "best_epoch", "seconds")
+"""What a checkpoint holds of a run: parts by their own states, and values as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +151,11 @@ class TrainingRun:
 
     def store(self, file: Path) -> None:
         """Write the state, in one move, so that an interruption leaves the old or the new one."""
-        state = {
+        state = {name: getattr(self, name) for name in _KEPT}
+        state |= {name: getattr(self, name).state_dict() for name in _STATEFUL}
+        state |= {
             "fingerprint": self.fingerprint(),
-            "module": self.module.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "best": self.best,
-            "best_epoch": self.best_epoch,
-            "history": [
-                [epoch.training_loss, epoch.validation_loss, epoch.learning_rate]
-                for epoch in self.history
-            ],
-            "seconds": self.seconds,
+            "history": [list(astuple(epoch)) for epoch in self.history],
         }
         # Into memory first: torch reports a full disk in its own way, and may leave the file open.
         content = io.BytesIO()
@@ -184,14 +176,10 @@ class TrainingRun:
                 f"The checkpoint {file} is from training with other options, triplets or seed. "
                 "Delete it, name another, or pass resume=False to overwrite it."
             )
-        self.module.load_state_dict(state["module"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
-        self.best, self.best_epoch, self.seconds = (
-            state["best"],
-            state["best_epoch"],
-            state["seconds"],
-        )
+        for name in _STATEFUL:
+            getattr(self, name).load_state_dict(state[name])
+        for name in _KEPT:
+            setattr(self, name, state[name])
         self.history = [Epoch(*record) for record in state["history"]]
 
 
@@ -217,8 +205,13 @@ def train(run: TrainingRun, progress: Progress, file: Path | None) -> Status:
                 progress.show(_snapshot(run, (now - start) / (len(run.history) - resumed)))
                 shown = now
             if file is not None and (now - stored > _SAVE_EVERY or last):
-                _store(run, file)
                 stored = now
+                try:
+                    run.store(file)
+                except SaveError as error:  # a full disk must not cost the training
+                    warnings.warn(
+                        f"{error} The training goes on without it.", ClosedformWarning, stacklevel=3
+                    )
     except KeyboardInterrupt:
         if not run.history:
             raise
@@ -226,14 +219,6 @@ def train(run: TrainingRun, progress: Progress, file: Path | None) -> Status:
     finally:
         progress.close()
     return status
-
-
-def _store(run: TrainingRun, file: Path) -> None:
-    """Write a checkpoint; a full disk must not cost the training."""
-    try:
-        run.store(file)
-    except SaveError as error:
-        warnings.warn(f"{error} The training goes on without it.", ClosedformWarning, stacklevel=4)
 
 
 def _snapshot(run: TrainingRun, seconds_per_epoch: float) -> Snapshot:
@@ -244,25 +229,17 @@ def _snapshot(run: TrainingRun, seconds_per_epoch: float) -> Snapshot:
 
 
 @contextmanager
-def denormals_flushed() -> Iterator[None]:
-    """Denormal numbers count as 0: weight decay makes them, and they slow training ninefold."""
+def small_layers() -> Iterator[None]:
+    """Settings for layers of a few hundred neurons. Denormal numbers count as 0: weight decay makes
+    them, and they slow training ninefold. And threads gain little, and wait on a busy machine.
+    """
     # torch tells nobody the present setting; half of the smallest normal number shows it.
-    before = bool(
-        (torch.full((1,), torch.finfo(torch.float64).tiny, dtype=torch.float64) * 0.5 == 0).item()
-    )
+    tiny = torch.full((1,), torch.finfo(torch.float64).tiny, dtype=torch.float64)
+    flushed, threads = bool((tiny * 0.5 == 0).item()), torch.get_num_threads()
     torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(before)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Layers of a few hundred neurons gain little from threads, which wait on a busy machine."""
-    before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_flush_denormal(flushed)
+        torch.set_num_threads(threads)

@@ -7,16 +7,9 @@ remembered too, so that they can be repeated on the input.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from closedform.basics.optional import require
-
-if TYPE_CHECKING:
-    import torch
-    from torch.overrides import TorchFunctionMode
-else:
-    torch = require("torch", extra="torch")
-    TorchFunctionMode = torch.overrides.TorchFunctionMode
+from closedform.networks.torch_library import TorchFunctionMode, torch
 
 SQUASHING = {
     "sigmoid": "sigmoid",

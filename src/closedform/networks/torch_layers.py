@@ -1,20 +1,15 @@
 """Layers of a torch network: found by name, listened to while it runs, and listed for a person."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
-from closedform.errors import NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron, unknown_layer
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 
 def plain(model: Any) -> Any:
@@ -48,77 +43,46 @@ def named_layers(model: Any) -> dict[str, Any]:
     }
 
 
-class Capture:
-    """Takes the values of neurons out of layers while the network runs; leaves no hook behind.
+@contextmanager
+def hooked(layers: Mapping[Any, Any], act: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Tell ``act(key, output)`` what layers return while the network runs; what it returns, unless
+    None, takes the output's place. No hook is left behind.
+    """
+    with ExitStack() as stack:
+        for key, layer in layers.items():
+            stack.enter_context(
+                layer.register_forward_hook(
+                    lambda _module, _args, output, key=key: act(key, output)
+                )
+            )
+        yield
+
+
+@contextmanager
+def captured(
+    model: Any, neurons: tuple[Neuron, ...], take: Callable[[Neuron, Any], Any]
+) -> Iterator[dict[int, list[Any]]]:
+    """For each neuron that lives in a layer, by its place, what its layer's calls gave.
 
     take: ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
         later layer can overwrite it.
     """
+    found = {
+        place: find_layer(model, neuron)
+        for place, neuron in enumerate(neurons)
+        if not neuron.whole_model
+    }
+    layers = {place: layer for place, layer in found.items() if layer is not None}
+    calls: dict[int, list[Any]] = {place: [] for place in layers}
 
-    def __init__(
-        self, model: Any, neurons: tuple[Neuron, ...], take: Callable[[Neuron, Any], Any]
-    ) -> None:
-        self._layers = [
-            None if neuron.whole_model else find_layer(model, neuron) for neuron in neurons
-        ]
-        self._neurons = neurons
-        self._take = take
-        self._values: list[dict[int, Any]] = [{} for _ in neurons]
-        self._calls = [0] * len(neurons)
-        self._handles: list[Any] = []
+    def keep(place: int, output: Any) -> None:
+        wanted, known = neurons[place].call or 0, calls[place]
+        # Counted from the end, any call may be the one.
+        is_wanted = wanted < 0 or wanted == len(known)
+        known.append(take(neurons[place], output) if is_wanted else None)
 
-    def __enter__(self) -> "Capture":
-        for place, layer in enumerate(self._layers):
-            if layer is not None:
-                self._handles.append(layer.register_forward_hook(self._hook(place)))
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for handle in self._handles:
-            handle.remove()
-
-    def is_layer(self, place: int) -> bool:
-        """Whether the neuron in this place lives in a layer rather than in the network's output."""
-        return self._layers[place] is not None
-
-    def value(self, place: int) -> tuple[Any, str | None]:
-        """The values of a neuron after the pass, and a note where its layer ran several times."""
-        neuron, values, calls = self._neurons[place], self._values[place], self._calls[place]
-        if calls == 0:
-            raise NeuronError(
-                f"{neuron}: the layer did not run in this pass. Choose a layer that the "
-                f"network's forward calls as a module.",
-                neuron=str(neuron),
-            )
-        wanted = (
-            0 if neuron.call is None else neuron.call if neuron.call >= 0 else calls + neuron.call
-        )
-        if wanted not in values:
-            raise NeuronError(
-                f"{neuron}: the layer runs {calls} times in one pass; there is no call "
-                f"{neuron.call}."
-            )
-        note = None
-        if calls > 1 and neuron.call is None:
-            note = (
-                f"Layer {neuron.layer!r} runs {calls} times in one pass; the first was taken "
-                f"('{neuron.layer}@1' is the next)."
-            )
-        return values[wanted], note
-
-    def _hook(self, place: int) -> Callable[..., None]:
-        neuron = self._neurons[place]
-
-        def hook(module: Any, args: Any, output: Any) -> None:
-            call = self._calls[place]
-            self._calls[place] += 1
-            if neuron.call is None and call > 0:
-                return
-            if neuron.call is not None and neuron.call >= 0 and call != neuron.call:
-                return
-            self._values[place][call] = self._take(neuron, output)
-
-        return hook
+    with hooked(layers, keep):
+        yield calls
 
 
 _WIDTHS = ("out_features", "out_channels", "num_features", "hidden_size", "embedding_dim")
@@ -184,22 +148,12 @@ def _width(module: Any) -> str:
 def _shapes(network: Any, inputs: np.ndarray) -> dict[str, str]:
     """Shapes of the layers' outputs for one point, from one pass."""
     found: dict[str, str] = {}
-    handles = []
 
-    def listen(name: str) -> Any:
-        def hook(module: Any, args: Any, output: Any) -> None:
-            if isinstance(output, torch.Tensor):
-                found.setdefault(name, "x".join(map(str, output.shape[1:])))
+    def keep(name: str, output: Any) -> None:
+        if isinstance(output, torch.Tensor):
+            found.setdefault(name, "x".join(map(str, output.shape[1:])))
 
-        return hook
-
-    for name, module in named_layers(network).items():
-        handles.append(module.register_forward_hook(listen(name)))
     kind = next((part.dtype for part in network.parameters()), torch.float32)
-    try:
-        with torch.no_grad():
-            network(torch.as_tensor(inputs).to(kind))
-    finally:
-        for handle in handles:
-            handle.remove()
+    with hooked(named_layers(network), keep), torch.no_grad():
+        network(torch.as_tensor(inputs).to(kind))
     return found

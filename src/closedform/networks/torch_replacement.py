@@ -3,27 +3,26 @@
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
-from closedform.errors import NeuronError
 from closedform.expressions.export_functions import torch_library
-from closedform.networks.neuron import EVERY, Neuron
+from closedform.networks.neuron import Neuron
 from closedform.networks.parametric_formula import Composition
-from closedform.networks.picking import pick
-from closedform.networks.torch_layers import Capture, find_layer, plain
+from closedform.networks.picking import (
+    call_of,
+    check_replaceable,
+    columns_of,
+    pick,
+    put_back,
+    side_by_side,
+)
+from closedform.networks.torch_layers import captured, find_layer, hooked, plain
+from closedform.networks.torch_library import nn, torch
 from closedform.networks.torch_state import untouched
-from closedform.networks.torch_values import as_tensor
-
-if TYPE_CHECKING:
-    import torch
-    from torch import nn
-else:
-    torch = require("torch", extra="torch")
-    nn = torch.nn
+from closedform.networks.torch_values import as_like, as_tensor
 
 Points = Callable[..., Any]
 """From the network's arguments to the formula's inputs, (n_points, n_inputs)."""
@@ -78,16 +77,6 @@ class FormulaLatents(nn.Module):
 class FormulaNetwork(nn.Module):
     """A copy of a network in which phi(formulas) stands in the place of neurons.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        Copied.
-    neurons : sequence of Neuron
-        One for each latent, or one that means all units of a layer.
-    composition : Composition
-    points_of : callable, optional
-        From the network's arguments to the formula's inputs; by default the first argument, flat.
-
     Attributes
     ----------
     network : torch.nn.Module
@@ -95,6 +84,7 @@ class FormulaNetwork(nn.Module):
     latents : FormulaLatents
         What stands in the neurons' place, with trainable numbers.
     points_of : callable or None
+        From the network's arguments to the formula's inputs; by default the first argument, flat.
     cost : Cost or None
         What the replacement changed, where that was measured.
     """
@@ -145,26 +135,25 @@ def own_values(
 ) -> tuple[FloatArray, Any, FloatArray]:
     """The neurons' values (n_points, n_latents), the network's outputs, the formula's inputs."""
     module = plain(network)
-    layers_of(module, neurons)
+    check_replaceable(neurons)
     given = _as_inputs(module, inputs)
 
     def take(neuron: Neuron, output: Any) -> Any:
         # A copy, since the next layer may overwrite its input.
-        return pick(neuron, output, _as_direction).clone()
+        return pick(neuron, output, as_like).clone()
 
     with (
         untouched(module, seed=0),
         torch.no_grad(),
-        Capture(module, tuple(neurons), take) as capture,
+        captured(module, tuple(neurons), take) as calls,
     ):
         output = module(given)
     columns = [
-        capture.value(place)[0] if capture.is_layer(place) else take(neuron, output)
+        call_of(neuron, calls[place])[0] if place in calls else take(neuron, output)
         for place, neuron in enumerate(neurons)
     ]
-    flat = [value if value.ndim == 2 else value[:, None] for value in columns]
     points = inputs_of(points_of, (given,), {})
-    return _as_numpy(torch.cat(flat, dim=1)), _as_numpy(output), _as_numpy(points)
+    return _as_numpy(side_by_side(columns, torch.cat)), _as_numpy(output), _as_numpy(points)
 
 
 def run_replaced(network: Any, neurons: Sequence[Neuron], inputs: Any, values: FloatArray) -> Any:
@@ -205,67 +194,19 @@ def _as_numpy(value: Any) -> Any:
     return value.double().cpu().numpy() if isinstance(value, torch.Tensor) else value
 
 
-def layers_of(network: Any, neurons: Sequence[Neuron]) -> list[Any]:
-    """The module of each neuron: the network itself for an output."""
-    for neuron in neurons:
-        reduced = any(isinstance(entry, str) and entry != EVERY for entry in neuron.index)
-        if neuron.function is not None or neuron.part or neuron.call is not None or reduced:
-            raise NeuronError(
-                f"{neuron} cannot be replaced: a value can be put back for units and directions "
-                f"of a layer, not for functions, means over positions, entries of tuples or one "
-                f"call of several. Read and replace a unit.",
-                neuron=str(neuron),
-            )
-    found = [find_layer(network, neuron) for neuron in neurons]
-    return [network if layer is None else layer for layer in found]
-
-
 def _run(network: Any, neurons: Sequence[Neuron], values: Any, arguments: Any, named: Any) -> Any:
     """One pass with values written into the layers' outputs."""
-    handles = []
-    column = 0
-    try:
-        for neuron, layer in zip(neurons, layers_of(network, neurons), strict=True):
-            width = values.shape[1] - column if neuron.index == (EVERY,) else 1
-            handles.append(
-                layer.register_forward_hook(_writer(neuron, values[:, column : column + width]))
-            )
-            column += width
+    check_replaceable(neurons)
+    columns = columns_of(neurons, values)
+    # The output is that of the network itself.
+    layers = {place: find_layer(network, neuron) for place, neuron in enumerate(neurons)}
+
+    def put(place: int, output: Any) -> Any:
+        written = columns[place].to(output.dtype)
+        return put_back(neurons[place], output, written, as_like, torch.where)
+
+    with hooked({at: network if one is None else one for at, one in layers.items()}, put):
         return network(*arguments, **named)
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _writer(neuron: Neuron, values: Any) -> Callable[..., Any]:
-    def hook(_module: Any, _inputs: Any, output: Any) -> Any:
-        return written(neuron, output, values.to(output.dtype))
-
-    return hook
-
-
-def written(neuron: Neuron, output: Any, values: Any) -> Any:
-    """A layer's output with a neuron's values replaced, out of place."""
-    if neuron.index == (EVERY,):
-        return values.reshape(output.shape)
-    column = values[:, 0]
-    if neuron.direction is not None:
-        direction = _as_direction(neuron.direction, output)
-        shift = (column - pick(neuron, output, _as_direction)) / (direction * direction).sum()
-        return output + shift[:, None] * direction
-    if output.ndim == 1:
-        return column
-    # A unit has one index after the points'; a convolution has one for each position too.
-    mask = np.zeros(tuple(output.shape[1:]), dtype=bool)
-    place: Any = neuron.index or (0,)
-    mask[place] = True
-    chosen = torch.as_tensor(mask, device=output.device)
-    shape = (-1,) + (1,) * (output.ndim - 1)
-    return torch.where(chosen, column.reshape(shape), output)
-
-
-def _as_direction(direction: Any, like: Any) -> Any:
-    return as_tensor(direction, like.dtype, like.device)
 
 
 def _mark(composition: Composition) -> int:

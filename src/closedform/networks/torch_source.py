@@ -5,20 +5,21 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.optional import require
-from closedform.errors import ExtractionError, NeuronError, first_line
+from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
-from closedform.networks.samples import PROBED, VARIES, Samples, Source
+from closedform.networks.samples import PROBED, VARIES, Source, T
 from closedform.networks.torch_layers import find_layer, plain
-from closedform.networks.torch_state import COPIED_NUMBERS, Draws, untouched
+from closedform.networks.torch_library import torch
+from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, untouched
 from closedform.networks.torch_values import (
     RunnableNetwork,
     as_tensor,
@@ -27,12 +28,6 @@ from closedform.networks.torch_values import (
     values_of,
 )
 from closedform.networks.wrt import fill
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
-
 
 DRAWS = (
     "The network draws random numbers even in evaluation mode; each gradient is that of one seeded "
@@ -57,7 +52,7 @@ class TorchSource(Source):
         seed: int,
     ) -> None:
         super().__init__(plain(loaded.model), rows, neurons, options, loaded.notes)
-        self._make_double, self._fixed_batch = loaded.make_double, loaded.fixed_batch
+        self._make_double, self._fixed_batch = loaded.make_double, loaded.fixed_batch or 0
         self._seed = seed
         if self._model is not loaded.model:
             self._note(
@@ -68,47 +63,34 @@ class TorchSource(Source):
             if not neuron.whole_model:
                 find_layer(self._model, neuron)
         with self._untouched():
-            self._run = self._prepared()
-
-    def evaluate(self, points: FloatArray) -> Samples:
-        """Latents and Jacobians at points that belong, row by row, to the chosen ones."""
-        size = self._fixed_batch or self._options.batch_size
-        size = 1 if self._run.one_by_one else min(size, len(points))
-        with self._untouched():
-            batches = self._batches(len(points), size)
-            pieces = [self._differentiate(self._run, points, places) for places in batches]
-        return self._gathered(points, pieces)
+            self._prepare()
 
     def values(self, points: FloatArray) -> FloatArray:
         """Latents alone, without a backward pass."""
-        size = self._fixed_batch or self._options.batch_size
-        size = 1 if self._run.one_by_one else min(size, len(points))
+        return np.concatenate(self._passes(points, self._values))
+
+    def _passes(self, points: FloatArray, run: Callable[..., T], size: int = 0) -> list[T]:
         with self._untouched():
-            batches = self._batches(len(points), size)
-            pieces = [
-                _joined_values(self._forward(self._run, points, places)[0])[: len(places)]
-                for places in batches
-            ]
-        return np.concatenate(pieces)
+            return super()._passes(points, run, 1 if self._run.one_by_one else self._fixed_batch)
+
+    def _values(self, points: FloatArray, places: np.ndarray) -> FloatArray:
+        return _joined_values(self._forward(points, places)[0])[: len(places)]
 
     def _untouched(self) -> AbstractContextManager[None]:
         functions = [neuron.function for neuron in self._neurons]
         return untouched(self._model, self._options.transform, *functions, seed=self._seed)
 
-    def _prepared(self) -> RunnableNetwork:
+    def _prepare(self) -> None:
         """Find out on a few points in which type the network runs, and whether it mixes points."""
         *first, last = self._candidates()
         for make in first:
             try:
-                return self._checked(make())
+                return self._check(make())
             except NeuronError:
                 raise
             except Exception as error:  # the user's network may raise anything
-                self._note(
-                    f"Evaluated in the network's own precision: it does not run in float64 "
-                    f"({first_line(error)})."
-                )
-        return self._checked(last())
+                self._note_own_precision(error)
+        return self._check(last())
 
     def _candidates(self) -> list[Callable[[], RunnableNetwork]]:
         tensors = (
@@ -125,18 +107,15 @@ class TorchSource(Source):
         )
         transform, precision = self._options.transform, self._options.precision
 
-        def run_native() -> RunnableNetwork:
-            return RunnableNetwork(
-                self._model, transform_for(transform, native, device), native, device
-            )
+        def in_type(dtype: Any, make: Callable[[], Any]) -> RunnableNetwork:
+            return RunnableNetwork(make(), transform_for(transform, dtype, device), dtype, device)
 
-        def run_double() -> RunnableNetwork:
-            make = self._make_double or (lambda: copy.deepcopy(self._model).double())
-            model = make() if real else self._model
-            return RunnableNetwork(
-                model, transform_for(transform, torch.float64, device), torch.float64, device
-            )
+        def itself() -> Any:
+            return self._model
 
+        doubled = self._make_double or (lambda: copy.deepcopy(self._model).double())
+        run_native = partial(in_type, native, itself)
+        run_double = partial(in_type, torch.float64, doubled if real else itself)
         if precision == "native" or {tensor.dtype for tensor in real} == {torch.float64}:
             return [run_native]
         if precision == "double":
@@ -145,47 +124,44 @@ class TorchSource(Source):
         # Apple's GPUs have no float64.
         return [run_native] if large or device.type == "mps" else [run_double, run_native]
 
-    def _checked(self, run: RunnableNetwork) -> RunnableNetwork:
-        if self._options.batched is False:
-            run = replace(run, one_by_one=True)
-            self._differentiate(run, self.points, np.arange(1))
-            return run
+    def _check(self, run: RunnableNetwork) -> None:
+        """Run a few points in a form of the network, which from now on stands for it."""
+        self._run = replace(run, one_by_one=self._options.batched is False)
+        if self._run.one_by_one:
+            self._differentiate(self.points, np.arange(1))
+            return
         count = min(PROBED, len(self.points), self._fixed_batch or PROBED)
-        draws = Draws()
-        values, together = self._differentiate(run, self.points, np.arange(count))
-        again = self._differentiate(run, self.points, np.arange(count))
+        before = drawn_so_far()
+        values, together = self._differentiate(self.points, np.arange(count))
+        again = self._differentiate(self.points, np.arange(count))
         tolerance = {torch.float64: 1e-6, torch.float32: 1e-3}.get(run.dtype, 5e-2)
         # A network may draw behind the neuron, as a variational autoencoder does behind its mean;
         # generators of the network's own are not seen by the watch, nor are counters.
         if _differ(values, again[0], tolerance) or _differ(together, again[1], tolerance):
-            self._note(DRAWS if draws.any() else VARIES)
-            return run
+            self._note(DRAWS if drawn_so_far() != before else VARIES)
+            return
         if count < 3:
-            return run
-        _, alone = self._differentiate(run, self.points, np.arange(2))
+            return
+        _, alone = self._differentiate(self.points, np.arange(2))
         if _differ(together[:2], alone, tolerance):
             self._note(
                 "The network mixes the points of a batch, so each point was evaluated alone."
             )
-            return replace(run, one_by_one=True)
-        return run
+            self._run = replace(run, one_by_one=True)
 
     def _differentiate(
-        self, run: RunnableNetwork, points: FloatArray, chosen: np.ndarray
+        self, points: FloatArray, places: np.ndarray
     ) -> tuple[FloatArray, FloatArray]:
         """Latents (n, k) and Jacobians (n, k, d) of one batch."""
-        count = len(chosen)
-        values, leaf = self._forward(run, points, chosen)
+        count = len(places)
+        values, leaf = self._forward(points, places)
         return _joined_values(values)[:count], jacobians_of(values, leaf, self._neurons)[:count]
 
-    def _forward(
-        self, run: RunnableNetwork, points: FloatArray, chosen: np.ndarray
-    ) -> tuple[list[Any], Any]:
+    def _forward(self, points: FloatArray, chosen: np.ndarray) -> tuple[list[Any], Any]:
         """The neurons' values at one batch, filled up to a fixed size, and the tensor that they
         depend on.
         """
-        count = len(chosen)
-        total = max(self._fixed_batch or count, count)
+        run, total = self._run, max(self._fixed_batch, len(chosen))
         places = np.minimum(np.arange(chosen[0], chosen[0] + total), chosen[-1])
         leaf = as_tensor(points[places], run.dtype, run.device).requires_grad_()
         replaced = {block.key for block in self._blocks if block.index is None}
@@ -314,10 +290,8 @@ def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
     eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
     seeds = eye[:, None, :].expand(latents, count, latents)
     try:
-        with warnings.catch_warnings():
-            # Operations without a batching rule are run one by one by torch, with a warning about
-            # speed.
-            warnings.simplefilter("ignore")
+        # Operations without a batching rule are run one by one by torch, which warns of the speed.
+        with warnings.catch_warnings(action="ignore"):
             (gradients,) = torch.autograd.grad(
                 joined, leaf, seeds, is_grads_batched=True, retain_graph=True
             )

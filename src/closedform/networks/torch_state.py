@@ -4,18 +4,12 @@ import random
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
+from closedform.networks.torch_library import torch
 
 COPIED_NUMBERS = 30_000_000
 """Up to this many weights are copied, so that even a forward pass that writes to them is undone."""
@@ -37,14 +31,14 @@ def untouched(*modules: Any, seed: int) -> Iterator[None]:
     """
     roots = [module for module in modules if isinstance(module, torch.nn.Module)]
     _refuse_lazy(roots)
-    records = [_record(module) for module in _unique(roots)]
-    tensors = _record_tensors(roots)
     with ExitStack() as stack:
         stack.enter_context(random_state_kept(seed))
-        stack.callback(_restore, records, tensors)
-        for parameter, _ in tensors.grads:
-            parameter.grad = None
-        for module in _unique(roots):
+        # What is recorded last is put back first: attributes, values, flags, gradients.
+        _record_tensors(stack, roots)
+        every = {id(module): module for root in roots for module in root.modules()}.values()
+        for module in every:
+            _record_module(stack, module)
+        for module in every:
             # The flag alone: a train() of the user's own may do more than set it.
             module.training = False
         stack.enter_context(torch.compiler.set_stance("force_eager"))
@@ -58,25 +52,6 @@ def untouched(*modules: Any, seed: int) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Record:
-    module: Any
-    attributes: dict[str, Any]
-    contents: dict[str, Any]
-    training: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tensors:
-    flags: list[tuple[Any, bool]]
-    grads: list[tuple[Any, Any]]
-    values: list[tuple[Any, Any, Any]]
-
-
-def _unique(roots: list[Any]) -> list[Any]:
-    return list({id(module): module for root in roots for module in root.modules()}.values())
-
-
 def _refuse_lazy(roots: list[Any]) -> None:
     for root in roots:
         for name, tensor in (*root.named_parameters(), *root.named_buffers()):
@@ -87,65 +62,54 @@ def _refuse_lazy(roots: list[Any]) -> None:
                 )
 
 
-def _record(module: Any) -> _Record:
+def _record_tensors(stack: ExitStack, roots: list[Any]) -> None:
+    """Put gradients, flags and values back when the stack ends; no gradients until then."""
+    parameters = {id(p): p for root in roots for p in root.parameters()}
+    every = parameters | {id(b): b for root in roots for b in root.buffers()}
+    for parameter in (one for one in parameters.values() if one.is_leaf):
+        stack.callback(setattr, parameter, "grad", parameter.grad)
+        parameter.grad = None
+    for tensor in (one for one in every.values() if one.is_leaf):
+        stack.callback(_restore_flag, tensor, tensor.requires_grad)
+    is_large = sum(p.numel() for p in parameters.values()) > COPIED_NUMBERS
+    for place, tensor in every.items():
+        if not (is_large and place in parameters):
+            stack.callback(_restore_values, tensor, tensor.data, tensor.detach().clone())
+
+
+def _restore_flag(tensor: Any, flag: bool) -> None:
+    if tensor.requires_grad != flag:
+        tensor.requires_grad_(flag)
+
+
+def _restore_values(tensor: Any, storage: Any, copy: Any) -> None:
+    if tensor.data_ptr() != storage.data_ptr():
+        tensor.data = storage
+    if not torch.equal(storage, copy):
+        storage.copy_(copy)
+
+
+def _record_module(stack: ExitStack, module: Any) -> None:
     if isinstance(module, torch.jit.ScriptModule):
-        return _Record(module, {}, {}, module.training)
+        stack.callback(setattr, module, "training", module.training)
+        return
     attributes = dict(module.__dict__)
     contents = {
         key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS
     }
-    return _Record(module, attributes, contents, module.training)
+    stack.callback(_restore_attributes, module, attributes, contents)
 
 
-def _record_tensors(roots: list[Any]) -> _Tensors:
-    parameters = {id(p): p for root in roots for p in root.parameters()}
-    buffers = {id(b): b for root in roots for b in root.buffers()}
-    copied = (
-        buffers
-        if sum(p.numel() for p in parameters.values()) > COPIED_NUMBERS
-        else parameters | buffers
-    )
-    return _Tensors(
-        flags=[
-            (tensor, tensor.requires_grad)
-            for tensor in (parameters | buffers).values()
-            if tensor.is_leaf
-        ],
-        grads=[
-            (parameter, parameter.grad) for parameter in parameters.values() if parameter.is_leaf
-        ],
-        values=[(tensor, tensor.data, tensor.detach().clone()) for tensor in copied.values()],
-    )
-
-
-def _restore(records: list[_Record], tensors: _Tensors) -> None:
-    for record in records:
-        if not record.attributes:
-            record.module.training = record.training
-            continue
-        _restore_attributes(record)
-    for tensor, storage, copy in tensors.values:
-        if tensor.data_ptr() != storage.data_ptr():
-            tensor.data = storage
-        if not torch.equal(storage, copy):
-            storage.copy_(copy)
-    for tensor, flag in tensors.flags:
-        if tensor.requires_grad != flag:
-            tensor.requires_grad_(flag)
-    for parameter, grad in tensors.grads:
-        parameter.grad = grad
-
-
-def _restore_attributes(record: _Record) -> None:
+def _restore_attributes(module: Any, attributes: dict[str, Any], contents: dict[str, Any]) -> None:
     # Straight in the dictionary: __setattr__ of modules does more than set.
-    current = record.module.__dict__
-    for key in [key for key in current if key not in record.attributes]:
+    current = module.__dict__
+    for key in [key for key in current if key not in attributes]:
         del current[key]
-    for key, value in record.attributes.items():
+    for key, value in attributes.items():
         if current.get(key) is not value:
             current[key] = value
-    for key, content in record.contents.items():
-        container = record.attributes[key]
+    for key, content in contents.items():
+        container = attributes[key]
         if isinstance(container, list):
             container[:] = content
         else:
@@ -160,53 +124,29 @@ def random_state_kept(seed: int, generators: Iterable[Any] = ()) -> Iterator[Non
     seed: what the block sees, so that networks and data sets which draw numbers are reproducible.
     generators: further generators to restore.
     """
-    kept = [(generator, generator.get_state()) for generator in generators if generator is not None]
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the user's, and is given back
-    cpu = torch.get_rng_state()
-    cuda = (
-        torch.cuda.get_rng_state_all()
-        if torch.cuda.is_available() and torch.cuda.is_initialized()
-        else None
-    )
-    mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
-    try:
+    with ExitStack() as stack:
+        for generator in generators:
+            if generator is not None:
+                stack.callback(generator.set_state, generator.get_state())
+        # The global states are the user's, and are given back.
+        stack.callback(random.setstate, random.getstate())
         random.seed(seed)
+        stack.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002
         np.random.seed(seed % 2**32)  # noqa: NPY002
-        _seed_torch(seed, cuda is not None, mps is not None)
+        stack.callback(torch.set_rng_state, torch.get_rng_state())
+        # torch.manual_seed would leave a seed waiting for a device that is started later.
+        torch.default_generator.manual_seed(seed)
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            stack.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+            torch.cuda.manual_seed_all(seed)
+        if torch.backends.mps.is_available():
+            stack.callback(torch.mps.set_rng_state, torch.mps.get_rng_state())
+            torch.mps.manual_seed(seed)
         yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
-        torch.set_rng_state(cpu)
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
-        if mps is not None:
-            torch.mps.set_rng_state(mps)
-        for generator, state in kept:
-            generator.set_state(state)
 
 
-class Draws:
-    """A watch on the global generators: whether anything was drawn since it was made."""
-
-    def __init__(self) -> None:
-        self._before = _fingerprint()
-
-    def any(self) -> bool:
-        """Whether any global generator moved on since."""
-        return _fingerprint() != self._before
-
-
-def _seed_torch(seed: int, cuda: bool, mps: bool) -> None:
-    # torch.manual_seed would leave a seed waiting for a device that is started later.
-    torch.default_generator.manual_seed(seed)
-    if cuda:
-        torch.cuda.manual_seed_all(seed)
-    if mps:
-        torch.mps.manual_seed(seed)
-
-
-def _fingerprint() -> tuple[bytes, ...]:
+def drawn_so_far() -> tuple[bytes, ...]:
+    """The states of the global generators, which change when anything is drawn."""
     numpy = np.random.get_state(legacy=False)  # noqa: NPY002
     states = [
         torch.get_rng_state().numpy().tobytes(),

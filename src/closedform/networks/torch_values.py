@@ -4,23 +4,18 @@ import copy
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.picking import check_real, entry_of, pick, unsquashed_note
+from closedform.networks.picking import call_of, check_values, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy
 from closedform.networks.torch_activation import SquashingWatch
-from closedform.networks.torch_layers import Capture
+from closedform.networks.torch_layers import captured
+from closedform.networks.torch_library import torch
 from closedform.networks.wrt import arguments, as_inputs, transformed
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", extra="torch")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +54,7 @@ def values_of(
         if neuron.function is not None:
             array = array.clone()  # it may work in place, and the network goes on with the array
         # A copy, since the next layer may overwrite its input.
-        return pick(
-            neuron, array, lambda direction, like: as_tensor(direction, like.dtype, like.device)
-        ).clone()
+        return pick(neuron, array, as_like).clone()
 
     parts = transformed(run.transform, parts)
     if not batched:
@@ -73,14 +66,14 @@ def values_of(
         )
     positional, named = arguments(parts | fixed)
     values = []
-    with SquashingWatch() as watch, Capture(run.model, neurons, take) as capture:
+    with SquashingWatch() as watch, captured(run.model, neurons, take) as calls:
         needed = any(not neuron.whole_model for neuron in neurons)
         output = run.model(*own_copy(positional), **own_copy(named)) if needed else None
         for place, neuron in enumerate(neurons):
             if neuron.function is not None and neuron.whole_model:
                 value = neuron.function(run.model, as_inputs(own_copy(parts)))
-            elif capture.is_layer(place):
-                value, sentence = capture.value(place)
+            elif place in calls:
+                value, sentence = call_of(neuron, calls[place])
                 note(sentence)
             else:
                 value = take(neuron, output)
@@ -120,14 +113,8 @@ def _points_first(
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
-    shape = tuple(getattr(value, "shape", ()))
-    if not isinstance(value, torch.Tensor) or shape[:1] != (count,) or len(shape) > 2:
-        raise NeuronError(
-            f"{neuron} gave values of shape {shape}; one value for each of {count} points is "
-            f"needed."
-        )
-    check_real(neuron, value)
-    if not value.requires_grad:
+    check_values(neuron, value, count)
+    if not getattr(value, "requires_grad", False):
         raise ExtractionError(
             f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or "
             "the network runs under torch.no_grad or detaches on the way. Choose another neuron, "
@@ -142,6 +129,11 @@ def as_tensor(value: Any, dtype: Any, device: Any) -> Any:
         value.detach() if isinstance(value, torch.Tensor) else torch.from_numpy(np.array(value))
     )
     return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
+
+
+def as_like(value: Any, like: Any) -> Any:
+    """An array as a tensor beside another one."""
+    return as_tensor(value, like.dtype, like.device)
 
 
 def fixed_arguments(
@@ -187,10 +179,8 @@ def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
             f"transform={scaler!r} is not fitted; fit it, or pass a function of tensors."
         )
     probes = np.random.default_rng(0).normal(size=(8, n_inputs))
-    with warnings.catch_warnings():
-        # Scalers that were fitted on a table want its column names; the order of columns is what
-        # counts here.
-        warnings.simplefilter("ignore")
+    # Scalers that were fitted on a table want its column names; the order is what counts here.
+    with warnings.catch_warnings(action="ignore"):
         offset = np.asarray(scaler.transform(np.zeros((1, n_inputs))), dtype=float)[0]
         matrix = np.asarray(scaler.transform(np.eye(n_inputs)), dtype=float) - offset
         # A copy, since some scalers work in place.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics.optional import require
-from closedform.networks.model_files import LoadedModel
+from closedform.networks.model_files import LoadedModel, torch_network
 
 if TYPE_CHECKING:
     import torch
@@ -22,8 +22,8 @@ def untrained_twin(model: Any, seed: int) -> Any | None:
     model: as in `closedform.extract_field`.
     seed: of the fresh weights.
     """
-    network = model.model if isinstance(model, LoadedModel) else model
-    if not (hasattr(network, "state_dict") and hasattr(network, "named_modules")):
+    network = torch_network(model)
+    if network is None:
         return None
     torch = require("torch", extra="torch")
     try:

@@ -2,7 +2,9 @@
 of one, or columns of a table.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, Rows, as_numpy
+from closedform.networks.rows import Key, Rows, as_numpy, as_parts, own_copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,16 +136,25 @@ def arguments(parts: dict[Key, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     }
 
 
+def tried(model: Any, parts: dict[Key, Any]) -> Any:
+    """What a function returns for arrays, or else for tensors; None if it takes neither."""
+    torch = sys.modules.get("torch")
+    for convert in (lambda part: part, *([] if torch is None else [torch.as_tensor])):
+        positional, named = arguments({key: convert(own_copy(part)) for key, part in parts.items()})
+        # A function of tensors, or of one point, may raise anything on an array of points.
+        with suppress(Exception):
+            return model(*positional, **named)
+    return None
+
+
 def transformed(transform: Any, parts: dict[Key, Any]) -> dict[Key, Any]:
     """The inputs after the step before the network: an array, a tuple or a dictionary."""
     if transform is None:
         return parts
     positional, named = arguments(parts)
     result = transform(*positional, **named)
-    if isinstance(result, Mapping):
-        return dict(result)
-    if isinstance(result, tuple):
-        return dict(enumerate(result))
+    if isinstance(result, Mapping | tuple):
+        return as_parts(result)
     return {next(iter(parts)) if len(parts) == 1 else 0: result}
 
 

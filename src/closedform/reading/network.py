@@ -25,7 +25,7 @@ from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
 from closedform.networks.intervention import run_with
 from closedform.networks.neuron import parse_neuron
-from closedform.networks.options import OptionKeywords, make_options
+from closedform.networks.options import OptionKeywords, Options
 from closedform.networks.tolerances import MAX_POINTS
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings, check_seeds
@@ -102,7 +102,7 @@ def interpret(
     """
     # Everything is looked at before the network is: an extraction can take minutes.
     Settings.checked(engine, space, rule, checks, thresholds, progress)
-    make_options(options)
+    Options(**options)
     known_units = as_units(units, None if "wrt" in options else names)
     check_seeds(seeds)
     if isinstance(hypothesis, str) and groups is None:

@@ -41,22 +41,15 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class NeuronChange:
-    """What became of one neuron.
-
-    Attributes
-    ----------
-    neuron : str
-    status : {'kept', 'moved', 'other', 'appeared', 'lost', 'none'}
-        The formula and its constants; the formula with other constants; another formula; a formula
-        in the second network only, in the first only, or in neither.
-    first, second : str
-        The formulas, in one gauge where the form is the same.
-    shifts : tuple of Shift
-    """
+    """What became of one neuron."""
 
     neuron: str
     status: str
-    first: str = ""
+    """``kept``: the formula and its constants; ``moved``: the formula with other constants;
+    ``other``: another formula; ``appeared``, ``lost``: a formula in the second network only, in the
+    first only; ``none``: in neither.
+    """
+    first: str = ""  # first, second: the formulas, in one gauge where the form is the same
     second: str = ""
     shifts: tuple[Shift, ...] = ()
 

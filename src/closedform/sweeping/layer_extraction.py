@@ -4,10 +4,9 @@ in bounded memory.
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
@@ -23,10 +22,10 @@ from closedform.networks.options import OptionKeywords
 from closedform.networks.rows import gather_rows
 from closedform.networks.samples import Samples
 from closedform.networks.smoothing import smooth_samples
-from closedform.sweeping.execution.shared_folder import SharedFolder
+from closedform.networks.wrt import as_inputs
+from closedform.sweeping.execution.shared_folder import SharedFolder, checksum
 from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.likeness import Likeness, describe
-from closedform.sweeping.neuron_choice import few_points
 
 INPUTS, FIELDS, PLANS = "inputs", "fields", "plans"
 BLOCK = 256
@@ -113,13 +112,17 @@ class FieldReference:
     checksum: str  # of its bytes
     likeness: Likeness
 
-    def read(self, folder: SharedFolder) -> FloatArray | None:
-        """Gradients and values, or None where they are missing or damaged."""
-        size = 8 * self.shape[0] * self.shape[1]
-        content = folder.read_range(self.file, self.place * size, (self.place + 1) * size)
-        if content is None or len(content) != size or checksum(content) != self.checksum:
-            return None
-        return np.frombuffer(content, dtype="<f8").reshape(self.shape)
+
+def read_values(folder: SharedFolder, where: Mapping[str, Any]) -> FloatArray | None:
+    """Gradients and values of a neuron, in their last column, from what a reference to its field
+    says; None where they are missing or damaged.
+    """
+    rows, columns = where["shape"]
+    start, size = where["place"] * 8 * rows * columns, 8 * rows * columns
+    content = folder.read_range(where["file"], start, start + size)
+    if content is None or len(content) != size or checksum(content) != where["checksum"]:
+        return None
+    return np.frombuffer(content, dtype="<f8").reshape(rows, columns)
 
 
 class LayerExtraction:
@@ -144,7 +147,8 @@ class LayerExtraction:
         self._folder, self._model, self._smoothing, self._seed = folder, model, smoothing, seed
         rng = np.random.default_rng(seed)
         rows = gather_rows(inputs, max_points=max_points, rng=rng, prepare=options.get("prepare"))
-        self.points_of_network = _as_inputs(rows.parts)
+        self.points_of_network = as_inputs(rows.parts)
+        self.few_points = as_inputs({key: part[:2] for key, part in rows.parts.items()})
         # The rows are chosen and prepared, once for all blocks.
         self.options = cast(
             OptionKeywords, {name: value for name, value in options.items() if name != "prepare"}
@@ -152,7 +156,7 @@ class LayerExtraction:
         self._given_names = names if names is not None else rows.names
         self._tangent, self._constraints = tangent, constraints
         self._fingerprint = fingerprint(model)
-        self.network = self._fingerprint or behaviour(model, few_points(self.points_of_network))
+        self.network = self._fingerprint or behaviour(model, self.few_points)
         self._inputs: SweepInputs | None = None
         self._scale: FloatArray = np.ones(0)
         self.inputs_file = ""
@@ -258,22 +262,8 @@ class LayerExtraction:
         return f"{PLANS}/{content_key(content)}.json"
 
 
-def checksum(content: bytes) -> str:
-    """Of a field's bytes."""
-    return blake2b(content, digest_size=16).hexdigest()
-
-
 def _field_file(content: bytes) -> str:
     return f"{FIELDS}/{checksum(content)}.f8"
-
-
-def _as_inputs(parts: dict[int | str, Any]) -> Any:
-    """Rows as the inputs of a network: an array, a tuple, or a dictionary."""
-    if set(parts) == {0}:
-        return parts[0]
-    if all(isinstance(key, int) for key in parts):
-        return tuple(parts[key] for key in sorted(parts, key=int))
-    return parts
 
 
 def _write_plan(references: Sequence[FieldReference]) -> bytes:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from closedform.errors import NeuronError
 from closedform.networks.extract import open_source
 from closedform.networks.neuron import parse_neuron
@@ -26,6 +24,7 @@ def choose_neurons(
 
     Examples
     --------
+    >>> import numpy as np
     >>> choose_neurons(lambda x: x @ np.ones((2, 5)), np.zeros((3, 2)), "output", slice(1, 4))
     ['output:1', 'output:2', 'output:3']
     """
@@ -87,12 +86,3 @@ def parse_range(text: str) -> slice | list[str]:
         raise NeuronError(
             f"{text!r} is not a range of neurons; write START:STOP, such as 0:4096.", neuron=text
         ) from error
-
-
-def few_points(inputs: Any, count: int = 2) -> Any:
-    """The first points of arrays, for a look at the network."""
-    if isinstance(inputs, dict):
-        return {name: part[:count] for name, part in inputs.items()}
-    if isinstance(inputs, tuple):
-        return tuple(part[:count] for part in inputs)
-    return np.asarray(inputs)[:count] if isinstance(inputs, list) else inputs[:count]

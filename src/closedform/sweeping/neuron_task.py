@@ -3,6 +3,7 @@ that was asked for.
 """
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +19,7 @@ from closedform.searching.budget import Budget
 from closedform.searching.portfolio import NOISE_FACTOR
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.task import content_key
-from closedform.sweeping.layer_extraction import FieldReference, load_inputs
-from closedform.sweeping.likeness import Likeness
+from closedform.sweeping.layer_extraction import load_inputs, read_values
 
 FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
 FIELD_PARTS = ("inputs", "file", "place", "shape", "checksum")
@@ -92,7 +92,7 @@ def _rank(found: Interpretation) -> tuple[int, float]:
 def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
     """Read a neuron; the payload says where its field lies and what may be spent."""
     began = time.perf_counter()
-    field = load_neuron(payload)
+    field = load_neuron(payload["store"], payload["neuron"], payload)
     found, engine = read_with(Effort(**payload["effort"]), field, payload["seed"])
     record = {"neuron": payload["neuron"], "status": "done", **summary(found), "engine": engine}
     record["field"] = {name: payload[name] for name in FIELD_PARTS}
@@ -100,18 +100,16 @@ def read_neuron(payload: dict[str, Any]) -> dict[str, Any]:
     return finished(record, time.perf_counter() - began)
 
 
-def load_neuron(payload: dict[str, Any]) -> GradientField:
-    """The field of a task; a StorageError if it is missing or damaged."""
-    path, options = payload["store"]
-    inputs = load_inputs(path, tuple(sorted(options.items())), payload["inputs"])
-    name, file, place, shape, sum_ = (
-        payload[part] for part in ("neuron", "file", "place", "shape", "checksum")
-    )
-    reference = FieldReference(name, file, place, tuple(shape), sum_, Likeness(0.0, (), ()))
-    values = reference.read(SharedFolder(path, **options))
+def load_neuron(store: Sequence[Any], neuron: str, where: Mapping[str, Any]) -> GradientField:
+    """The field of a neuron, which lies in a store (its path and options) where a task or its
+    record says; a StorageError if it is missing or damaged.
+    """
+    path, options = store
+    inputs = load_inputs(path, tuple(sorted(options.items())), where["inputs"])
+    values = read_values(SharedFolder(path, **options), where)
     if values is None:
         raise StorageError(
-            f"The field of {name} in {file!r} is missing or damaged; resume the sweep."
+            f"The field of {neuron} in {where['file']!r} is missing or damaged; resume the sweep."
         )
     return GradientField.from_arrays(
         inputs.points,

@@ -5,7 +5,8 @@ what is left to search.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -21,41 +22,35 @@ SCHEMA = 1
 """Counted up when the same field and options would give another record."""
 
 
+@dataclass
 class Planner:
     """Turns neurons into tasks, block by block, and writes the records that need no search, which
     it counts in the tally.
-
-    `done` are the keys whose records are there and sound; `keep_fields` is whether fields stay when
-    all neurons of their block are done; neurons that depend on more than `most_inputs` are not
-    searched; `by_network` is whether a network with the same field gets a record of its own.
     """
 
-    def __init__(
-        self,
-        store: ResultStore,
-        extraction: LayerExtraction,
-        tally: Tally,
-        done: set[str],
-        *,
-        effort: Effort,
-        seed: int,
-        keep_fields: bool = True,
-        most_inputs: int | None = None,
-        by_network: bool = False,
-    ) -> None:
-        self._store, self._extraction, self._tally = store, extraction, tally
-        self._done, self._keep_fields = done, keep_fields
-        self._effort, self._seed, self._most_inputs = effort, seed, most_inputs
-        settings: dict[str, Any] = {"schema": SCHEMA, "effort": effort, "seed": seed}
+    store: ResultStore
+    extraction: LayerExtraction
+    tally: Tally
+    done: set[str]  # keys whose records are there and sound
+    effort: Effort
+    seed: int
+    keep_fields: bool = True  # when all neurons of their block are done
+    most_inputs: int | None = None  # neurons that depend on more are not searched
+    by_network: bool = False  # whether a network with the same field gets a record of its own
+    _seen: Likenesses = field(default_factory=Likenesses)
+    # Under way, with those that wait for it: a neuron's record serves all that are like it.
+    _followers: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    _files: dict[str, str] = field(default_factory=dict)
+    _open: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def settings(self) -> str:
+        """What decides about every record, for its key."""
+        content: dict[str, Any] = {"schema": SCHEMA, "effort": self.effort, "seed": self.seed}
         # What was recorded without these keeps its key.
-        settings |= {} if most_inputs is None else {"most_inputs": most_inputs}
-        settings |= {"network": extraction.network} if by_network else {}
-        self._settings = content_key(settings)
-        self._seen = Likenesses()
-        # Under way, with those that wait for it: a neuron's record serves all that are like it.
-        self._followers: dict[str, list[tuple[str, str]]] = {}
-        self._files: dict[str, str] = {}
-        self._open: Counter[str] = Counter()
+        content |= {} if self.most_inputs is None else {"most_inputs": self.most_inputs}
+        content |= {"network": self.extraction.network} if self.by_network else {}
+        return content_key(content)
 
     def tasks(self, neurons: Sequence[str], *, ahead: bool) -> Iterator[Task]:
         """Tasks in the order of the neurons; `ahead` extracts the next block while tasks of this
@@ -63,7 +58,7 @@ class Planner:
         """
         blocks = [neurons[start : start + BLOCK] for start in range(0, len(neurons), BLOCK)]
         for references in (
-            _ahead(self._extraction.block, blocks) if ahead else map(self._extraction.block, blocks)
+            _ahead(self.extraction.block, blocks) if ahead else map(self.extraction.block, blocks)
         ):
             yield from self._block_tasks(references)
 
@@ -71,28 +66,28 @@ class Planner:
         """Note that a neuron is done: write the records of those that are like it, and free
         fields.
         """
-        self._done.add(outcome.key)
+        self.done.add(outcome.key)
         waiting = self._followers.pop(outcome.key, [])
-        record = self._store.get(outcome.key) if waiting else None
+        record = self.store.get(outcome.key) if waiting else None
         for key, neuron in waiting:
             if record is not None:
                 self._write(key, _copy(record, neuron))
         file = self._files.pop(outcome.key, None)
         if file is not None:
             self._open[file] -= 1
-            if self._open[file] == 0 and not self._keep_fields:
-                self._store.folder.remove(file)
+            if self._open[file] == 0 and not self.keep_fields:
+                self.store.folder.remove(file)
 
     def key(self, reference: FieldReference) -> str:
         """The key of a neuron's result: its name, its field, what it is read with, and the seed."""
-        field = f"{reference.checksum}\n{reference.neuron}"
-        content = f"{self._settings}\n{self._extraction.inputs_file}\n{field}"
+        place = f"{reference.checksum}\n{reference.neuron}"
+        content = f"{self.settings}\n{self.extraction.inputs_file}\n{place}"
         return blake2b(content.encode(), digest_size=KEY_BYTES).hexdigest()
 
     def _block_tasks(self, references: Sequence[FieldReference]) -> Iterator[Task]:
         keys = [self.key(reference) for reference in references]
-        if any(key not in self._done for key in keys):
-            references = self._extraction.restore(references)
+        if any(key not in self.done for key in keys):
+            references = self.extraction.restore(references)
             keys = [self.key(reference) for reference in references]
         found = [
             (r, k, task)
@@ -107,19 +102,25 @@ class Planner:
     def _task(self, reference: FieldReference, key: str) -> Task | None:
         """The task of a neuron, or None where none is needed."""
         likeness, neuron = reference.likeness, reference.neuron
-        is_wide = likeness.n_inputs > (self._most_inputs or likeness.n_inputs)
+        is_wide = likeness.n_inputs > (self.most_inputs or likeness.n_inputs)
         is_searched = not (likeness.is_dead or is_wide)
         first = self._seen.find(likeness) if is_searched else None
         if first is None and is_searched:
             self._seen.add(likeness, key)
-        if key in self._done:
-            self._tally.before += 1
+        if key in self.done:
+            self.tally.before += 1
         elif likeness.is_dead:
-            self._write(key, _dead(neuron, likeness.zero_share, self._seed) | self._origin)
+            share = f"{100 * likeness.zero_share:.3g}%"
+            said = (
+                f"The gradient is zero at {share} of the points: the neuron is dead on this data."
+            )
+            self._write(key, self._unread(neuron, "dead", said))
         elif is_wide:
-            self._write(key, self._wide(neuron, likeness.n_inputs) | self._origin)
-        elif first is not None and first in self._done:
-            record = self._store.get(first)
+            many, most = likeness.n_inputs, self.most_inputs
+            said = f"It depends on {many} inputs, and at most {most} are read."
+            self._write(key, self._unread(neuron, "wide", said))
+        elif first is not None and first in self.done:
+            record = self.store.get(first)
             if record is None or record["status"] == FAILED:
                 return self._search(reference, key)
             self._write(key, _copy(record, neuron))
@@ -132,43 +133,33 @@ class Planner:
     def _search(self, reference: FieldReference, key: str) -> Task:
         payload = {
             "neuron": reference.neuron,
-            "store": [self._store.path, self._store.options],
-            "inputs": self._extraction.inputs_file,
+            "store": [self.store.path, self.store.options],
+            "inputs": self.extraction.inputs_file,
             "file": reference.file,
             "place": reference.place,
             "shape": list(reference.shape),
             "checksum": reference.checksum,
-            "effort": asdict(self._effort),
-            "seed": self._seed,
-            "network": self._extraction.network,
+            "effort": asdict(self.effort),
+            "seed": self.seed,
+            "network": self.extraction.network,
         }
         about = {"neuron": reference.neuron, "verdict": None, "concept": None, **self._origin}
         return Task(key, FUNCTION, payload, about, label="verdict")
 
-    def _wide(self, neuron: str, count: int) -> dict[str, Any]:
-        said = f"It depends on {count} inputs, and at most {self._most_inputs} are read."
-        return finished(_unread(neuron, "wide", said, self._seed), 0.0)
+    def _unread(self, neuron: str, status: str, reason: str) -> dict[str, Any]:
+        """The record of a neuron that is not searched."""
+        told = {"neuron": neuron, "status": status, "verdict": "none", "concept": None}
+        return finished({**told, "seed": self.seed, "reason": reason}, 0.0) | self._origin
 
     @property
     def _origin(self) -> dict[str, str]:
         """Which network and data a record is about."""
-        return {"network": self._extraction.network, "data": self._extraction.inputs_file}
+        return {"network": self.extraction.network, "data": self.extraction.inputs_file}
 
     def _write(self, key: str, record: dict[str, Any]) -> None:
-        self._store.put(key, record)
-        self._done.add(key)
-        self._tally.add(record["verdict"] or FAILED, failed=record["status"] == FAILED)
-
-
-def _dead(neuron: str, share: float, seed: int) -> dict[str, Any]:
-    said = f"The gradient is zero at {100 * share:.3g}% of the points: the neuron is dead on this "
-    return finished(_unread(neuron, "dead", f"{said}data.", seed), 0.0)
-
-
-def _unread(neuron: str, status: str, reason: str, seed: int) -> dict[str, Any]:
-    """The record of a neuron that is not searched."""
-    told = {"neuron": neuron, "status": status, "verdict": "none", "concept": None, "seed": seed}
-    return told | {"reason": reason}
+        self.store.put(key, record)
+        self.done.add(key)
+        self.tally.add(record["verdict"] or FAILED, failed=record["status"] == FAILED)
 
 
 def _copy(record: dict[str, Any], neuron: str) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from closedform.errors import StorageError, shown
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.interpretation.verdict import STATUSES
 from closedform.networks.extract import check_amounts
-from closedform.networks.options import OptionKeywords, make_options
+from closedform.networks.options import OptionKeywords, Options
 from closedform.sweeping.execution.coordinator import FAILED, Coordinator
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.tally import Tally, Watcher
 from closedform.sweeping.execution.task import Limits
 from closedform.sweeping.execution.workers import WorkersLostError, open_workers
 from closedform.sweeping.layer_extraction import LayerExtraction
-from closedform.sweeping.neuron_choice import Choice, choose_neurons, few_points
+from closedform.sweeping.neuron_choice import Choice, choose_neurons
 from closedform.sweeping.neuron_task import Effort
 from closedform.sweeping.planning import Planner
 from closedform.sweeping.sweep_result import Sweep
@@ -136,7 +136,7 @@ def sweep(
     """
     began, seed = time.perf_counter(), as_seed(rng)
     check_tangent(tangent)
-    make_options(options)
+    Options(**options)
     check_amounts(max_points, smoothing)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
     kept.folder.check()
@@ -153,9 +153,7 @@ def sweep(
         seed=seed,
         options=options,
     )
-    chosen = choose_neurons(
-        model, few_points(extraction.points_of_network), layer, neurons, extraction.options
-    )
+    chosen = choose_neurons(model, extraction.few_points, layer, neurons, extraction.options)
     tally = Tally(len(chosen))
     planner = Planner(
         kept,

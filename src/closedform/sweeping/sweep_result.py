@@ -138,7 +138,7 @@ def stored_readings(
     """
     from closedform.expressions.parse import parse
     from closedform.sweeping.family import NeuronReading
-    from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
+    from closedform.sweeping.neuron_task import load_neuron
 
     store.check_exists()
     found, count, origins = [], 0, set()
@@ -156,10 +156,7 @@ def stored_readings(
                 f"several sets of data; pass what closedform.sweep returned, or keep each in a "
                 f"store of its own."
             )
-        field = load_neuron(
-            {"neuron": row["neuron"], "store": [store.path, store.options]}
-            | {name: row["field"][name] for name in FIELD_PARTS}
-        )
+        field = load_neuron([store.path, store.options], row["neuron"], row["field"])
         is_read = row["verdict"] != "none" and isinstance(row["concept"], str)
         concept = parse(row["concept"], names=list(field.names)) if is_read else None
         place = _index(row["neuron"], index, len(found))

@@ -19,7 +19,7 @@ FORMULAS = (
 @pytest.fixture(scope="module")
 def index() -> ConceptIndex:
     made = ConceptIndex()
-    made.add_entries(map(entry_of, FORMULAS))
+    made.add(entry_of(text).concept for text in FORMULAS)
     return made
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
-from closedform.sweeping.atlas.concept_index import Searchable, shards
+from closedform.sweeping.atlas.concept_index import Concept, shards
 from closedform.sweeping.atlas.probe_points import profiles
 from closedform.sweeping.atlas.site import build_site
 from closedform.sweeping.execution.store import ResultStore
@@ -91,7 +91,7 @@ def test_the_table_has_every_neuron(site: Path) -> None:
 
 def test_shards_are_cut_by_inputs_and_place() -> None:
     vectors = [profiles(cf.parse(text))[0].vector for text in ("x*y", "x + 9*y", "x*y/z")]
-    many = [Searchable(f"id{n}", "x", "verified", 1, vectors[n % 3]) for n in range(1600)]
+    many = [(Concept(f"id{n}", "", "x", "", vectors[n % 3]), "verified", 1) for n in range(1600)]
     made = dict(shards(many))
     table = json.loads(made["shards.js"].partition("=")[2].rstrip(";\n"))
     assert [(row["inputs"], row["name"]) for row in table] == [

@@ -11,7 +11,7 @@ from closedform.basics.optional import versions
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.errors import NeuronError
 from closedform.networks.fingerprint import fingerprint
-from closedform.networks.model_files import LoadedModel
+from closedform.networks.model_files import torch_network
 from closedform.networks.untrained import untrained_twin
 from closedform.sweeping.atlas.probe_points import MOST_INPUTS
 from closedform.sweeping.atlas.records import NetworkCard
@@ -62,22 +62,12 @@ def add_network(
 ) -> Census:
     """Read all neurons of a network into a store, which may hold others.
 
-    Parameters
-    ----------
-    model, inputs, names, max_points, executor, effort, limits, rng, watcher, **options
-        As in `closedform.sweep`.
-    store : str, Path or ResultStore
-    identity : Identity
-        Name, version, licence and source of the network.
-    layers : sequence of str, optional
-        All flat layers with weights of a torch network by default, and its output.
-    untrained : network, None or 'auto'
-        Of the same shape, without training: what it shows as well is not counted as learned. By
-        default a copy with fresh weights where one can be made.
+    identity: name, version, licence and source of the network.
+    layers: all flat layers with weights of a torch network by default, and its output.
+    untrained: a network of the same shape, without training: what it shows as well is not counted
+        as learned. By default a copy with fresh weights where one can be made; None for none.
 
-    Returns
-    -------
-    Census
+    The rest is as in `closedform.sweep`.
     """
     seed = as_seed(rng)
     kept = store if isinstance(store, ResultStore) else ResultStore(store)
@@ -127,8 +117,7 @@ def flat_layers(model: Any, inputs: Any) -> list[str]:
     """The layers of a torch network that have weights and no positions, and its output if that is
     not the last of them; the output alone of any other network.
     """
-    network = model.model if isinstance(model, LoadedModel) else model
-    if not hasattr(network, "named_modules"):
+    if torch_network(model) is None:
         return ["output"]
     from closedform.networks.torch_layers import list_layers
 

@@ -6,15 +6,13 @@ Files are only added, each with what was new, and never changed; several process
 import io
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from closedform.basics.files import read_arrays, read_header, reading
 from closedform.errors import ClosedformError
-from closedform.sweeping.atlas.concept_index import ConceptIndex, entry_of
-from closedform.sweeping.execution.shared_folder import SharedFolder
-from closedform.sweeping.layer_extraction import checksum
+from closedform.sweeping.atlas.concept_index import Concept, ConceptIndex, entry_of
+from closedform.sweeping.execution.shared_folder import SharedFolder, checksum
 
 FOLDER = "atlas/concepts"
 SCHEMA = 1
@@ -22,17 +20,6 @@ SCHEMA = 1
 
 ROWS = 20_000
 """Formulas in one file at most: some 10 MB."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Concept:
-    """A concept of the atlas."""
-
-    id: str
-    law_id: str
-    form: str  # its canonical formula
-    law: str  # the same without numbers
-    vector: np.ndarray  # its fingerprint
 
 
 class ConceptBook:
@@ -53,16 +40,9 @@ class ConceptBook:
             self._keep(new[start : start + ROWS])
         return len(new)
 
-    def index(self) -> tuple[ConceptIndex, list[str]]:
-        """All concepts ready to be searched, and their names by number."""
-        made, found = ConceptIndex(), [self.concepts[name] for name in sorted(self.concepts)]
-        made.add(
-            [each.form for each in found],
-            [each.id for each in found],
-            [each.law_id for each in found],
-            [each.vector for each in found],
-        )
-        return made, [each.id for each in found]
+    def index(self) -> ConceptIndex:
+        """All concepts ready to be searched, by name."""
+        return ConceptIndex(self.concepts[name] for name in sorted(self.concepts))
 
     def _keep(self, texts: Sequence[str]) -> None:
         rows: list[tuple[str, str]] = []
@@ -94,12 +74,9 @@ class ConceptBook:
 
 def _described(text: str) -> Concept | None:
     try:
-        entry = entry_of(text)
+        return entry_of(text).concept
     except ClosedformError:  # constant, too long, or of too many inputs
         return None
-    key = entry.key
-    vector = entry.profiles[0].vector.astype(np.float32)
-    return Concept(key.id, key.law_id, str(entry.formula), key.law, vector)
 
 
 def _written(rows: Sequence[tuple[str, str]], concepts: Sequence[Concept]) -> bytes:

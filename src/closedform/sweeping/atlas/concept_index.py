@@ -3,8 +3,9 @@ by a browser, which loads few of its shards for a question.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +18,28 @@ from closedform.sweeping.atlas.probe_points import STATISTICS, InputProfile, pro
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Concept:
+    """A concept of an atlas."""
+
+    id: str  # short name of its key
+    law_id: str  # short name of its law
+    form: str  # its canonical formula
+    law: str  # the same without numbers
+    vector: np.ndarray  # its fingerprint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """A formula with its key, and its profiles where it is asked for."""
 
-    formula: Expression  # with the inputs that occur, in the key's order
     key: ConceptKey
     profiles: tuple[InputProfile, ...]
+
+    @property
+    def concept(self) -> Concept:
+        """What an index keeps of it."""
+        key, vector = self.key, self.profiles[0].vector.astype(np.float32)
+        return Concept(key.id, key.law_id, str(key.form), key.law, vector)
 
 
 def entry_of(formula: str | Expression) -> Entry:
@@ -34,83 +51,43 @@ def entry_of(formula: str | Expression) -> Entry:
     found = profiles(key.form)
     if not found:
         raise ExpressionError(f"{expression} has no finite gradient at positive inputs.")
-    return Entry(key.form, key, tuple(found))
-
-
-@dataclass(slots=True, eq=False)
-class _Rows:
-    """Formulas of one number of inputs: which they are, and their fingerprints."""
-
-    numbers: list[np.ndarray] = field(default_factory=list)
-    vectors: list[np.ndarray] = field(default_factory=list)
-
-    def matrix(self) -> tuple[np.ndarray, np.ndarray]:
-        """All in one piece."""
-        if len(self.vectors) > 1:
-            self.numbers = [np.concatenate(self.numbers)]
-            self.vectors = [np.concatenate(self.vectors)]
-        return self.numbers[0], self.vectors[0]
+    return Entry(key, tuple(found))
 
 
 class ConceptIndex:
-    """Formulas by number, in the order in which they were added."""
+    """Concepts by number, in the order in which they were added; and their numbers by the short
+    names of keys and laws, and by the length of their fingerprints.
+    """
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._by_key: dict[str, list[int]] = {}
-        self._by_law: dict[str, list[int]] = {}
-        self._rows: dict[int, _Rows] = {}
+    def __init__(self, concepts: Iterable[Concept] = ()) -> None:
+        self.concepts: list[Concept] = []
+        self.by_key: defaultdict[str, list[int]] = defaultdict(list)
+        self.by_law: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_length: defaultdict[int, list[int]] = defaultdict(list)
+        self._matrices: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.add(concepts)
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self.concepts)
 
-    def add(
-        self,
-        texts: Sequence[str],
-        keys: Sequence[str],
-        laws: Sequence[str],
-        vectors: Sequence[FloatArray],
-    ) -> None:
-        """Add formulas as texts, with the short names of their keys and laws and their
-        fingerprints.
-        """
-        start = len(self.texts)
-        self.texts += texts
-        for names, by in ((keys, self._by_key), (laws, self._by_law)):
-            for number, name in enumerate(names, start):
-                by.setdefault(name, []).append(number)
-        lengths = np.array([len(vector) for vector in vectors])
-        for length in np.unique(lengths):
-            places = np.flatnonzero(lengths == length)
-            rows = self._rows.setdefault(int(length), _Rows())
-            rows.numbers.append(start + places)
-            own = [vectors[place] for place in places.tolist()]
-            rows.vectors.append(np.asarray(own, dtype=np.float32))
-
-    def add_entries(self, entries: Iterable[Entry]) -> None:
-        """Add described formulas."""
-        found = list(entries)
-        self.add(
-            [str(entry.formula) for entry in found],
-            [entry.key.id for entry in found],
-            [entry.key.law_id for entry in found],
-            [entry.profiles[0].vector for entry in found],
-        )
-
-    def with_key(self, name: str) -> list[int]:
-        """Formulas with this key, by its short name."""
-        return self._by_key.get(name, [])
-
-    def with_law(self, name: str) -> list[int]:
-        """Formulas with this law, by its short name."""
-        return self._by_law.get(name, [])
+    def add(self, concepts: Iterable[Concept]) -> None:
+        """Add concepts."""
+        for number, concept in enumerate(concepts, len(self)):
+            self.concepts.append(concept)
+            self.by_key[concept.id].append(number)
+            self.by_law[concept.law_id].append(number)
+            self._by_length[len(concept.vector)].append(number)
+        self._matrices.clear()
 
     def nearest(self, vector: FloatArray, count: int) -> list[tuple[int, float]]:
-        """The formulas with the nearest fingerprints, and their distances."""
-        rows = self._rows.get(len(vector))
-        if rows is None:
+        """The concepts with the nearest fingerprints, and their distances."""
+        if len(vector) not in self._by_length:
             return []
-        numbers, matrix = rows.matrix()
+        if len(vector) not in self._matrices:
+            own = self._by_length[len(vector)]
+            matrix = np.asarray([self.concepts[at].vector for at in own], dtype=np.float32)
+            self._matrices[len(vector)] = np.array(own), matrix
+        numbers, matrix = self._matrices[len(vector)]
         query = np.asarray(vector, dtype=np.float32)
         # The same order as that of distances, without a copy of the matrix.
         scores = np.einsum("nd,nd->n", matrix, matrix) - 2 * (matrix @ query)
@@ -131,39 +108,32 @@ SCALE = 1e5
 """Fingerprints are written as whole numbers of this size: five digits."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Searchable:
-    """A concept as the search shows it."""
-
-    id: str
-    formula: str
-    verdict: str
-    networks: int
-    vector: np.ndarray
-
-
-def shards(concepts: Sequence[Searchable]) -> Iterator[tuple[str, str]]:
-    """Names and texts of the scripts, the table of them last."""
-    table = []
-    for length in sorted({len(each.vector) for each in concepts}):
-        alike = [each for each in concepts if len(each.vector) == length]
-        alike.sort(key=lambda each: (float(each.vector[0]), each.id))
+def shards(concepts: Iterable[tuple[Concept, str, int]]) -> Iterator[tuple[str, str]]:
+    """Names and texts of the scripts, the table of them last; of concepts with their verdicts and
+    the number of their networks.
+    """
+    table, ordered = [], sorted(concepts, key=lambda one: (float(one[0].vector[0]), one[0].id))
+    for length in sorted({len(concept.vector) for concept, *_ in ordered}):
+        alike = [row for row in ordered if len(row[0].vector) == length]
         count = length // STATISTICS
         for start in range(0, len(alike), ROWS):
             part = alike[start : start + ROWS]
             name = f"{count}-{start // ROWS}"
-            low, high = (round(float(part[at].vector[0]), 5) for at in (0, -1))
+            low, high = (round(float(part[at][0].vector[0]), 5) for at in (0, -1))
             table.append({"name": name, "inputs": count, "low": low, "high": high})
-            rows = json.dumps([_row(each) for each in part], separators=(",", ":"))
-            yield f"{name}.js", f"atlasShard({json.dumps(name)},{rows});\n"
-    yield "shards.js", f"window.ATLAS_SHARDS={json.dumps(table, separators=(',', ':'))};\n"
+            rows = [
+                {
+                    "id": concept.id,
+                    "formula": concept.form,
+                    "verdict": verdict,
+                    "networks": networks,
+                    "vector": np.rint(SCALE * concept.vector).astype(int).tolist(),
+                }
+                for concept, verdict, networks in part
+            ]
+            yield f"{name}.js", f"atlasShard({json.dumps(name)},{_compact(rows)});\n"
+    yield "shards.js", f"window.ATLAS_SHARDS={_compact(table)};\n"
 
 
-def _row(concept: Searchable) -> dict[str, object]:
-    return {
-        "id": concept.id,
-        "formula": concept.formula,
-        "verdict": concept.verdict,
-        "networks": concept.networks,
-        "vector": np.rint(SCALE * concept.vector).astype(int).tolist(),
-    }
+def _compact(content: object) -> str:
+    return json.dumps(content, separators=(",", ":"))

@@ -142,7 +142,7 @@ def spelled(tree: Tree, labels: Labels) -> tuple[str, str]:
     >>> spelled(parse("3*log(1 + x)/2 - y**0.5 + 7").tree, {0: "a", 1: "b"})
     ('+0.666666667*b^0.5-1*log(+1+1*a)', '+b^p-log(+c+a)')
     """
-    return _concept(tree, labels, is_plain=False), _concept(tree, labels, is_plain=True)
+    return _Speller(labels, False).concept(tree), _Speller(labels, True).concept(tree)
 
 
 def input_order(tree: Tree) -> list[int]:
@@ -162,108 +162,101 @@ def input_order(tree: Tree) -> list[int]:
     return order
 
 
-def _concept(tree: Tree, labels: Labels, *, is_plain: bool) -> str:
-    """The text of a sum without its scale, sign and constant, or of a product or its reciprocal,
-    whichever is less.
-    """
-    summands = [term for _, term in signed_terms(tree) if not term.is_constant]
-    if len(summands) == 1:
-        products = [
-            _factors(summands[0], power, labels, is_plain=is_plain)[1] for power in (1.0, -1.0)
-        ]
-        return min("*".join(sorted(factors)) for factors in products)
-    terms = [term for term in _terms(tree, labels, is_plain=is_plain) if term[1]]
-    scale = max((abs(number) for number, _ in terms), default=1.0)
-    return _sum([(number / scale, text) for number, text in terms], is_plain=is_plain)[1]
+@dataclass(frozen=True, slots=True)
+class _Speller:
+    """Spells trees, with their numbers or plainly, without them."""
 
+    labels: Labels
+    is_plain: bool
 
-def _terms(tree: Tree, labels: Labels, *, is_plain: bool) -> list[tuple[float, str]]:
-    """The numbers and the texts of a sum's terms; that of a constant is empty."""
-    found: list[tuple[float, str]] = []
-    shift = 0.0
-    for sign, term in signed_terms(tree):
-        if term.is_constant:
-            shift += sign * _number(term)
-        else:
-            number, factors = _factors(term, 1.0, labels, is_plain=is_plain)
-            found.append((sign * number, "*".join(sorted(factors))))
-    return [*found, (shift, "")] if shift else found
+    def concept(self, tree: Tree) -> str:
+        """The text of a sum without its scale, sign and constant, or of a product or its
+        reciprocal, whichever is less.
+        """
+        summands = [term for _, term in signed_terms(tree) if not term.is_constant]
+        if len(summands) == 1:
+            products = [self.factors(summands[0], power)[1] for power in (1.0, -1.0)]
+            return min("*".join(sorted(factors)) for factors in products)
+        terms = [term for term in self.terms(tree) if term[1]]
+        scale = max((abs(number) for number, _ in terms), default=1.0)
+        return self.signed([(number / scale, text) for number, text in terms])[1]
 
+    def terms(self, tree: Tree) -> list[tuple[float, str]]:
+        """The numbers and the texts of a sum's terms; that of a constant is empty."""
+        found: list[tuple[float, str]] = []
+        shift = 0.0
+        for sign, term in signed_terms(tree):
+            if term.is_constant:
+                shift += sign * _number(term)
+            else:
+                number, factors = self.factors(term, 1.0)
+                found.append((sign * number, "*".join(sorted(factors))))
+        return [*found, (shift, "")] if shift else found
 
-def _sum(terms: list[tuple[float, str]], *, is_plain: bool) -> tuple[int, str]:
-    """A sign, and the text of what it multiplies: the lesser of both that are possible."""
-    text, sign = min(
-        (_joined([(sign * number, text) for number, text in terms], is_plain=is_plain), sign)
-        for sign in (1, -1)
-    )
-    return sign, text
-
-
-def _term(number: float, text: str, *, is_plain: bool) -> tuple[str, str]:
-    """What terms are sorted by, and the term: '+' and '-' would sort before any text."""
-    sign = "-" if number < 0 else "+"
-    if is_plain:
-        return f"{text}{sign}", f"{sign}{text or 'c'}"
-    digits = _digits(abs(number))
-    return f"{text}{sign}{digits}", f"{sign}{digits}*{text}" if text else f"{sign}{digits}"
-
-
-def _factors(
-    tree: Tree, power: float, labels: Labels, *, is_plain: bool
-) -> tuple[float, list[str]]:
-    """The number of a product, and the texts of its factors."""
-    root = tree.root
-    if tree.is_constant:
-        number = _number(tree)
-        whole = number**power if number > 0 or power == int(power) else float("nan")
-        return whole, []
-    if root == "neg":
-        number, texts = _factors(tree.children[0], power, labels, is_plain=is_plain)
-        return (-number if power % 2 == 1 else number), texts
-    if root in ("mul", "div"):
-        powers = (power, -power if root == "div" else power)
-        parts = [
-            _factors(child, each, labels, is_plain=is_plain)
-            for child, each in zip(tree.children, powers, strict=True)
-        ]
-        return parts[0][0] * parts[1][0], parts[0][1] + parts[1][1]
-    exponent = _exponent(tree)
-    if exponent is not None:
-        return _factors(tree.children[0], power * exponent, labels, is_plain=is_plain)
-    sign, text = _base(tree, labels, is_plain=is_plain, is_whole=power == int(power))
-    return (float(sign) if power % 2 == 1 else 1.0), [_power(text, power, is_plain=is_plain)]
-
-
-def _base(tree: Tree, labels: Labels, *, is_plain: bool, is_whole: bool) -> tuple[int, str]:
-    """An input, a function of something, or a sum in brackets with the sign taken out."""
-    if isinstance(tree.root, Variable):
-        return 1, labels.get(tree.root.index, "?")
-    if tree.root in _GROUPS:
-        terms = _terms(tree, labels, is_plain=is_plain)
-        # The sign of what a root is taken of cannot be taken out.
-        sign, text = (
-            _sum(terms, is_plain=is_plain) if is_whole else (1, _joined(terms, is_plain=is_plain))
+    def signed(self, terms: list[tuple[float, str]]) -> tuple[int, str]:
+        """A sign, and the text of what it multiplies: the lesser of both that are possible."""
+        text, sign = min(
+            (self.joined([(sign * number, text) for number, text in terms]), sign)
+            for sign in (1, -1)
         )
-        return sign, f"({text})"
-    inner = [_argument(child, labels, is_plain=is_plain) for child in tree.children]
-    return 1, f"{tree.root}({','.join(sorted(inner) if tree.root in _COMMUTING else inner)})"
+        return sign, text
 
+    def joined(self, terms: list[tuple[float, str]]) -> str:
+        """A sum as it stands, sorted by texts: '+' and '-' would sort before any."""
+        parts = []
+        for number, text in terms:
+            sign = "-" if number < 0 else "+"
+            if self.is_plain:
+                parts.append((f"{text}{sign}", f"{sign}{text or 'c'}"))
+            else:
+                digits = _digits(abs(number))
+                written = f"{sign}{digits}*{text}" if text else f"{sign}{digits}"
+                parts.append((f"{text}{sign}{digits}", written))
+        return "".join(part for _, part in sorted(parts))
 
-def _argument(tree: Tree, labels: Labels, *, is_plain: bool) -> str:
-    """A sum as it stands, with its sign."""
-    return _joined(_terms(tree, labels, is_plain=is_plain), is_plain=is_plain)
+    def factors(self, tree: Tree, power: float) -> tuple[float, list[str]]:
+        """The number of a product, and the texts of its factors."""
+        root = tree.root
+        if tree.is_constant:
+            number = _number(tree)
+            whole = number**power if number > 0 or power == int(power) else float("nan")
+            return whole, []
+        if root == "neg":
+            number, texts = self.factors(tree.children[0], power)
+            return (-number if power % 2 == 1 else number), texts
+        if root in ("mul", "div"):
+            (first, texts), (second, others) = (
+                self.factors(child, each)
+                for child, each in zip(
+                    tree.children, (power, -power if root == "div" else power), strict=True
+                )
+            )
+            return first * second, texts + others
+        exponent = _exponent(tree)
+        if exponent is not None:
+            return self.factors(tree.children[0], power * exponent)
+        sign, text = self.base(tree, is_whole=power == int(power))
+        return (float(sign) if power % 2 == 1 else 1.0), [self.power(text, power)]
 
+    def base(self, tree: Tree, *, is_whole: bool) -> tuple[int, str]:
+        """An input, a function of something, or a sum in brackets with the sign taken out."""
+        if isinstance(tree.root, Variable):
+            return 1, self.labels.get(tree.root.index, "?")
+        if tree.root in _GROUPS:
+            terms = self.terms(tree)
+            # The sign of what a root is taken of cannot be taken out.
+            sign, text = self.signed(terms) if is_whole else (1, self.joined(terms))
+            return sign, f"({text})"
+        inner = [self.joined(self.terms(child)) for child in tree.children]
+        return 1, f"{tree.root}({','.join(sorted(inner) if tree.root in _COMMUTING else inner)})"
 
-def _joined(terms: list[tuple[float, str]], *, is_plain: bool) -> str:
-    return "".join(part for _, part in sorted(_term(*term, is_plain=is_plain) for term in terms))
-
-
-def _power(text: str, power: float, *, is_plain: bool) -> str:
-    if power == 1:
-        return text
-    if is_plain and power != int(power):
-        return f"{text}^p" if power > 0 else f"{text}^-p"
-    return f"{text}^{_digits(power)}"
+    def power(self, text: str, power: float) -> str:
+        """A factor with its exponent."""
+        if power == 1:
+            return text
+        if self.is_plain and power != int(power):
+            return f"{text}^p" if power > 0 else f"{text}^-p"
+        return f"{text}^{_digits(power)}"
 
 
 def _exponent(tree: Tree) -> float | None:

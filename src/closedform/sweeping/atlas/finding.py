@@ -11,7 +11,6 @@ from closedform.expressions.parse import parse
 from closedform.sweeping.atlas.concept_index import ConceptIndex, Entry, entry_of
 from closedform.sweeping.atlas.matching import (
     Comparison,
-    common_points,
     compare_formulas,
     fits_with_other_constants,
     matched,
@@ -59,26 +58,20 @@ def find(
     """Formulas of an index, those of the same concept first, then those with other constants, then
     the nearest.
 
-    Parameters
-    ----------
-    index : ConceptIndex
-    formula : str or Expression
-    count : int
-        How many of the nearest are given.
-    confirm : bool
-        Whether `closedform.same_concept` must confirm exact matches; those that it does not are
-        among the nearest.
+    count: how many of the nearest are given.
+    confirm: whether `closedform.same_concept` must confirm exact matches; those that it does not
+        are among the nearest.
 
     Examples
     --------
-    >>> index = ConceptIndex()
-    >>> index.add_entries(map(entry_of, ("m*v**2", "x + 3*y", "sin(x)*y")))
+    >>> texts = ("m*v**2", "x + 3*y", "sin(x)*y")
+    >>> index = ConceptIndex(entry_of(text).concept for text in texts)
     >>> [(match.kind, match.formula) for match in find(index, "2*log(b) + log(a)", count=1)]
     [('exact', 'm*v**2'), ('nearest', 'x + 3*y')]
     """
     asked = entry_of(formula)
-    by_law = index.with_law(asked.key.law_id)[:MOST_OF_LAW]
-    numbers = [*index.with_key(asked.key.id)[:MOST_OF_LAW], *by_law]
+    by_law = index.by_law.get(asked.key.law_id, [])[:MOST_OF_LAW]
+    numbers = [*index.by_key.get(asked.key.id, [])[:MOST_OF_LAW], *by_law]
     wanted = count + len(numbers)
     for profile in asked.profiles:
         near = index.nearest(profile.vector, COMPARED)
@@ -86,7 +79,7 @@ def find(
     compared = {
         number: found
         for number in dict.fromkeys(numbers)
-        if (found := _compared(asked, index.texts[number])) is not None
+        if (found := _compared(asked, index.concepts[number].form)) is not None
     }
     order = sorted(compared, key=lambda number: (compared[number][1].misalignment, number))
     is_law = set(by_law)
@@ -95,12 +88,12 @@ def find(
     for number in order:
         own, comparison = compared[number]
         kind, confirmed = _kind(
-            asked.formula, own, comparison, is_of_law=number in is_law,
+            asked.key.form, own, comparison, is_of_law=number in is_law,
             is_fitted=number in fitted, confirm=confirm,
         )  # fmt: skip
         pairs = zip(own.names, comparison.order, strict=True)
-        inputs = tuple((name, asked.formula.names[place]) for name, place in pairs)
-        text = index.texts[number]
+        inputs = tuple((name, asked.key.form.names[place]) for name, place in pairs)
+        text = index.concepts[number].form
         found.append(Match(kind, number, text, comparison.degrees, inputs, confirmed))
     matches = [match for kind in KINDS[:-1] for match in found if match.kind == kind]
     return matches + [match for match in found if match.kind == KINDS[-1]][:count]
@@ -110,7 +103,7 @@ def _compared(asked: Entry, text: str) -> tuple[Expression, Comparison] | None:
     """A formula of the index beside the asked one; None where no span suits both."""
     for profile in asked.profiles:
         own, beside = described(text, profile.span)
-        found = beside and compare_formulas(asked.formula, own, (profile, beside))
+        found = beside and compare_formulas(asked.key.form, own, (profile, beside))
         if found:
             return own, found
     return None
@@ -146,9 +139,7 @@ def _kind(
 
 
 def _is_same(first: Expression, second: Expression, order: tuple[int, ...]) -> bool:
-    one = matched(first, order)
-    other = Expression(second.tree, one.names)
-    points = common_points(one, other)
+    one, other, points = matched(first, second, order)
     if points is None:
         return False
     # On one side of a pole: 1/(x - y) is a function of x - y on each side, and not across.

@@ -2,7 +2,7 @@
 between their directions, and whether other constants make one of the other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -98,12 +98,21 @@ def _agree(first: Expression, second: Expression, order: np.ndarray, points: Flo
     return gap is not None and gap < SAME and _keeps_sign(first, second, order)
 
 
-def matched(expression: Expression, order: tuple[int, ...]) -> Expression:
-    """The first formula of a comparison, with the inputs of the second in their places: the same
-    columns, under the names of the second.
+def matched(
+    first: Expression, second: Expression, order: Sequence[int]
+) -> tuple[Expression, Expression, FloatArray | None]:
+    """Both formulas of a comparison with the inputs of the second in their places, under names of
+    the first, and points where both are finite without going beyond their domains.
     """
-    names = tuple(expression.names[place] for place in order)
-    return expression.rename(names)
+    one = first.rename(tuple(first.names[place] for place in order))
+    other = Expression(second.tree, one.names)
+    for span in SPANS:
+        points = probe_points(len(one.names), span)
+        gradients = [each.gradient(points) for each in (one, other)]
+        points = points[np.isfinite(gradients).all(axis=(0, 2))]
+        if len(points) >= FEWEST_COMMON:
+            return one, other, points[:N_COMPARED]
+    return one, other, None
 
 
 def fits_with_other_constants(
@@ -112,11 +121,8 @@ def fits_with_other_constants(
     """Whether the constants of one formula can be changed so that it is the other; `order` is that
     of a comparison.
     """
-    one, other = matched(first, order), Expression(second.tree, matched(first, order).names)
-    points = common_points(one, other)
-    if points is None:
-        return False
-    return _becomes(one, other, points) or _becomes(other, one, points)
+    one, other, points = matched(first, second, order)
+    return points is not None and (_becomes(one, other, points) or _becomes(other, one, points))
 
 
 def _becomes(general: Expression, target: Expression, points: FloatArray) -> bool:
@@ -154,21 +160,8 @@ def _misalignment(one: FloatArray, other: FloatArray, *, trim: float = TRIM) -> 
     return float(sines[: max(int((1 - trim) * len(sines)), 1)].mean())
 
 
-def common_points(one: Expression, other: Expression) -> FloatArray | None:
-    """Where both are finite without going beyond their domains."""
-    for span in SPANS:
-        points = probe_points(len(one.names), span)
-        gradients = [each.gradient(points) for each in (one, other)]
-        points = points[np.isfinite(gradients).all(axis=(0, 2))]
-        if len(points) >= FEWEST_COMMON:
-            return points[:N_COMPARED]
-    return None
-
-
 def _keeps_sign(first: Expression, second: Expression, order: np.ndarray) -> bool:
-    one = matched(first, tuple(order))
-    other = Expression(second.tree, one.names)
-    points = common_points(one, other)
+    one, other, points = matched(first, second, order.tolist())
     if points is None:
         return True
     along = np.einsum("nd,nd->n", one.gradient(points) * points, other.gradient(points) * points)

@@ -13,6 +13,7 @@ from closedform.basics import limits
 from closedform.errors import StorageError
 from closedform.interpretation.verdict import STATUSES
 from closedform.sweeping.atlas.concept_book import ConceptBook
+from closedform.sweeping.atlas.concept_index import Concept
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.task import content_key
@@ -89,7 +90,6 @@ class AtlasRecord:
     card: NetworkCard
     content: Mapping[str, Any]  # what the sweep wrote
     concept: str  # name of its concept; empty without a formula
-    law: str  # name of its law; empty without a formula
     is_architecture: bool
 
     @property
@@ -100,7 +100,7 @@ class AtlasRecord:
     @property
     def layer(self) -> str:
         """The layer of the neuron."""
-        return self.neuron.rpartition(":")[0]
+        return _layer(self.content)
 
     @property
     def verdict(self) -> str:
@@ -140,7 +140,6 @@ class Atlas:
         texts = (row.get("concept") for rows in found.values() for row in rows)
         self.book.add(text for text in texts if isinstance(text, str))
         self._rows = found
-        self._laws = {each.law_id: each.law for each in self.book.concepts.values()}
 
     def records(self) -> Iterator[AtlasRecord]:
         """All neurons, network by network, in the order of the network's layers."""
@@ -150,11 +149,10 @@ class Atlas:
             rows = self._latest(card)
             rows.sort(key=lambda row: _place(str(row["neuron"]), places))
             for row in rows:
-                concept, law = self._named(row)
-                layer = str(row["neuron"]).rpartition(":")[0]
-                best = shown.get((layer, self._unsigned(law)))
-                is_architecture = bool(law) and best is not None and best <= _rank(row)
-                yield AtlasRecord(card, row, concept, law, is_architecture)
+                concept = self._concept(row)
+                best = None if concept is None else shown.get(_shown_as(row, concept))
+                is_architecture = best is not None and best <= _rank(row)
+                yield AtlasRecord(card, row, "" if concept is None else concept.id, is_architecture)
 
     def _latest(self, card: NetworkCard) -> list[dict[str, Any]]:
         """One row for each neuron: the one that was read with the card's effort and seed, if there
@@ -167,25 +165,29 @@ class Atlas:
         rows = sorted(self._rows[(card.network, card.data)], key=preference)
         return list({str(row["neuron"]): row for row in rows}.values())
 
-    def _named(self, row: Mapping[str, Any]) -> tuple[str, str]:
-        text = row.get("concept")
-        concept = self.book.of_text.get(text, "") if isinstance(text, str) else ""
-        is_read = concept and row.get("verdict") != "none"
-        return (concept, self.book.concepts[concept].law_id) if is_read else ("", "")
-
-    def _unsigned(self, law_id: str) -> str:
-        """A law without the signs of its terms: weights are of either sign before training."""
-        return re.sub(r"(?<!\^)-", "+", self._laws.get(law_id, ""))
+    def _concept(self, row: Mapping[str, Any]) -> Concept | None:
+        name = self.book.of_text.get(row.get("concept") or "")
+        return self.book.concepts[name] if name and row.get("verdict") != "none" else None
 
     def _shown_untrained(self, card: NetworkCard) -> dict[tuple[str, str], int]:
         """The laws that the untrained network shows in each layer, with their best verdict."""
         best: dict[tuple[str, str], int] = {}
-        for row in self._rows.get((card.untrained, card.data), ()) if card.untrained else ():
-            law = self._named(row)[1]
-            place = (str(row["neuron"]).rpartition(":")[0], self._unsigned(law))
-            if law:
+        for row in self._rows.get((card.untrained, card.data), ()):
+            if (concept := self._concept(row)) is not None:
+                place = _shown_as(row, concept)
                 best[place] = min(best.get(place, len(STATUSES)), _rank(row))
         return best
+
+
+def _shown_as(row: Mapping[str, Any], concept: Concept) -> tuple[str, str]:
+    """A layer, and a law without the signs of its terms: weights are of either sign before
+    training.
+    """
+    return _layer(row), re.sub(r"(?<!\^)-", "+", concept.law)
+
+
+def _layer(row: Mapping[str, Any]) -> str:
+    return str(row["neuron"]).rpartition(":")[0]
 
 
 def _rank(row: Mapping[str, Any]) -> int:

@@ -16,7 +16,7 @@ from closedform.basics.optional import require
 from closedform.expressions.parse import parse
 from closedform.report.figures import LOOKS
 from closedform.report.html import formula, page_environment, style_sheet
-from closedform.sweeping.atlas.concept_index import Searchable, shards
+from closedform.sweeping.atlas.concept_index import Concept, shards
 from closedform.sweeping.atlas.records import Atlas, AtlasRecord
 from closedform.sweeping.atlas.site_content import Gathered, SiteContent, degrees, field_pictures
 from closedform.sweeping.execution.store import ResultStore
@@ -50,7 +50,7 @@ def build_site(
         (place / folder).mkdir(parents=True, exist_ok=True)
     write_text(place / "assets/atlas.css", f"{style_sheet()}\n{_looks()}\n{_asset('atlas.css')}\n")
     write_text(place / "assets/atlas.js", f"{_asset('atlas.js')}\n")
-    for name, text in shards(list(pages.searchable())):
+    for name, text in shards(pages.searchable()):
         write_text(place / "search" / name, text)
     write_records(content, place)
     jobs: list[tuple[str, list[Any], Callable[[Any], None]]] = [
@@ -78,12 +78,10 @@ class _Pages:
         self._content, self._place = content, place
         self._environment = page_environment()
 
-    def searchable(self) -> Iterator[Searchable]:
-        """All concepts as the search shows them."""
+    def searchable(self) -> Iterator[tuple[Concept, str, int]]:
+        """All concepts as the search shows them, with verdicts and numbers of networks."""
         for name, gathered in sorted(self._content.concepts.items()):
-            concept = self._content.concept(name)
-            verdict = gathered.best.verdict
-            yield Searchable(name, concept.form, verdict, gathered.networks, concept.vector)
+            yield self._content.concept(name), gathered.best.verdict, gathered.networks
 
     def first(self) -> None:
         """The first page."""
@@ -139,16 +137,7 @@ class _Pages:
         """The page of a law."""
         concepts = self._content.concepts_of_law(gathered.id)
         first = self._content.concept(concepts[0].id)
-        rows = [
-            {
-                "id": each.id,
-                "shown": formula(parse(self._content.concept(each.id).form)),
-                "verdict": each.best.verdict,
-                "networks": each.networks,
-                "neurons": len(each.records),
-            }
-            for each in concepts
-        ]
+        rows = [self._counted(each, each.id, verdict=each.best.verdict) for each in concepts]
         self._write(
             f"laws/{gathered.id}.html", "law", id=gathered.id, text=first.form, rows=rows,
             example=formula(parse(first.form)),
@@ -172,13 +161,13 @@ class _Pages:
 
     def _law_row(self, gathered: Gathered) -> dict[str, Any]:
         concepts = self._content.concepts_of_law(gathered.id)
-        return {
-            "id": gathered.id,
-            "shown": formula(parse(self._content.concept(concepts[0].id).form)),
-            "networks": gathered.networks,
-            "neurons": len(gathered.records),
-            "concepts": len(concepts),
-        }
+        return self._counted(gathered, concepts[0].id, concepts=len(concepts))
+
+    def _counted(self, gathered: Gathered, concept: str, **more: Any) -> dict[str, Any]:
+        """Where a concept, or a law, is found, with the formula of one concept."""
+        shown, neurons = formula(parse(self._content.concept(concept).form)), len(gathered.records)
+        told = {"id": gathered.id, "shown": shown, "networks": gathered.networks}
+        return told | {"neurons": neurons, **more}
 
     def _write(self, name: str, template: str, *, root: str = "../", **values: Any) -> None:
         page = self._environment.get_template(f"atlas/{template}.html.j2").render(

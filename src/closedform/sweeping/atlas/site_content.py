@@ -19,14 +19,13 @@ from closedform.interpretation.verdict import STATUSES
 from closedform.judge.alignment import angles_in_degrees
 from closedform.report.figure_numbers import shown_range
 from closedform.report.svg import Frame, angles_svg, directions_svg, dots
-from closedform.sweeping.atlas.concept_book import Concept
-from closedform.sweeping.atlas.concept_index import ConceptIndex
+from closedform.sweeping.atlas.concept_index import Concept, ConceptIndex
 from closedform.sweeping.atlas.finding import described
 from closedform.sweeping.atlas.matching import compare_formulas
 from closedform.sweeping.atlas.probe_points import SPANS
 from closedform.sweeping.atlas.records import ARCHITECTURE, Atlas, AtlasRecord, NetworkCard
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.neuron_task import FIELD_PARTS, load_neuron
+from closedform.sweeping.neuron_task import load_neuron
 
 ALIKE = 0.02
 """Distance of fingerprints within which concepts with different keys are compared."""
@@ -112,14 +111,8 @@ def _angle(record: AtlasRecord) -> tuple[float, str, str]:
 
 def _aliases(concepts: list[Concept]) -> dict[str, str]:
     """Concepts with different keys that are the same: each with the name of the plainest."""
-    index = ConceptIndex()
     ordered = sorted(concepts, key=lambda each: (len(each.form), each.id))
-    index.add(
-        [each.form for each in ordered],
-        [each.id for each in ordered],
-        [each.law_id for each in ordered],
-        [each.vector for each in ordered],
-    )
+    index = ConceptIndex(ordered)
     found: dict[str, str] = {}
     for number, concept in enumerate(ordered):
         for other, gap in index.nearest(concept.vector, MOST_ALIKE):
@@ -146,9 +139,8 @@ def field_pictures(store: ResultStore, row: Mapping[str, Any]) -> list[tuple[str
     """Captions and pictures of a record's field; none where its field was not kept."""
     if "field" not in row or not isinstance(row.get("concept"), str):
         return []
-    payload = {"neuron": row["neuron"], "store": [store.path, store.options]}
     try:
-        field = load_neuron(payload | {name: row["field"][name] for name in FIELD_PARTS})
+        field = load_neuron([store.path, store.options], row["neuron"], row["field"])
         concept = parse(row["concept"], names=list(field.names))
     except ClosedformError:  # the fields of a sweep may be dropped
         return []

@@ -30,28 +30,22 @@ class _Flight:
     losses: int = 0
 
 
+@dataclass(slots=True)
 class Coordinator:
-    """Runs tasks, keeps every result in a store, counts up the tally and tells the watcher.
+    """Runs tasks, keeps every result in a store, counts up the tally and tells the watcher."""
 
-    `on_done` is called with the outcome of every task that has a record now, that of a failed one
-    included.
-    """
-
-    def __init__(
-        self,
-        workers: Workers,
-        store: ResultStore,
-        limits: Limits,
-        tally: Tally,
-        *,
-        watcher: Watcher | None = None,
-        on_done: Callable[[TaskOutcome], None] | None = None,
-    ) -> None:
-        self._workers, self._store, self._limits, self._tally = workers, store, limits, tally
-        self._watcher, self._on_done = watcher, on_done
-        self._back: queue.SimpleQueue[tuple[_Flight, Future[TaskOutcome]]] = queue.SimpleQueue()
-        self._in_flight: dict[int, Future[TaskOutcome]] = {}
-        self._until_compaction = ROWS_PER_PART
+    workers: Workers
+    store: ResultStore
+    limits: Limits
+    tally: Tally
+    watcher: Watcher | None = None
+    on_done: Callable[[TaskOutcome], None] | None = None
+    """Called with the outcome of every task that has a record now, that of a failed one too."""
+    _back: "queue.SimpleQueue[tuple[_Flight, Future[TaskOutcome]]]" = field(
+        default_factory=queue.SimpleQueue
+    )
+    _in_flight: dict[int, Future[TaskOutcome]] = field(default_factory=dict)
+    _until_compaction: int = ROWS_PER_PART
 
     def run(self, tasks: Iterable[Task]) -> None:
         """Run tasks, which are taken from the iterable as workers become free.
@@ -68,12 +62,12 @@ class Coordinator:
 
     def _next(self) -> "tuple[_Flight, Future[TaskOutcome]]":
         """The next task that comes back."""
-        since, patience = None, self._limits.patience
+        since, patience = None, self.limits.patience
         while True:
             try:
                 return self._back.get(timeout=min(ASK_SECONDS, patience))
             except queue.Empty:
-                if not self._workers.are_gone():
+                if not self.workers.are_gone():
                     since = None
                     continue
             if since is None:
@@ -91,7 +85,7 @@ class Coordinator:
 
     def _fill(self, waiting: Iterator[Task]) -> bool:
         """Send tasks until enough are under way; whether there may be more."""
-        width = self._workers.width()
+        width = self.workers.width()
         while len(self._in_flight) < width:
             task = next(waiting, None)
             if task is None:
@@ -102,12 +96,12 @@ class Coordinator:
     def _launch(self, flight: _Flight) -> None:
         while True:
             try:
-                future = self._workers.submit(flight.task, self._store, self._limits)
+                future = self.workers.submit(flight.task, self.store, self.limits)
                 break
             except RuntimeError as error:  # a pool may break between two tasks
-                self._workers.recover(error)
+                self.workers.recover(error)
                 flight.losses += 1
-                if flight.losses > self._limits.losses:
+                if flight.losses > self.limits.losses:
                     raise
         self._in_flight[id(flight)] = future
         future.add_done_callback(lambda done: self._back.put((flight, done)))
@@ -117,10 +111,10 @@ class Coordinator:
         try:
             outcome = future.result()
         except (Exception, CancelledError) as error:
-            self._workers.recover(error)
+            self.workers.recover(error)
             flight.losses += 1
             logger.warning("The worker of %s was lost: %s", shown(flight.task), shown(repr(error)))
-            if flight.losses <= self._limits.losses:
+            if flight.losses <= self.limits.losses:
                 self._launch(flight)
                 return
             outcome = TaskOutcome(
@@ -130,7 +124,7 @@ class Coordinator:
             if outcome.fault is not None:
                 flight.faults.append(outcome.fault)
                 logger.warning("%s failed: %s", shown(flight.task), shown(outcome.fault))
-                if len(flight.faults) < self._limits.attempts:
+                if len(flight.faults) < self.limits.attempts:
                     self._launch(flight)
                     return
         self._finish(flight, outcome)
@@ -138,23 +132,23 @@ class Coordinator:
     def _finish(self, flight: _Flight, outcome: TaskOutcome) -> None:
         if outcome.fault is not None and outcome.is_of_store:
             # It says nothing about the task, which is tried again by the next run.
-            if not self._store.folder.names():
+            if not self.store.folder.names():
                 raise StorageError(
-                    f"The store {self._store.path!r} is gone ({outcome.fault}). Run again to start "
+                    f"The store {self.store.path!r} is gone ({outcome.fault}). Run again to start "
                     f"it anew."
                 )
         elif outcome.fault is not None:
             reason, attempts = outcome.fault, len(flight.faults) + flight.losses
-            self._store.put(
+            self.store.put(
                 flight.task.key,
                 {**flight.task.about, "status": FAILED, "reason": reason, "attempts": attempts},
             )
-        self._tally.add(outcome.label or FAILED, failed=outcome.fault is not None)
-        if self._on_done is not None:
-            self._on_done(outcome)
-        if self._watcher is not None:
-            self._watcher.update(self._tally)
+        self.tally.add(outcome.label or FAILED, failed=outcome.fault is not None)
+        if self.on_done is not None:
+            self.on_done(outcome)
+        if self.watcher is not None:
+            self.watcher.update(self.tally)
         self._until_compaction -= 1
         if self._until_compaction <= 0:
             self._until_compaction = ROWS_PER_PART
-            self._store.compact_if_possible(minimum=ROWS_PER_PART)
+            self.store.compact_if_possible(minimum=ROWS_PER_PART)

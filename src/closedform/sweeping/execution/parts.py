@@ -5,12 +5,11 @@ written.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from closedform.basics import limits
 from closedform.basics.optional import require
-from closedform.sweeping.execution.shared_folder import SharedFolder
+from closedform.sweeping.execution.shared_folder import SharedFolder, checksum
 
 if TYPE_CHECKING:
     import pyarrow
@@ -52,7 +51,7 @@ class Parts:
         )
         content = buffer.getvalue().to_pybytes()
         last = max((int(name[:20]) for name in self.names()), default=0)
-        name = f"{last + 1:020d}-{_checksum(content)}.parquet"
+        name = f"{last + 1:020d}-{checksum(content)}.parquet"
         self._folder.write(f"{FOLDER}/{name}", content)
         return name
 
@@ -80,7 +79,7 @@ class Parts:
         """
         arrow, parquet = _pyarrow()
         content = self._folder.read(f"{FOLDER}/{name}", limits.ARRAYS)
-        if content is None or not name.endswith(f"-{_checksum(content)}.parquet"):
+        if content is None or not name.endswith(f"-{checksum(content)}.parquet"):
             return None
         source = arrow.BufferReader(content)
         try:
@@ -166,7 +165,3 @@ def one_type(values: list[Any]) -> list[Any]:
 
 def _pyarrow() -> tuple[Any, Any]:
     return require("pyarrow", extra="cluster"), require("pyarrow.parquet", extra="cluster")
-
-
-def _checksum(content: bytes) -> str:
-    return blake2b(content, digest_size=16).hexdigest()

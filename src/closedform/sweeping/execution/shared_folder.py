@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,11 @@ READ_AT_ONCE = 512
 
 PARTIAL = "partial"
 """Where files are written before they get their name, on the same disk."""
+
+
+def checksum(content: bytes) -> str:
+    """What is in the names of files that never change."""
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 class SharedFolder:

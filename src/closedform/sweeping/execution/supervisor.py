@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from closedform.errors import ClosedformError, StorageError
@@ -40,17 +41,9 @@ class TaskFault(ClosedformError, RuntimeError):
 
 
 def run_task(task: Task, store: ResultStore, limits: Limits) -> TaskOutcome:
-    """Run a task in a child process and put its record into the store; what goes wrong is told, not
-    raised.
-    """
+    """Run a task in a child process and put its record into the store."""
     end_with_parent()
-    began = time.perf_counter()
-    try:
-        record = run_in_child(task, limits)
-    except TaskFault as fault:
-        seconds = time.perf_counter() - began
-        return TaskOutcome(task.key, "", str(fault), seconds, fault.is_of_store)
-    return keep(task, record, store, began)
+    return keep(task, store, lambda: run_in_child(task, limits))
 
 
 def run_in_child(task: Task, limits: Limits) -> dict[str, Any]:
@@ -65,17 +58,27 @@ def run_in_child(task: Task, limits: Limits) -> dict[str, Any]:
             _idle.append(child)
 
 
-def keep(task: Task, record: dict[str, Any], store: ResultStore, began: float) -> TaskOutcome:
-    """Put a record into the store, or say why not: a full disk is a fault of the task, not the end
-    of its worker.
+def keep(task: Task, store: ResultStore, run: Callable[[], dict[str, Any]]) -> TaskOutcome:
+    """Run a task and put its record into the store; what goes wrong is told, not raised: a full
+    disk too is a fault of the task, not the end of its worker.
     """
-    seconds = time.perf_counter() - began
+    try:
+        record = run()
+    except TaskFault as fault:
+        return TaskOutcome(task.key, fault=str(fault), is_of_store=fault.is_of_store)
     try:
         store.put(task.key, record)
     except (OSError, StorageError) as error:
         said = f"Its record could not be stored: {error}"
-        return TaskOutcome(task.key, fault=said, seconds=seconds, is_of_store=True)
-    return TaskOutcome(task.key, label=str(record.get(task.label, "")), seconds=seconds)
+        return TaskOutcome(task.key, fault=said, is_of_store=True)
+    return TaskOutcome(task.key, label=str(record.get(task.label, "")))
+
+
+def record_in(said: dict[str, Any]) -> dict[str, Any]:
+    """The record in the answer to a task; a TaskFault if it raised."""
+    if "fault" in said:
+        raise TaskFault(said["fault"], is_of_store=said.get("is_of_store", False))
+    return said["record"]
 
 
 class Child:
@@ -104,7 +107,7 @@ class Child:
 
     def run(self, task: Task, limits: Limits) -> dict[str, Any]:
         """Run a task, as `run_in_child`."""
-        message = json.dumps({"function": task.function, "payload": dict(task.payload)}) + "\n"
+        message = json.dumps(task.request) + "\n"
         try:
             assert self._process.stdin is not None
             self._process.stdin.write(message)
@@ -115,9 +118,7 @@ class Child:
         said = self._wait(START_SECONDS, limits.memory)
         if said.get("started"):
             said = self._wait(limits.seconds, limits.memory)
-        if "fault" in said:
-            raise TaskFault(said["fault"], is_of_store=said.get("is_of_store", False))
-        return said["record"]
+        return record_in(said)
 
     def end(self) -> None:
         """Kill it, if it lives, and wait until it is gone."""

@@ -36,6 +36,11 @@ class Task:
     """Goes into the record of a task that failed, where there is no other."""
     label: str = "status"  # the entry of the record that progress counts
 
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the process that runs it is told."""
+        return {"function": self.function, "payload": dict(self.payload)}
+
     def __str__(self) -> str:
         return (
             " ".join(str(value) for value in self.about.values() if value is not None) or self.key
@@ -82,7 +87,6 @@ class TaskOutcome:
     key: str
     label: str = ""  # from the record; empty if there is none
     fault: str | None = None  # why there is no record
-    seconds: float = 0.0  # spent on it
     is_of_store: bool = False  # whether the store is at fault and not the task
 
 

@@ -9,7 +9,7 @@ from closedform.basics.optional import require
 from closedform.errors import ClosedformError
 from closedform.sweeping.execution.child import answer, end_with_process
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.supervisor import keep, run_task
+from closedform.sweeping.execution.supervisor import keep, record_in, run_task
 from closedform.sweeping.execution.task import Limits, Task, TaskOutcome
 
 ASK_SECONDS = 2.0
@@ -48,13 +48,7 @@ class Workers:
         return self._present() == 0
 
     def recover(self, error: BaseException) -> None:
-        """Make ready to send lost tasks again.
-
-        Raises
-        ------
-        WorkersLostError
-            If that cannot be done.
-        """
+        """Make ready to send lost tasks again, or say in a WorkersLostError that it cannot be."""
         raise WorkersLostError(
             f"The workers cannot run tasks ({type(error).__name__}: {error}). Each of them needs "
             f"the same closedform."
@@ -71,18 +65,10 @@ class Workers:
 def open_workers(executor: Any = None) -> Workers:
     """Workers from what a user passes.
 
-    Parameters
-    ----------
-    executor : None, int, str, concurrent.futures.Executor or distributed.Client
-        None runs tasks here, one after another, and starts nothing; a number starts so many local
-        processes; text is the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, or
-        ``"ray"`` for the Ray cluster that ``ray.init()`` finds or starts. Executors, clients and
-        connections that were open stay open.
-
-    Raises
-    ------
-    WorkersError
-        If it is something else.
+    None runs tasks here, one after another, and starts nothing; a number starts so many local
+    processes; text is the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, or
+    ``"ray"`` for the Ray cluster that ``ray.init()`` finds or starts. Executors, Dask clients and
+    connections that were open stay open.
 
     Examples
     --------
@@ -120,14 +106,8 @@ class InProcess(Workers):
 
     def submit(self, task: Task, store: ResultStore, limits: Limits) -> "Future[TaskOutcome]":
         """Run a task at once."""
-        began = time.perf_counter()
-        said = answer({"function": task.function, "payload": dict(task.payload)}, lambda: None)
         done: Future[TaskOutcome] = Future()
-        if "fault" in said:
-            seconds = time.perf_counter() - began
-            done.set_result(TaskOutcome(task.key, seconds=seconds, **said))
-        else:
-            done.set_result(keep(task, said["record"], store, began))
+        done.set_result(keep(task, store, lambda: record_in(answer(task.request, lambda: None))))
         return done
 
     def width(self) -> int:

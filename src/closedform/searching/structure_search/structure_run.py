@@ -63,6 +63,11 @@ some of the bias.
 ALONE = 1 / 3
 """Share of the budget after which a field without structure is given up."""
 
+LOOK, LOOKED_AT = 0.2, 4
+"""Share for a first look at sums of a field in which nothing merges exactly, and inputs from which
+on it is left to the engines that come later.
+"""
+
 SETS, FORMULAS = 4, 3
 """Small fields that are read, and formulas of each that are tried."""
 
@@ -105,6 +110,11 @@ class StructureRun:
         if self.options.exactly:
             self._merge_at(ROUNDING, self.options.apart)
             return
+        if levels is not EXACT and self.start.size < LOOKED_AT:
+            # Of few inputs a short sum that no merge shows is found in a third of a second; what
+            # follows may take all the time of a short budget, and would be judged without it.
+            limit = self.clock.budget.share(LOOK).within(self.clock.remaining())
+            self._ask(self.options.terms, self.start, limit, keep=True)
         for number, (level, share) in enumerate(levels.steps):
             self._merge_at(level, self.options.apart if share is None else share)
             # What is solved up to a bias may still have an exact answer.

@@ -9,7 +9,7 @@ from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import InputNeed
-from closedform.report.figure_numbers import shown_range
+from closedform.report.figure_numbers import padded, shown_range
 from closedform.report.svg import Frame, dots, line
 
 CELLS, N_LEVELS = 60, 9
@@ -71,7 +71,7 @@ def _contours(answer: Interpretation, needs: list[InputNeed]) -> str | None:
     finite = values[np.isfinite(values)]
     if len(finite) == 0 or np.ptp(finite) == 0:
         return None
-    frame = Frame(*(_padded(*span) for span in spans), height=_TALL)
+    frame = Frame(*(padded(*span) for span in spans), height=_TALL)
     levels = np.unique(np.quantile(finite, (np.arange(N_LEVELS) + 0.5) / N_LEVELS))
     made = require("contourpy", extra="report").contour_generator(
         x, y, np.ma.masked_invalid(values)
@@ -106,7 +106,7 @@ def _slices(answer: Interpretation, needs: list[InputNeed]) -> Iterator[str]:
     every = np.concatenate([values[np.isfinite(values)] for _, _, values in curves])
     y_range = shown_range(every)
     for need, x, values in curves:
-        frame = Frame(_padded(x[0], x[-1], 0.02), y_range, height=_SLICE)
+        frame = Frame(padded(x[0], x[-1], 0.02), y_range, height=_SLICE)
         shapes = [f'<path class="curve" d="{line(frame, x, values)}"/>']
         yield frame.picture(f"The concept by {need.name}", need.name, "concept", shapes)
 
@@ -115,8 +115,3 @@ def _values(answer: Interpretation, points: FloatArray) -> FloatArray:
     assert answer.concept is not None
     with np.errstate(all="ignore"):
         return np.asarray(answer.concept.rename(answer.names)(points), dtype=np.float64)
-
-
-def _padded(low: float, high: float, share: float = 0.05) -> tuple[float, float]:
-    pad = share * (high - low) or 0.5 * abs(high) or 0.5
-    return low - pad, high + pad

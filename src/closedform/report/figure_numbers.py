@@ -342,7 +342,12 @@ def shown_range(values: FloatArray) -> tuple[float, float]:
     inner = inner_high - inner_low
     if inner > 0 and high - low > _LONG_TAIL * inner:
         low, high = inner_low, inner_high
-    margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
+    return padded(low, high, 0.04)
+
+
+def padded(low: float, high: float, share: float = 0.05) -> tuple[float, float]:
+    """A range with a margin at both ends; never an empty one."""
+    margin = share * (high - low) or 0.5 * abs(high) or 0.5
     return low - margin, high + margin
 
 

@@ -168,14 +168,9 @@ class Laws:
 
     def plot_drift(self, *, ax: Any = None) -> Any:
         """Draw how each law drifts, in per cent; returns the Axes."""
-        from closedform.report.plots import Line, plot_drift
+        from closedform.report.plots import plot_drift
 
-        lines = [
-            Line(formula_text(law.concept), law.drift.times, law.drift.mean, law.drift.band)
-            for law in self.laws
-            if law.drift is not None
-        ]
-        return plot_drift(lines, ax=ax)
+        return plot_drift(self, ax=ax)
 
     def __str__(self) -> str:
         lines = []

@@ -63,7 +63,8 @@ def region_cells(region: Any) -> tuple[list[FloatArray], FloatArray, list[list[f
 
     # Quantiles, so that cells hold about as many points; those that coincide once.
     shares = np.linspace(0, 1, CELLS + 1)
-    edges = [np.unique(np.quantile(column, shares)) for column in region.points.T]
+    # SciPy's types know numbers of bins only.
+    edges: Any = [np.unique(np.quantile(column, shares)) for column in region.points.T]
     x, y = region.points.T
     table = binned_statistic_2d(x, y, region.angles, "median", bins=edges).statistic
     bounds = {name: ends for name, *ends in region.bounds}

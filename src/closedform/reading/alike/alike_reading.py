@@ -35,12 +35,7 @@ by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
 
 @dataclass(frozen=True)
 class SpannedBySums:
-    """The reading sees the gradient's part along the sums; this looks at the rest.
-
-    Attributes
-    ----------
-    whole : SumsField
-    """
+    """The reading sees the gradient's part along the sums; this looks at the rest."""
 
     whole: SumsField
     name: str = "sums"

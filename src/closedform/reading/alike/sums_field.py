@@ -30,36 +30,20 @@ NO_SHARE = 1e-6
 class SumsField:
     """A field of many inputs as one of few sums.
 
-    Attributes
-    ----------
-    field : GradientField
-        In the sums and the inputs that are in no group.
-    sums : tuple of SiteSum
-    alone : tuple of int
-        Columns of the others.
-    inputs : tuple of str
-        All inputs.
-    outside : ndarray, shape (n_points,)
-        Share of each squared gradient, in inputs divided by their spread, that is outside the
-        gradients of the sums.
-    broken : ndarray, shape (n_points,)
-        The part of it that is the same at all points: one factor for each site, 1 if sites are
-        alike.
-    weights : ndarray, shape (n_points,)
-    averaged : float
-        What the mean over rearrangements of a group has left of the network's broken part, a share
-        of the squared gradient.
-    asymmetry : float
-        The network's broken part itself, a share of its own squared gradient; 0 if it is not known.
+    Shares are those of each squared gradient, in inputs divided by their spread.
     """
 
-    field: GradientField
+    field: GradientField  # in the sums and the inputs that are in no group
     sums: tuple[SiteSum, ...]
-    alone: tuple[int, ...]
-    inputs: tuple[str, ...]
-    outside: FloatArray
+    alone: tuple[int, ...]  # columns of the others
+    inputs: tuple[str, ...]  # all
+    outside: FloatArray  # (n_points,): the share outside the gradients of the sums
+    # (n_points,): the part of it that is the same at all points: one factor for each site, 1 if
+    # sites are alike.
     broken: FloatArray
-    weights: FloatArray
+    weights: FloatArray  # (n_points,)
+    # averaged: what the mean over rearrangements of a group has left of the network's broken part.
+    # asymmetry: that part itself; 0 if it is not known.
     averaged: float = 0.0
     asymmetry: float = 0.0
 

@@ -30,22 +30,13 @@ STEPS_OF_CORRECTION = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedTheory:
-    """A theory where the fit ended.
-
-    Attributes
-    ----------
-    theory : Theory
-    settled : Settled
-    term : Tree or None
-        What was added, for a correction.
-    is_factor : bool
-        Whether its exponential is a factor.
-    """
+    """A theory where the fit ended."""
 
     theory: Theory
     settled: Settled
-    term: Tree | None = None
-    is_factor: bool = False
+    n_corrections: int = 0  # in it
+    term: Tree | None = None  # what the last of them added
+    is_factor: bool = False  # whether that term's exponential is a factor
 
     @property
     def numbers(self) -> FloatArray:
@@ -142,5 +133,6 @@ def corrections_of(
         start = further.started(np.append(best.numbers, coefficient))
         settled = fitter.settle(start, STEPS_OF_CORRECTION)
         if np.isfinite(settled.loss):
-            found.append(FittedTheory(further, settled, term, is_factor))
+            n_corrections = best.n_corrections + 1
+            found.append(FittedTheory(further, settled, n_corrections, term, is_factor))
     return found

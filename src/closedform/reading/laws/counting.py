@@ -60,20 +60,19 @@ class Count:
         return self.upper == self.lower
 
     def __str__(self) -> str:
+        known, why = counted(self.lower, "independent law"), "orbits are too short to"
         if self.is_certain:
-            return f"{_laws(self.lower)}: orbits leave no room for more."
+            return f"{known}: orbits leave no room for more."
+        if self.is_cut_short:
+            why = "the roll-outs were ended before they could"
         if self.upper is None:
-            why = (
-                "the roll-outs were ended before they could"
-                if self.is_cut_short
-                else ("orbits are too short to")
-            )
-            return f"At least {_laws(self.lower)}; {why} say how many there can be."
+            return f"At least {known}; {why} say how many there can be."
         return f"Between {self.lower} and {self.upper} independent laws."
 
 
-def _laws(count: int) -> str:
-    return f"{count} independent law{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    """A number of things, the last word in the plural where it has to be."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:

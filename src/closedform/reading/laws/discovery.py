@@ -25,6 +25,7 @@ from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
 from closedform.reading.laws.changes import OrbitCheck, change_along_orbits, fit_on_orbits
+from closedform.reading.laws.counting import counted
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
 from closedform.reading.one_field import interpret_field
@@ -212,13 +213,11 @@ def discover(
     return _tested(found, _drawn(sampler, N_TESTED, seed, 4), seed)
 
 
-def _invariants(count: int) -> str:
-    return f"{count} invariant{'' if count == 1 else 's'}"
-
-
 def _directly(laws: Laws) -> Discovery:
     """What the pairs say without a network."""
-    said = f"{_invariants(len(laws.verified))} read from the pairs themselves. {laws.count}"
+    said = (
+        f"{counted(len(laws.verified), 'invariant')} read from the pairs themselves. {laws.count}"
+    )
     tests = tuple(law.test for law in laws.verified if law.test is not None)
     return Discovery(laws.concepts, (), (), laws.count.is_certain, said, laws, tests)
 
@@ -257,7 +256,7 @@ def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     why = f"{count}, so there are no more." if complete else f"{count}; more latents may find more."
     is_short = len(concepts) < best.rank
     rest = " No formula was found for the rest of what they hold." if is_short else ""
-    said = f"{_invariants(len(concepts))} read. {why}{rest}"
+    said = f"{counted(len(concepts), 'invariant')} read. {why}{rest}"
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
 
@@ -274,8 +273,9 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
         complete = field.rank <= len(known) or field.rank >= field.tangent.rank
         if not complete:
             found = read(field.modulo(known))
-            complete = found.verdict.status == "none" or found.concept is None
-            if not complete and found.concept is not None:
+            if found.verdict.status == "none" or found.concept is None:
+                complete = True
+            else:
                 readings.append(found)
                 known.append(found.concept)
     why = (
@@ -284,7 +284,7 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
         if complete
         else "there may be more."
     )
-    said = f"{_invariants(len(known))} read; {why}"
+    said = f"{counted(len(known), 'invariant')} read; {why}"
     return Discovery(tuple(known), tuple(readings), tuple(rounds), complete, said)
 
 
@@ -343,14 +343,10 @@ class _Trainer:
         new = self.field(trained)
         if not known:
             return new
-        columns = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
+        rows = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
         with np.errstate(all="ignore"):
-            lengths = [
-                np.linalg.norm(column * new.scale, axis=1, keepdims=True) for column in columns
-            ]
-            jacobians = np.stack(
-                [column / length for column, length in zip(columns, lengths, strict=True)], axis=1
-            )
+            jacobians = np.stack(rows, axis=1)
+            jacobians /= np.linalg.norm(jacobians * new.scale, axis=2, keepdims=True)
         return GradientField.from_arrays(
             new.points, jacobians, names=new.names, tangent=new.tangent, weights=new.weights
         )

@@ -190,13 +190,7 @@ class _Finder:
         seen, held = motion.split(self.rng)
         self.held = held
         self.law_search = LawSearch(
-            seen,
-            held,
-            self.space,
-            self.clock,
-            self.rng,
-            self._tangent(seen),
-            self.evidence.is_computed,
+            seen, held, self.space, self.rng, self._tangent(seen), self.evidence.is_computed
         )
         self.degeneracy: Degeneracy | None = find_degeneracy(
             motion.points, motion.names, motion.scale, self.rng, self._tangent(motion)

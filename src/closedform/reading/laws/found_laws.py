@@ -184,6 +184,7 @@ class Laws:
 
 def _row(law: Law) -> dict[str, Any]:
     test, drift = law.test, law.drift
+    told = ("per_step", "total", "low", "high", "of_spread")
     return {
         "concept": str(law.concept),
         "verdict": law.verdict.status,
@@ -195,12 +196,6 @@ def _row(law: Law) -> dict[str, Any]:
         else {"change": test.change, "low": test.low, "high": test.high, "orbits": test.n_orbits},
         "drift": None
         if drift is None
-        else {
-            "per_step": drift.per_step,
-            "total": drift.total,
-            "low": drift.low,
-            "high": drift.high,
-            "of_spread": drift.of_spread,
-            "time": float(drift.times[-1] - drift.times[0]),
-        },
+        else {name: getattr(drift, name) for name in told}
+        | {"time": float(drift.times[-1] - drift.times[0])},
     }

@@ -15,7 +15,6 @@ from closedform.judge.evidence import independent_pieces
 from closedform.judge.fitting import SMALL_STEP
 from closedform.judge.measurement import INDEPENDENT
 from closedform.judge.regions import divide, mean_by_regions
-from closedform.judge.witnesses import Heard
 from closedform.reading.theories.failing_region import find_failing_region
 from closedform.reading.theories.fitted_theories import FittedTheory
 from closedform.reading.theories.outcome import Contest, Correction, FittedConstant, TheoryResult
@@ -71,8 +70,10 @@ def _result(
     labels: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> TheoryResult:
-    one, heard = hall.theories[place], weighed.heard[place]
-    angles, usable = _angles(heard), hall.unseen.weights > 0
+    one, usable = hall.theories[place], hall.unseen.weights > 0
+    directions, values = weighed.heard[place].squares()
+    # Pointing against the field is as far as it goes.
+    angles = angles_in_degrees(directions)
     low, high = _interval(angles, labels, rng)
     behind, error = _behind(weighed, place, best, labels)
     chance = 1.0 if place == best else float(norm.sf(behind / max(error, _NEAR_BOUND)))
@@ -83,7 +84,7 @@ def _result(
         upper=float(np.quantile(angles[usable], 0.9)),
         low=low,
         high=high,
-        left=_left(heard, weighed),
+        left=None if values is None else float(np.sqrt(weighed.witnesses.steepness @ values)),
         constants=_constants(one, hall),
         weight=float(weighed.weights[place]),
         behind=behind,
@@ -93,16 +94,6 @@ def _result(
             hall.unseen.points[usable], angles[usable], hall.unseen.names, rng
         ),
     )
-
-
-def _angles(heard: Heard) -> FloatArray:
-    """Degrees; pointing against the field is as far as it goes."""
-    return angles_in_degrees(heard.squares()[0])
-
-
-def _left(heard: Heard, weighed: Weighed) -> float | None:
-    squares = heard.squares()[1]
-    return None if squares is None else float(np.sqrt(weighed.witnesses.steepness @ squares))
 
 
 def _interval(
@@ -166,10 +157,10 @@ def _correction(hall: Hall, weighed: Weighed, best: int) -> Correction | None:
     if not once:
         return None
     score, place, one = min(once, key=lambda each: each[0])
-    heard = weighed.heard[place]
     used = int(weighed.witnesses.has_values)
     weights = (weighed.witnesses.weights, weighed.witnesses.steepness)[used]
-    before, after = weighed.heard[best].squares()[used], heard.squares()[used]
+    squares = weighed.heard[place].squares()
+    before, after = weighed.heard[best].squares()[used], squares[used]
     assert before is not None
     assert after is not None
     return Correction(
@@ -177,7 +168,7 @@ def _correction(hall: Hall, weighed: Weighed, best: int) -> Correction | None:
         text=correction_text(one, hall.unseen.names),
         error=float(one.settled.errors[-1]),
         removed=float(1 - (weights @ after) / (weights @ before)),
-        median=float(np.median(_angles(heard)[hall.unseen.weights > 0])),
+        median=float(np.median(angles_in_degrees(squares[0])[hall.unseen.weights > 0])),
         ahead=float(weighed.scores[best] - score),
     )
 

@@ -20,7 +20,7 @@ from closedform.judge.pool import Pool, neighbours_of
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.settings import SEARCH_SHARE
-from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of
+from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of, misfit
 from closedform.reading.theories.theory import FREE_COST, Theory
 from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate
@@ -203,9 +203,7 @@ def weigh_hall(hall: Hall) -> Weighed:
     # off nothing could be much better than it. For the same reason the evidence counts in full: how
     # smoothly all of them fail must not protect the best.
     counts = weighing(has_values=before.has_values).most
-    scales = min(
-        (typical(each) for each in heard), key=lambda pair: float(np.dot(counts, np.log(pair)))
-    )
+    scales = typical(min(heard, key=lambda each: misfit(each, counts)))
     means = np.array([after.means(each, scales) for each in heard])
     scores = means @ counts + np.array(costs)
     # Corrections and forms that were made all answer to the same misfit: the best speaks for them.

@@ -39,28 +39,14 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class CurveReading:
-    """A curve as a formula.
+    """A curve as a formula."""
 
-    Attributes
-    ----------
-    concept : Expression
-        In the index's name.
-    verdict : Verdict
-    confidence : float
-        That this form is the curve's.
-    numbers, errors : tuple of float
-        Fitted numbers in the order in which they are written, each once, and their standard
-        errors.
-    r2 : float
-        Share of the variance that it explains.
-    """
-
-    concept: Expression
+    concept: Expression  #: in the index's name
     verdict: Verdict
-    confidence: float
-    numbers: tuple[float, ...]
-    errors: tuple[float, ...]
-    r2: float
+    confidence: float  #: that this form is the curve's
+    numbers: tuple[float, ...]  #: that were fitted, in the order in which they are written
+    errors: tuple[float, ...]  #: their standard errors
+    r2: float  #: share of the variance that it explains
 
     def __str__(self) -> str:
         # Rounded down: 1.00 would say more than can be known.

@@ -80,20 +80,13 @@ N_DRAWS = 400
 
 @dataclass(frozen=True, slots=True)
 class OrbitCheck:
-    """How much a function changes along trajectories, relative to how much it differs between them.
-
-    Attributes
-    ----------
-    change : float
-        Root mean square of the deviation from each trajectory's mean, over the spread of the means.
-    low, high : float
-        Its 95% bootstrap interval over trajectories.
-    n_orbits : int
+    """How much a function changes along trajectories, relative to how much it differs between them:
+    root mean square of the deviation from each trajectory's mean, over the spread of the means.
     """
 
     change: float
-    low: float
-    high: float
+    low: float  #: lower end of its 95% bootstrap interval over trajectories
+    high: float  #: upper end
     n_orbits: int
 
 

@@ -38,21 +38,13 @@ _ACROSS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many independent laws there are.
+    """How many independent laws there are."""
 
-    Attributes
-    ----------
-    lower : int
-        The rank of the gradients of the laws that were verified.
-    upper : int or None
-        Inputs less the dimension that orbits fill; None where orbits are too short to tell.
-    is_cut_short : bool
-        Whether they are too short because time, or Ctrl-C, ended the roll-outs.
-    """
-
-    lower: int
+    lower: int  #: the rank of the gradients of the laws that were verified
     upper: int | None
+    """Inputs less the dimension that orbits fill; None where orbits are too short to tell."""
     is_cut_short: bool = False
+    """Whether they are too short because time, or Ctrl-C, ended the roll-outs."""
 
     @property
     def is_certain(self) -> bool:

@@ -62,23 +62,13 @@ trained badly. If the largest number of latents comes first, one such network is
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One network that was trained on the way.
-
-    Attributes
-    ----------
-    latents : int
-    rank : int
-        How many independent quantities its latents hold, together with what was held fixed.
-    spectrum : tuple of float
-        What the rank was read off.
-    seconds : float
-        Of the training.
-    """
+    """One network that was trained on the way."""
 
     latents: int
     rank: int
-    spectrum: tuple[float, ...]
-    seconds: float
+    """How many independent quantities its latents hold, together with what was held fixed."""
+    spectrum: tuple[float, ...]  #: what the rank was read off
+    seconds: float  #: of the training
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,32 +20,17 @@ class Drift:
     """What becomes of a conserved quantity in a roll-out.
 
     Per cent are of its typical size at the start: the mean of its absolute value over trajectories.
-
-    Attributes
-    ----------
-    per_step : float
-        Root mean square of the change between neighbouring times.
-    total : float
-        Mean change at the end, with the sign of growth.
-    low, high : float
-        Its 95% bootstrap interval over trajectories.
-    of_spread : float
-        Root mean square of the change at the end, in per cent of the spread between trajectories.
-    times : ndarray, shape (n_times,)
-    mean : ndarray, shape (n_times,)
-        Mean change at each time.
-    band : ndarray, shape (2, n_times)
-        Between which nine of ten trajectories lie.
     """
 
-    per_step: float
-    total: float
-    low: float
-    high: float
+    per_step: float  #: root mean square of the change between neighbouring times
+    total: float  #: mean change at the end, with the sign of growth
+    low: float  #: lower end of its 95% bootstrap interval over trajectories
+    high: float  #: upper end
     of_spread: float
-    times: FloatArray
-    mean: FloatArray
-    band: FloatArray
+    """Root mean square of the change at the end, in per cent of the spread between trajectories."""
+    times: FloatArray  #: shape (n_times,)
+    mean: FloatArray  #: mean change at each time
+    band: FloatArray  #: between which nine of ten trajectories lie, shape (2, n_times)
 
     def __str__(self) -> str:
         return (

@@ -64,11 +64,11 @@ def test_the_law_test_tells_energy_from_distance_on_ellipses():
 
 
 def test_the_check_says_what_it_measured_and_refuses_what_data_cannot_tell():
-    fine = KeptAlongOrbits(None, 1e-4, 0.01).result()
+    fine = KeptAlongOrbits(None, 1e-4, 0.01).measure()
     assert fine.passed
     assert "0.01%" in fine.text
-    assert not KeptAlongOrbits(None, 0.002, 0.0).result().passed
-    assert not KeptAlongOrbits(None, 0.0, 0.0, "They are all circles.").result().passed
+    assert not KeptAlongOrbits(None, 0.002, 0.0).measure().passed
+    assert not KeptAlongOrbits(None, 0.0, 0.0, "They are all circles.").measure().passed
 
 
 def test_a_change_that_depends_on_the_place_is_seen_below_noise():
@@ -184,7 +184,13 @@ def test_few_points_on_a_stated_surface_are_enough():
     points = np.random.default_rng(9).normal(size=(300, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     velocities = np.column_stack([-points[:, 1], points[:, 0], np.zeros(300)])
-    sphere = {"names": ["x", "y", "z"], "constraints": ["x**2 + y**2 + z**2 = 1"]}
-    budget = cf.Budget(evaluations=500)
-    found = cf.conserved(velocities, points, **sphere, budget=budget, rng=0, progress=False)
+    found = cf.conserved(
+        velocities,
+        points,
+        names=["x", "y", "z"],
+        constraints=["x**2 + y**2 + z**2 = 1"],
+        budget=cf.Budget(evaluations=500),
+        rng=0,
+        progress=False,
+    )
     assert [str(one) for one in found.concepts] == ["z"]

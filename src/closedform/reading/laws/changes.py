@@ -125,13 +125,9 @@ class KeptAlongOrbits:
     asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
     failure: str = "it changes along the motion"
 
-    def measure(self, evidence: Evidence) -> CheckResult:
-        """Compare the change with what a law may have."""
+    def measure(self, evidence: Evidence | None = None) -> CheckResult:
+        """Compare the change, which was measured before, with what a law may have."""
         del evidence
-        return self.result()
-
-    def result(self) -> CheckResult:
-        """The outcome, which was measured before."""
         fine = self.change <= self.allowed and not self.degenerate
         text = (
             f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "

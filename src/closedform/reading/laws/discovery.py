@@ -8,7 +8,7 @@ The module is not called discover.py, for a module of that name would hide the f
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -173,32 +173,17 @@ def discover(
         )
     seed, limits = as_seed(rng), as_budget(budget)
     pairs = _drawn(sampler, n_pairs, seed, 0)
+    asked: dict[str, Any] = {
+        "budget": limits, "rng": seed, "engine": engine, "space": space, "progress": progress,
+    }  # fmt: skip
     if how in ("auto", "pairs"):
-        laws = conserved(
-            pairs=pairs[:MOST_DIRECT],
-            names=names,
-            budget=limits,
-            rng=seed,
-            engine=engine,
-            space=space,
-            progress=progress,
-        )
+        laws = conserved(pairs=pairs[:MOST_DIRECT], names=names, **asked)
         if laws.verified or how == "pairs":
             return _directly(laws)
     points = _drawn(sampler, n_points, seed, 1)[:, 0]
     largest = pairs.shape[2] if most is None else most
     trainer = _Trainer(pairs, points, names, training, seed)
-    read = partial(
-        interpret_field,
-        budget=limits,
-        rng=seed,
-        engine=engine,
-        space=space,
-        rule=rule,
-        checks=checks,
-        thresholds=thresholds,
-        progress=progress,
-    )
+    read = partial(interpret_field, **asked, rule=rule, checks=checks, thresholds=thresholds)
     found = _hold(trainer, largest, read) if how == "hold" else _grow(trainer, largest, read)
     return _tested(found, _drawn(sampler, N_TESTED, seed, 4), seed)
 

@@ -306,7 +306,7 @@ class _Finder:
 
 def _by_test(check: KeptAlongOrbits, one: LawCandidate) -> Verdict:
     """The verdict where there are no directions: the law test alone."""
-    outcome = replace(check.result(), name=check.name)
+    outcome = replace(check.measure(), name=check.name)
     status = "verified" if outcome.passed and one.is_law else "approximate"
     return Verdict(status, _said(status, one), (outcome,))
 

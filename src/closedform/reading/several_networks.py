@@ -119,7 +119,9 @@ def interpret_fields(
         seeds=seeds,
     )
     generator = np.random.default_rng([seed, len(fields)])
-    return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
+    pairs = zip(fields, labels, strict=True)
+    readings = (_judged(found, field, label, generator, thresholds) for field, label in pairs)
+    return replace(found, networks=tuple(readings))
 
 
 def common_field(fields: Sequence[GradientField]) -> GradientField:
@@ -148,22 +150,6 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     return _agreed(usable, rank) if same else _stacked(usable, rank)
 
 
-def judge_networks(
-    found: Interpretation,
-    fields: Sequence[GradientField],
-    names: Sequence[str],
-    rng: np.random.Generator,
-    thresholds: Thresholds | None = None,
-) -> tuple[NetworkReading, ...]:
-    """Fit the constants of the common concepts to each network, and verify them there on points
-    that were not fitted.
-
-    For several concepts each is taken modulo the others, as they are in common.
-    """
-    pairs = zip(fields, names, strict=True)
-    return tuple(_judged(found, field, name, rng, thresholds) for field, name in pairs)
-
-
 def _judged(
     found: Interpretation,
     field: GradientField,
@@ -171,6 +157,9 @@ def _judged(
     rng: np.random.Generator,
     thresholds: Thresholds | None,
 ) -> NetworkReading:
+    """Fit the constants of the common concepts to one network, and verify them there on points that
+    were not fitted. Of several concepts each is taken modulo the others, as they are in common.
+    """
     seen = choose_points(field, rng)
     concepts = found.concepts
     own, verdicts, misalignments, constants = [], [], [], []

@@ -41,7 +41,6 @@ class SumsField:
     # (n_points,): the part of it that is the same at all points: one factor for each site, 1 if
     # sites are alike.
     broken: FloatArray
-    weights: FloatArray  # (n_points,)
     # averaged: what the mean over rearrangements of a group has left of the network's broken part.
     # asymmetry: that part itself; 0 if it is not known.
     averaged: float = 0.0
@@ -63,11 +62,13 @@ class SumsField:
         over a group has left.
         """
         chosen = np.arange(len(self.outside)) if rows is None else rows
-        return max(trimmed_mean(self.outside[chosen], self.weights[chosen]) - self.averaged, 0.0)
+        return max(
+            trimmed_mean(self.outside[chosen], self.field.weights[chosen]) - self.averaged, 0.0
+        )
 
     def mean_broken(self) -> float:
         """The part of it that is the same at all points."""
-        return trimmed_mean(self.broken, self.weights)
+        return trimmed_mean(self.broken, self.field.weights)
 
 
 def field_of_sums(
@@ -153,10 +154,8 @@ def field_of_sums(
     )
     mean = field.quality.finding("averaged-over-groups")
     averaged, asymmetry = (0.0, 0.0) if mean is None else (mean.data["left"], mean.data["broken"])
-    return SumsField(
-        reduced, tuple(sums), alone, field.names, outside, broken, reduced.weights,
-        averaged, asymmetry,
-    )  # fmt: skip
+    names = field.names
+    return SumsField(reduced, tuple(sums), alone, names, outside, broken, averaged, asymmetry)
 
 
 def _with_pairs(group: Group, points: FloatArray) -> Group:

@@ -334,12 +334,10 @@ def _sympy_form(entry: FrontEntry) -> "sympy.Expr":
 
 
 def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "complexity": pd.Series([entry.complexity for entry in entries], dtype=np.int64),
-            "misalignment": pd.Series([entry.regional for entry in entries], dtype=np.float64),
-            "score": pd.Series(_scores(entries), dtype=np.float64),
-            "expression": pd.Series([entry.expression for entry in entries], dtype=object),
-            "sympy": pd.Series([_sympy_form(entry) for entry in entries], dtype=object),
-        }
-    )
+    rows = [
+        (entry.complexity, entry.regional, score, entry.expression, _sympy_form(entry))
+        for entry, score in zip(entries, _scores(entries), strict=True)
+    ]
+    columns = ["complexity", "misalignment", "score", "expression", "sympy"]
+    kinds = {"complexity": np.int64, "misalignment": np.float64, "score": np.float64}
+    return pd.DataFrame(rows, columns=columns, dtype=object).astype(kinds)

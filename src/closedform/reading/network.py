@@ -108,10 +108,9 @@ def interpret(
     if isinstance(hypothesis, str) and groups is None:
         parse(hypothesis, names=None if names is None else list(names))
     seed, limits = as_seed(rng), as_budget(budget)
-    networks = list(model) if isinstance(model, list | tuple) else [model]
-    neurons = (
-        _neuron_of_each(neuron, len(networks)) if isinstance(model, list | tuple) else [neuron]
-    )
+    several = isinstance(model, list | tuple)
+    networks = list(model) if several else [model]
+    neurons = _neuron_of_each(neuron, len(networks)) if several else [neuron]
     clock = limits.start()
     fields = [
         extract_field(
@@ -137,7 +136,6 @@ def interpret(
     )
 
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
-    several = isinstance(model, list | tuple)
     if several and groups is not None:
         raise KeywordError("groups= is for one network; read several one by one.")
     read = (
@@ -184,13 +182,11 @@ def _with_faithfulness(
     """
     points = field.points[field.weights > 0][:MOST_HELD_OUT]
     fitted, others = points[::2], points[1::2]
-    own = None if found.concept is None or field.rank > 1 else run_with(model, fitted, neuron, None)
-    phi = (
-        None
-        if found.concept is None or own is None
-        else phi_between(found.concept(fitted), own.values)
-    )
-    if found.concept is None or own is None or phi is None:
+    if found.concept is None or field.rank > 1:
+        return found
+    own = run_with(model, fitted, neuron, None)
+    phi = None if own is None else phi_between(found.concept(fitted), own.values)
+    if own is None or phi is None:
         return found
     replacements = (None, phi(found.concept(others)), np.full(len(others), own.values.mean()))
     passes = [run_with(model, others, neuron, values) for values in replacements]
@@ -202,13 +198,8 @@ def _with_faithfulness(
 
 def _neuron_of_each(neuron: Any, count: int) -> list[Any]:
     """The neurons to read in each network."""
-    if (
-        isinstance(neuron, list)
-        and len(neuron) == count
-        and all(isinstance(one, list) for one in neuron)
-    ):
-        return neuron
-    return [neuron] * count
+    is_nested = isinstance(neuron, list) and all(isinstance(one, list) for one in neuron)
+    return neuron if is_nested and len(neuron) == count else [neuron] * count
 
 
 def _as_text(neuron: Any) -> tuple[str, ...]:

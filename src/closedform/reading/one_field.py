@@ -129,26 +129,18 @@ def interpret_field(
     field = field.with_units(units)
     settings = Settings.checked(engine, space, rule, checks, thresholds, progress)
     limits, seed = as_budget(budget), as_seed(rng)
+    asked: dict[str, Any] = {
+        "engine": engine, "space": space, "rule": rule, "thresholds": thresholds,
+        "progress": progress, "hypothesis": hypothesis, "checks": checks,
+    }  # fmt: skip
     if groups is not None:
-        return _read_alike(
-            field, groups, settings, limits, seed,
-            {
-                "engine": engine, "space": space, "rule": rule, "hypothesis": hypothesis,
-                "checks": checks, "thresholds": thresholds, "progress": progress,
-            },
-            title=title, command=command, seeds=seeds,
-        )  # fmt: skip
+        told: dict[str, Any] = {"title": title, "command": command}
+        return _read_alike(field, groups, settings, limits, seed, seeds, asked, told)
     settings.space.check_inputs(field.names)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     check_seeds(seeds)
     compile_ahead(settings.progress)
-    origin = Origin(
-        field,
-        {
-            "engine": engine, "space": space, "rule": rule, "hypothesis": hypothesis,
-            "checks": checks, "thresholds": thresholds, "progress": progress,
-        },
-    )  # fmt: skip
+    origin = Origin(field, asked)
 
     def read(one: int) -> Interpretation:
         found = _read_once(field, settings, limits, guess, one)
@@ -171,36 +163,21 @@ def _read_alike(
     settings: Settings,
     limits: Budget,
     seed: int,
+    seeds: int,
     asked: dict[str, Any],
-    **told: Any,
+    told: dict[str, Any],
 ) -> Interpretation:
     """Read a field in sums over inputs that are alike: an ordinary reading in the sums.
 
     asked: of `interpret_field`, as it was passed.
-    told: title, command and seeds.
+    told: title and command.
     """
     provenance = Provenance(
-        engine=settings.engine.name,
-        seconds=0.0,
-        evaluations=0,
-        status="finished",
-        seed=seed,
-        budget=str(limits),
-        rule=settings.rule.name,
-        title=told["title"],
-        command=told["command"],
-        notes=field.notes,
-    )
-    own = {name: asked[name] for name in asked if name not in ("hypothesis", "checks")}
-    found = interpret_alike(
-        field,
-        groups,
-        partial(interpret_field, budget=limits, rng=seed, **own, **told),
-        hypothesis=asked["hypothesis"],
-        checks=settings.checks,
-        thresholds=settings.thresholds,
-        provenance=provenance,
-    )
+        settings.engine.name, 0.0, 0, "finished", seed, str(limits), settings.rule.name,
+        notes=field.notes, **told,
+    )  # fmt: skip
+    read = partial(interpret_field, budget=limits, rng=seed, seeds=seeds, **told)
+    found = interpret_alike(field, groups, read, asked, settings.thresholds, provenance)
     return replace(found, origin=Origin(field, {**asked, "groups": groups}))
 
 

@@ -19,8 +19,6 @@ from closedform.basics.progress import Named
 from closedform.canonical.small_terms import partial_sums
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
-from closedform.expressions.tape import compile_tapes
-from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.misalignment import chance_level
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
@@ -38,7 +36,7 @@ from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.front import Candidate, Front
 from closedform.searching.permuted_inputs import permute_inputs
-from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
+from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, rescored, search
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +82,10 @@ class LatentsReader:
                 result, front=result.front.merge(rescored(known, inner.subset(seen), self.costs))
             )
             selections.append(select(both, inner, rule=self.settings.rule, rng=child))
-            chosen = selections[-1].chosen
-            if (
-                chosen is None
-                or result.status == "interrupted"
-                or not self._promising(chosen, inner)
-            ):
+            chosen, chance = selections[-1].chosen, chance_level(inner.rank, inner.tangent.rank)
+            if chosen is None or result.status == "interrupted":
+                break
+            if chosen.misalignment > self.settings.thresholds.approximate * chance:
                 break
             found.append(chosen.expression)
         return selections
@@ -151,11 +147,6 @@ class LatentsReader:
             space=self.settings.space,
             rule=self.settings.rule,
             progress=self.settings.progress,
-        )
-
-    def _promising(self, chosen: Contender, inner: GradientField) -> bool:
-        return chosen.misalignment <= self.settings.thresholds.approximate * chance_level(
-            inner.rank, inner.tangent.rank
         )
 
 
@@ -287,19 +278,18 @@ def _pool(selections: Iterable[Selection]) -> list[Candidate]:
         for candidate in selection.result.front:
             found.setdefault(candidate.expression, candidate)
         for one in selection.contenders:
-            found.setdefault(
-                one.expression, Candidate(one.expression, 1.0, one.complexity, one.engine)
-            )
+            made = Candidate(one.expression, 1.0, one.complexity, one.engine)
+            found.setdefault(one.expression, made)
     return list(found.values())
 
 
 def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
     """What was chosen, inputs exchanged: other components of a vector are often conserved."""
-    chosen = [selection.chosen for selection in selections if selection.chosen is not None]
     return [
-        Candidate(image, 1.0, one.complexity, one.engine)
-        for one in chosen
-        for image in permute_inputs(one.expression)
+        Candidate(image, 1.0, chosen.complexity, chosen.engine)
+        for selection in selections
+        if (chosen := selection.chosen) is not None
+        for image in permute_inputs(chosen.expression)
     ]
 
 
@@ -307,24 +297,12 @@ def _partial(selections: Iterable[Selection], costs: Costs) -> list[Candidate]:
     """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is
     left over apart from it.
     """
-    chosen = [selection.chosen for selection in selections if selection.chosen is not None]
-    parts = [(part, one.engine) for one in chosen for part in partial_sums(one.expression)]
-    return [Candidate(part, 1.0, part.complexity(costs), engine) for part, engine in parts]
-
-
-def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs) -> Front:
-    """The front of candidates that were found on another field."""
-    if not candidates:
-        return Front()
-    trees = [candidate.expression.rename(field.names).tree for candidate in candidates]
-    values, _ = comparison_of(field).misalignments(compile_tapes(trees))
-    return Front.of(
-        Candidate(
-            candidate.expression, value, candidate.expression.complexity(costs), candidate.engine
-        )
-        for candidate, value in zip(candidates, values.tolist(), strict=True)
-        if value < 1
-    )
+    return [
+        Candidate(part, 1.0, part.complexity(costs), chosen.engine)
+        for selection in selections
+        if (chosen := selection.chosen) is not None
+        for part in partial_sums(chosen.expression)
+    ]
 
 
 def _usable(field: GradientField, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -93,11 +93,8 @@ def interpret_fields(
     >>> print(found.concept)
     2*v**2 + x**2
     """
-    labels = (
-        [f"network {number}" for number in range(1, len(fields) + 1)]
-        if network_names is None
-        else list(network_names)
-    )
+    usual = [f"network {number}" for number in range(1, len(fields) + 1)]
+    labels = usual if network_names is None else list(network_names)
     if not fields:
         raise ShapeError("The list of fields is empty; pass at least one field.")
     if len(labels) != len(fields):
@@ -118,11 +115,13 @@ def interpret_fields(
         progress=progress,
         title=title,
         command=command,
-        units=units if units is not None or not fields else fields[0].units,
+        units=units if units is not None else fields[0].units,
         seeds=seeds,
     )
     generator = np.random.default_rng([seed, len(fields)])
-    return replace(found, networks=judge_networks(found, fields, labels, generator, thresholds))
+    pairs = zip(fields, labels, strict=True)
+    readings = (_judged(found, field, label, generator, thresholds) for field, label in pairs)
+    return replace(found, networks=tuple(readings))
 
 
 def common_field(fields: Sequence[GradientField]) -> GradientField:
@@ -151,24 +150,6 @@ def common_field(fields: Sequence[GradientField]) -> GradientField:
     return _agreed(usable, rank) if same else _stacked(usable, rank)
 
 
-def judge_networks(
-    found: Interpretation,
-    fields: Sequence[GradientField],
-    names: Sequence[str],
-    rng: np.random.Generator,
-    thresholds: Thresholds | None = None,
-) -> tuple[NetworkReading, ...]:
-    """Fit the constants of the common concepts to each network, and verify them there on points
-    that were not fitted.
-
-    For several concepts each is taken modulo the others, as they are in common.
-    """
-    return tuple(
-        _judged(found, field, name, rng, thresholds)
-        for field, name in zip(fields, names, strict=True)
-    )
-
-
 def _judged(
     found: Interpretation,
     field: GradientField,
@@ -176,6 +157,9 @@ def _judged(
     rng: np.random.Generator,
     thresholds: Thresholds | None,
 ) -> NetworkReading:
+    """Fit the constants of the common concepts to one network, and verify them there on points that
+    were not fitted. Of several concepts each is taken modulo the others, as they are in common.
+    """
     seen = choose_points(field, rng)
     concepts = found.concepts
     own, verdicts, misalignments, constants = [], [], [], []
@@ -226,12 +210,8 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     values, vectors = np.linalg.eigh(mean)
     frames = vectors[:, :, ::-1][:, :, :rank]
     if rank == 1:  # an eigenvector has any sign, a gradient has one
-        frames = (
-            frames
-            * np.where(np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1]) < 0, -1.0, 1.0)[
-                :, None, None
-            ]
-        )
+        along = np.einsum("ndk,ndk->n", frames, ambient[0][:, :, :1])
+        frames = frames * np.where(along < 0, -1.0, 1.0)[:, None, None]
     alive = (weights > 0).sum(axis=0) * 2 > len(fields)
     # The share of the networks' directions outside the agreed ones; as a weight, against what is
     # typical.

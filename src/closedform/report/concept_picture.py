@@ -9,7 +9,7 @@ from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import InputNeed
-from closedform.report.figure_numbers import shown_range
+from closedform.report.figure_numbers import padded, shown_range
 from closedform.report.svg import Frame, dots, line
 
 CELLS, N_LEVELS = 60, 9
@@ -33,45 +33,38 @@ class ConceptPicture:
 def concept_picture(answer: Interpretation) -> ConceptPicture | None:
     """What the concept looks like on the data; None without a formula or without ranges."""
     needs = [need for need in answer.inputs if need.is_used and _varies(need)]
-    if answer.concept is None or not needs or not _is_over(answer):
+    if answer.concept is None or not needs:
+        return None
+    # Of an edited file the formula's inputs may not be those of the answer.
+    if not {answer.concept.names[place] for place in answer.concept.tree.variables} <= {
+        *answer.names
+    }:
         return None
     if len(answer.names) == 2 and len(needs) == 2:
-        drawn = _contours(answer, needs)
-        if drawn is None:
-            return None
-        return ConceptPicture(
-            "The concept on the data: level lines, stronger where it is larger, and points",
-            (drawn,),
-        )
-    needs = sorted(needs, key=lambda need: -need.without)[:MOST_SLICES]
-    pictures = tuple(_slices(answer, needs))
-    held = " with the other inputs at their medians" if len(answer.names) > 1 else ""
-    return ConceptPicture(f"The concept by each input{held}", pictures) if pictures else None
-
-
-def _is_over(answer: Interpretation) -> bool:
-    """Whether the formula's inputs are those of the answer; of an edited file they may not be."""
-    concept = answer.concept
-    return concept is not None and {
-        concept.names[place] for place in concept.tree.variables
-    } <= set(answer.names)
+        caption = "The concept on the data: level lines, stronger where it is larger, and points"
+        pictures = tuple(_contours(answer, needs))
+    else:
+        held = " with the other inputs at their medians" if len(answer.names) > 1 else ""
+        caption = f"The concept by each input{held}"
+        needs = sorted(needs, key=lambda need: -need.without)[:MOST_SLICES]
+        pictures = tuple(_slices(answer, needs))
+    return ConceptPicture(caption, pictures) if pictures else None
 
 
 def _varies(need: InputNeed) -> bool:
     return need.low is not None and need.high is not None and need.high > need.low
 
 
-def _contours(answer: Interpretation, needs: list[InputNeed]) -> str | None:
+def _contours(answer: Interpretation, needs: list[InputNeed]) -> Iterator[str]:
     """Level lines at even shares of the values, so that a steep corner does not take them all."""
-    assert answer.concept is not None
     spans = [(float(need.low or 0.0), float(need.high or 0.0)) for need in needs]
     x, y = (np.linspace(low, high, CELLS) for low, high in spans)
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     values = _values(answer, grid.reshape(-1, 2)).reshape(CELLS, CELLS)
     finite = values[np.isfinite(values)]
     if len(finite) == 0 or np.ptp(finite) == 0:
-        return None
-    frame = Frame(*(_padded(*span) for span in spans), height=_TALL)
+        return
+    frame = Frame(*(padded(*span) for span in spans), height=_TALL)
     levels = np.unique(np.quantile(finite, (np.arange(N_LEVELS) + 0.5) / N_LEVELS))
     made = require("contourpy", extra="report").contour_generator(
         x, y, np.ma.masked_invalid(values)
@@ -86,7 +79,7 @@ def _contours(answer: Interpretation, needs: list[InputNeed]) -> str | None:
         shapes.append(f'<path class="dots few" d="{dots(frame, *points.T)}"/>')
     first, second = answer.names
     said = f"Level lines of the concept over {first} and {second}"
-    return frame.picture(said, first, second, shapes)
+    yield frame.picture(said, first, second, shapes)
 
 
 def _slices(answer: Interpretation, needs: list[InputNeed]) -> Iterator[str]:
@@ -106,7 +99,7 @@ def _slices(answer: Interpretation, needs: list[InputNeed]) -> Iterator[str]:
     every = np.concatenate([values[np.isfinite(values)] for _, _, values in curves])
     y_range = shown_range(every)
     for need, x, values in curves:
-        frame = Frame(_padded(x[0], x[-1], 0.02), y_range, height=_SLICE)
+        frame = Frame(padded(x[0], x[-1], 0.02), y_range, height=_SLICE)
         shapes = [f'<path class="curve" d="{line(frame, x, values)}"/>']
         yield frame.picture(f"The concept by {need.name}", need.name, "concept", shapes)
 
@@ -115,8 +108,3 @@ def _values(answer: Interpretation, points: FloatArray) -> FloatArray:
     assert answer.concept is not None
     with np.errstate(all="ignore"):
         return np.asarray(answer.concept.rename(answer.names)(points), dtype=np.float64)
-
-
-def _padded(low: float, high: float, share: float = 0.05) -> tuple[float, float]:
-    pad = share * (high - low) or 0.5 * abs(high) or 0.5
-    return low - pad, high + pad

@@ -2,7 +2,6 @@
 in the look of the report.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from closedform.basics.files import write_text
 from closedform.basics.optional import require
 from closedform.errors import shown
 from closedform.report.html import page_environment, style_sheet
-from closedform.report.plots import BLACK, BLUE, GREEN, LIGHT, finish, literal, new_axes
+from closedform.report.plots import BLACK, BLUE, GREEN, LIGHT, finish, literal, new_axes, row_axes
 from closedform.report.svg import cells_svg
 
 if TYPE_CHECKING:
@@ -24,82 +23,56 @@ CELLS = 12
 """Cells along each input, with about ten of the kept points in each."""
 
 
-def plot_angles_of_theories(
-    rows: Sequence[tuple[str, float, float, float, float]],
-    winner: str | None,
-    *,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """A bar for each theory: name, median, its interval, and what 90% lie below."""
-    ax = new_axes(ax, (3.4, 0.8 + 0.34 * len(rows)))
-    places = -np.arange(len(rows), dtype=np.float64)
-    for place, (name, median, low, high, upper) in zip(places, rows, strict=True):
-        ax.barh(place, upper, height=0.6, color=LIGHT)
-        ax.barh(place, median, height=0.6, color=GREEN if name == winner else BLUE)
-        ax.plot([low, high], [place, place], color=BLACK, linewidth=1.0)
-    ax.set_yticks(places, [literal(row[0]) for row in rows])
-    finish(ax, "angle to the network, degrees: median with its interval, and 90%", "")
-    ax.grid(False, axis="y")
+def plot_angles_of_theories(contest: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """A bar for each theory of a contest: median with its interval, and what 90% lie below."""
+    title = "angle to the network, degrees: median with its interval, and 90%"
+    ax, places = row_axes(ax, [one.name for one in contest.theories], title)
+    for place, one in zip(places, contest.theories, strict=True):
+        ax.barh(place, one.upper, height=0.6, color=LIGHT)
+        colour = GREEN if one.name == contest.winner else BLUE
+        ax.barh(place, one.median, height=0.6, color=colour)
+        ax.plot([one.low, one.high], [place, place], color=BLACK, linewidth=1.0)
     return ax
 
 
-def plot_failing_region(
-    name: str,
-    inputs: Sequence[str],
-    points: FloatArray,
-    angles: FloatArray,
-    bounds: Mapping[str, tuple[float, float]],
-    *,
-    ax: "Axes | None" = None,
-) -> "Axes":
+def plot_failing_region(theory: Any, *, ax: "Axes | None" = None) -> "Axes":
     """The median angle in cells of two inputs (of one: the angles), the worst region framed."""
-    ax = new_axes(ax)
-    edges = [cell_edges(column) for column in points.T]
-    if len(edges) == 1:
-        ax.plot(points[:, 0], angles, ".", markersize=2, color=BLUE)
-        finish(ax, literal(inputs[0]), "angle, degrees")
+    ax, region = new_axes(ax), theory.where
+    labels = [literal(name) for name in region.inputs]
+    if len(labels) == 1:
+        ax.plot(region.points[:, 0], region.angles, ".", markersize=2, color=BLUE)
+        finish(ax, labels[0], "angle, degrees")
         return ax
-    table = cell_medians(points, angles, edges)
-    drawn = ax.pcolormesh(edges[0], edges[1], table.T, cmap="viridis", vmin=0, shading="flat")
-    (left, right), (low, high) = (
-        np.clip(bounds.get(label, (-np.inf, np.inf)), own[0], own[-1])
-        for label, own in zip(inputs, edges, strict=True)
-    )
+    edges, table, ((left, right), (low, high)) = region_cells(region)
+    drawn = ax.pcolormesh(*edges, table.T, cmap="viridis", vmin=0, shading="flat")
     ax.plot([left, right, right, left, left], [low, low, high, high, low], color="white", lw=1.4)
     bar = ax.figure.colorbar(drawn, ax=ax)
     bar.set_label("median angle, degrees", fontsize=7.5)
     bar.ax.tick_params(labelsize=7.5)
-    finish(ax, literal(inputs[0]), literal(inputs[1]))
+    finish(ax, *labels)
     ax.grid(False)
-    ax.set_title(literal(name), fontsize=7.5)
+    ax.set_title(literal(theory.name), fontsize=7.5)
     return ax
 
 
-def cell_edges(values: FloatArray) -> FloatArray:
-    """Quantiles, so that cells hold about as many points; those that coincide once."""
-    return np.unique(np.quantile(values, np.linspace(0, 1, CELLS + 1)))
-
-
-def cell_medians(points: FloatArray, angles: FloatArray, edges: Sequence[FloatArray]) -> FloatArray:
-    """Median angles in cells, nan where there is no point.
-
-    Examples
-    --------
-    >>> points = np.array([[0.1, 0.1], [0.9, 0.9], [0.8, 0.9]])
-    >>> cell_medians(points, np.array([1.0, 2.0, 4.0]), [np.array([0, 0.5, 1])] * 2)
-    array([[ 1., nan],
-           [nan,  3.]])
+def region_cells(region: Any) -> tuple[list[FloatArray], FloatArray, list[list[float]]]:
+    """Edges of cells over two inputs, the median angle in each (nan where there is no point), and
+    the ends of the region in which a theory fails.
     """
-    shape = tuple(len(own) - 1 for own in edges)
-    places = [
-        np.clip(np.searchsorted(own, column, side="right") - 1, 0, count - 1)
-        for own, column, count in zip(edges, points.T, shape, strict=True)
+    from scipy.stats import binned_statistic_2d
+
+    # Quantiles, so that cells hold about as many points; those that coincide once.
+    shares = np.linspace(0, 1, CELLS + 1)
+    # SciPy's types know numbers of bins only.
+    edges: Any = [np.unique(np.quantile(column, shares)) for column in region.points.T]
+    x, y = region.points.T
+    table = binned_statistic_2d(x, y, region.angles, "median", bins=edges).statistic
+    bounds = {name: ends for name, *ends in region.bounds}
+    box = [
+        np.clip(bounds.get(name, (-np.inf, np.inf)), own[0], own[-1]).tolist()
+        for name, own in zip(region.inputs, edges, strict=True)
     ]
-    flat = np.ravel_multi_index(tuple(places), shape)
-    table = np.full(shape, np.nan)
-    for cell in np.unique(flat):
-        table.flat[cell] = np.median(angles[flat == cell])
-    return table
+    return edges, table, box
 
 
 def write_contest(contest: Any, path: str | Path) -> Path:
@@ -132,10 +105,7 @@ def _picture(theory: Any) -> str | None:
     region = theory.where
     if len(region.inputs) != 2:
         return None
-    edges = [cell_edges(column) for column in region.points.T]
+    edges, table, box = region_cells(region)
     if min(map(len, edges)) < 3:
         return None
-    table: FloatArray = cell_medians(region.points, region.angles, edges)
-    known = {name: (low, high) for name, low, high in region.bounds}
-    box = [known.get(name, (-np.inf, np.inf)) for name in region.inputs]
     return cells_svg(region.inputs, edges, table, box if region.stands_out else None)

@@ -29,6 +29,7 @@ SMALLEST = 1e-10
 TWO_SIDED = 1.96
 """Standard errors to either side of a 95% interval."""
 
+N_BINS = 24  # of a histogram
 _LONG_TAIL = 8.0  # times the range of the inner 98%: the rest would be squeezed into a line
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -103,7 +104,7 @@ class AngleHistogram:
     upper: float  # degrees that 95% of the points stay below
 
 
-def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram | None:
+def angle_histogram(angles: Sequence[float]) -> AngleHistogram | None:
     """Count angles in equal bins up to where all but the last hundredth lie; None if there are
     none.
     """
@@ -112,7 +113,7 @@ def angle_histogram(angles: Sequence[float], n_bins: int = 24) -> AngleHistogram
     if len(finite) == 0:
         return None
     median, upper, last = (float(value) for value in np.quantile(finite, [0.5, 0.95, 0.99]))
-    edges = np.linspace(0.0, max(last, 1e-9), n_bins + 1)
+    edges = np.linspace(0.0, max(last, 1e-9), N_BINS + 1)
     counts, _ = np.histogram(np.minimum(finite, edges[-1]), bins=edges)
     return AngleHistogram(edges, counts / len(finite), median, upper)
 
@@ -342,7 +343,12 @@ def shown_range(values: FloatArray) -> tuple[float, float]:
     inner = inner_high - inner_low
     if inner > 0 and high - low > _LONG_TAIL * inner:
         low, high = inner_low, inner_high
-    margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
+    return padded(low, high, 0.04)
+
+
+def padded(low: float, high: float, share: float = 0.05) -> tuple[float, float]:
+    """A range with a margin at both ends; never an empty one."""
+    margin = share * (high - low) or 0.5 * abs(high) or 0.5
     return low - margin, high + margin
 
 

@@ -1,8 +1,7 @@
 """Flows of vector fields as little pictures, for two inputs, and as formulas for more."""
 
-from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,48 +16,35 @@ _GRID = 25  # points to a side at which the field is known
 _SIZE, _ARROWS = 180, 9  # of the page's picture: its side, and arrows to a side
 
 
-def plot_flow(
-    matrix: FloatArray,
-    box: FloatArray,
-    names: Sequence[str],
-    title: str = "",
-    *,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """Stream lines of the affine field [A b] in a box (2, 2): lowest and highest inputs."""
-    _check(names)
+def plot_flow(found: Any, generator: int, *, ax: "Axes | None" = None) -> "Axes":
+    """Stream lines of one of the generators that `closedform.symmetries` found."""
+    names, box, one = found.names, found.box, found.generators[generator]
+    if len(names) != 2:
+        raise ReportError(
+            f"A flow of {len(names)} inputs cannot be drawn in a plane; print the generators, or "
+            "pass a field of two inputs."
+        )
     ax = new_axes(ax)
     x, y = (np.linspace(low, high, _GRID) for low, high in box.T)
     places = np.stack(np.meshgrid(x, y), axis=-1)
-    moves = places @ matrix[:, :-1].T + matrix[:, -1]
+    moves = places @ one.matrix[:, :-1].T + one.matrix[:, -1]
     look = {"color": BLUE, "linewidth": 0.8, "arrowsize": 0.7, "density": 0.6}
     ax.streamplot(x, y, moves[..., 0], moves[..., 1], **look)
     ax.set_xlim(*box[:, 0])
     ax.set_ylim(*box[:, 1])
-    if title:
-        ax.set_title(title, fontsize=8)
+    ax.set_title(str(one), fontsize=8)
     finish(ax, names[0], names[1])
     return ax
 
 
-def symmetries_html(
-    headline: str,
-    flows: Sequence[tuple[FloatArray, str, str]],
-    box: FloatArray,
-    names: Sequence[str],
-    notes: Sequence[str],
-) -> str:
-    """What a notebook shows: each generator as a formula, and for two inputs its flow.
-
-    flows: for each generator its matrix, its formula and how broken it is.
-    """
-    parts = [f"<p>{escape(headline)}</p>"]
-    for matrix, formula, broken in flows:
-        picture = flow_svg(matrix, box) if len(names) == 2 else ""
-        parts.append(
-            f"<div>{picture}<div><code>{escape(formula)}</code> {escape(broken)}</div></div>"
-        )
-    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
+def symmetries_html(found: Any) -> str:
+    """What a notebook shows: each generator as a formula, and for two inputs its flow."""
+    parts = [f"<p>{escape(found.headline)}</p>"]
+    for one in found.generators:
+        picture = flow_svg(one.matrix, found.box) if len(found.names) == 2 else ""
+        said = f"<code>{escape(str(one))}</code> {escape(str(one.broken))}"
+        parts.append(f"<div>{picture}<div>{said}</div></div>")
+    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in found.notes)])
 
 
 def flow_svg(matrix: FloatArray, box: FloatArray) -> str:
@@ -80,11 +66,3 @@ def flow_svg(matrix: FloatArray, box: FloatArray) -> str:
         f'<svg viewBox="0 0 {_SIZE} {_SIZE}" width="{_SIZE}" height="{_SIZE}" role="img" '
         f'aria-label="flow" stroke="currentColor" fill="currentColor">{"".join(lines)}</svg>'
     )
-
-
-def _check(names: Sequence[str]) -> None:
-    if len(names) != 2:
-        raise ReportError(
-            f"A flow of {len(names)} inputs cannot be drawn in a plane; print the generators, or "
-            "pass a field of two inputs."
-        )

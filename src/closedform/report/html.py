@@ -108,9 +108,7 @@ def coefficient_chart(interpretation: Interpretation) -> dict[str, Any]:
     """
     rows = figure_numbers.coefficients(interpretation)
     ends = [0.0, *(end for row in rows for end in (row.low, row.high, row.value))]
-    low, high = min(ends), max(ends)
-    pad = 0.05 * (high - low) or 1.0
-    low, high = low - pad, high + pad
+    low, high = figure_numbers.padded(min(ends), max(ends))
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (high - low), 2)

@@ -7,7 +7,6 @@ colour-blind can tell apart, and none carries its meaning alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from closedform.basics.optional import require
 from closedform.errors import ConceptError, ReportError, shown
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import FrontEntry
 from closedform.report.figure_numbers import (
     SMALLEST,
@@ -156,7 +156,7 @@ def plot_importance(interpretation: Interpretation, *, ax: "Axes | None" = None)
     needs = interpretation.inputs
     if not needs:
         raise ReportError("There is no formula whose inputs could be left out.")
-    ax, places = _rows(ax, [need.name for need in needs], "misalignment without the input")
+    ax, places = row_axes(ax, [need.name for need in needs], "misalignment without the input")
     colours = [BLUE if need.is_used else LIGHT for need in needs]
     ax.barh(places, [need.without for need in needs], height=0.6, color=colours)
     if interpretation.alignment is not None:
@@ -173,7 +173,7 @@ def plot_coefficients(interpretation: Interpretation, *, ax: "Axes | None" = Non
     if not rows:
         _refuse_several(interpretation, "coefficients")
         raise ReportError("There are no coefficients to draw; the formula has no fitted number.")
-    ax, places = _rows(ax, [row.term for row in rows], "coefficient")
+    ax, places = row_axes(ax, [row.term for row in rows], "coefficient")
     ax.axvline(0.0, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     ends = [row.low for row in rows], [row.high for row in rows]
     ax.hlines(places, *ends, color=BLUE, linewidth=2.2, alpha=0.55)
@@ -183,7 +183,7 @@ def plot_coefficients(interpretation: Interpretation, *, ax: "Axes | None" = Non
     return ax
 
 
-def _rows(ax: "Axes | None", labels: Sequence[str], x_title: str) -> "tuple[Axes, FloatArray]":
+def row_axes(ax: "Axes | None", labels: Sequence[str], x_title: str) -> "tuple[Axes, FloatArray]":
     """Axes with a row for each label, the first on top, and the places of the rows."""
     ax = new_axes(ax, (3.4, 0.7 + 0.28 * len(labels)))
     places = -np.arange(len(labels), dtype=np.float64)
@@ -250,28 +250,23 @@ def literal(text: str) -> str:
     return shown(text).replace("$", r"\$")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One quantity."""
+def plot_drift(laws: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Mean change of each quantity over time, with the band of nine of ten trajectories.
 
-    label: str
-    times: FloatArray  # shape (n_times,)
-    mean: FloatArray
-    band: FloatArray  # shape (2, n_times)
-
-
-def plot_drift(lines: Sequence[Line], *, ax: "Axes | None" = None) -> "Axes":
-    """Mean change of each quantity over time, with the band of nine of ten trajectories."""
-    if not lines:
+    laws: what `closedform.conserved` returned.
+    """
+    followed = [law for law in laws.laws if law.drift is not None]
+    if not followed:
         raise ReportError(
             "There is no drift to draw: no law was found, or there are neither trajectories nor a "
             "flow or simulator to follow."
         )
     ax = new_axes(ax)
-    for line in lines:
-        label = line.label if len(line.label) <= _LONGEST_LABEL else f"{line.label[:37]}..."
-        (drawn,) = ax.plot(line.times, line.mean, linewidth=1.2, label=label)
-        ax.fill_between(line.times, *line.band, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    for law in followed:
+        label, drift = formula_text(law.concept), law.drift
+        label = label if len(label) <= _LONGEST_LABEL else f"{label[:37]}..."
+        (drawn,) = ax.plot(drift.times, drift.mean, linewidth=1.2, label=label)
+        ax.fill_between(drift.times, *drift.band, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.axhline(0.0, color="black", linewidth=0.6)
     finish(ax, "time", "change (%)")
     ax.legend(frameon=False, fontsize=6.5, loc="best")

@@ -13,6 +13,7 @@ from closedform.interpretation.evidence import Directions, Phi
 from closedform.report.figure_numbers import (
     angle_histogram,
     arrows,
+    padded,
     scatter,
     short_number,
     tick_labels,
@@ -137,11 +138,8 @@ def directions_svg(directions: Directions | None, names: Sequence[str]) -> str |
     if data is None:
         return None
     points, network, concept = data
-    (x_low, y_low), (x_high, y_high) = points.min(axis=0), points.max(axis=0)
-    pads = [0.06 * (high - low) or 0.5 for low, high in ((x_low, x_high), (y_low, y_high))]
-    frame = Frame(
-        (x_low - pads[0], x_high + pads[0]), (y_low - pads[1], y_high + pads[1]), height=330
-    )
+    ends = zip(points.min(axis=0), points.max(axis=0), strict=True)
+    frame = Frame(*(padded(low, high, 0.06) for low, high in ends), height=330)
     # A direction has no head: signs mean nothing. Arrows are turned as they appear, with the axes'
     # different scales.
     scale = np.array([frame.x(1.0) - frame.x(0.0), frame.y(1.0) - frame.y(0.0)])
@@ -182,12 +180,11 @@ def cells_svg(
     names: Sequence[str],
     edges: Sequence[FloatArray],
     table: FloatArray,
-    box: Sequence[tuple[float, float]] | None,
+    box: Sequence[Sequence[float]] | None,
 ) -> str:
     """Cells of two inputs, the darker the larger the number in them, with a box around some."""
-    frame = Frame(
-        (float(edges[0][0]), float(edges[0][-1])), (float(edges[1][0]), float(edges[1][-1]))
-    )
+    (left, right), (low, high) = ((float(own[0]), float(own[-1])) for own in edges)
+    frame = Frame((left, right), (low, high))
     highest = float(np.nanmax(table)) or 1.0
     shapes = []
     for i, j in zip(*np.nonzero(np.isfinite(table)), strict=True):
@@ -198,9 +195,7 @@ def cells_svg(
             f'height="{size[1]:.1f}" fill-opacity="{table[i, j] / highest:.2f}"/>'
         )
     if box is not None:
-        (left, right), (low, high) = (
-            np.clip(ends, own[0], own[-1]).tolist() for ends, own in zip(box, edges, strict=True)
-        )
+        (left, right), (low, high) = box
         path = f"M{frame.x(left):.1f} {frame.y(low):.1f}H{frame.x(right):.1f}V{frame.y(high):.1f}"
         shapes.append(f'<path class="box" d="{path}H{frame.x(left):.1f}Z"/>')
     label = f"Median angle over {names[0]} and {names[1]}, up to {short_number(highest)} degrees"

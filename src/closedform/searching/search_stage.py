@@ -18,7 +18,7 @@ from closedform.basics.live_progress import ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_generator
 from closedform.basics.threads import single_threaded
 from closedform.errors import ShapeError
-from closedform.expressions.complexity import complexity
+from closedform.expressions.complexity import Costs, complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tape import compile_tapes
@@ -194,16 +194,21 @@ class StrongestInputs:
 
     def rewritten(self, front: Front, space: SearchSpace) -> Front:
         """Candidates over all inputs, judged on the whole field: what was left out counts again."""
-        written = [candidate.expression.rename(self.field.names) for candidate in front.all]
-        if not written:
-            return Front()
-        tapes = compile_tapes([expression.tree for expression in written])
-        values, _ = comparison_of(self.field).misalignments(tapes)
-        return Front.of(
-            Candidate(expression, value, complexity(expression.tree, space.costs), found.engine)
-            for expression, value, found in zip(written, values.tolist(), front.all, strict=True)
-            if value < 1
-        )
+        return rescored(front.all, self.field, space.costs)
+
+
+def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs) -> Front:
+    """The front of candidates that were found on another field."""
+    if not candidates:
+        return Front()
+    written = [candidate.expression.rename(field.names) for candidate in candidates]
+    tapes = compile_tapes([expression.tree for expression in written])
+    values, _ = comparison_of(field).misalignments(tapes)
+    return Front.of(
+        Candidate(expression, value, complexity(expression.tree, costs), found.engine)
+        for expression, value, found in zip(written, values.tolist(), candidates, strict=True)
+        if value < 1
+    )
 
 
 def strongest_inputs(field: GradientField, most: int) -> StrongestInputs:

@@ -119,9 +119,7 @@ def test_laws_are_told_in_their_plainest_form_modulo_the_others():
 
     field = cf.GradientField.from_flow(points, two, names=names)
     seen, held = Flow.of(field).split(np.random.default_rng(0))
-    search = LawSearch(
-        seen, held, SearchSpace(), cf.Budget(seconds=10).start(), np.random.default_rng(0)
-    )
+    search = LawSearch(seen, held, SearchSpace(), np.random.default_rng(0))
     for text in ("x**2 + v**2", "3*x**2 + 3*v**2 + y**2 + w**2"):
         search.offer(cf.parse(text, names))
     search.settle()

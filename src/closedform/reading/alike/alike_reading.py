@@ -2,7 +2,7 @@
 back as a formula of all inputs. Where nobody said that they are alike: whether they look it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -13,10 +13,11 @@ from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
 from closedform.expressions.site_groups import Group, GroupsLike, as_groups
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
+from closedform.field.quality import Quality
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.interpretation.verdict import CheckResult, Verdict
-from closedform.judge.checks import Check, Evidence
+from closedform.judge.checks import Evidence
 from closedform.judge.phi_curve import fit_phi
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.verify_stage import verify
@@ -35,12 +36,7 @@ by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
 
 @dataclass(frozen=True)
 class SpannedBySums:
-    """The reading sees the gradient's part along the sums; this looks at the rest.
-
-    Attributes
-    ----------
-    whole : SumsField
-    """
+    """The reading sees the gradient's part along the sums; this looks at the rest."""
 
     whole: SumsField
     name: str = "sums"
@@ -74,25 +70,24 @@ def interpret_alike(
     field: GradientField,
     groups: GroupsLike,
     read: Callable[..., Interpretation],
-    *,
-    hypothesis: str | Expression | None,
-    checks: Sequence[Check] | None,
+    asked: Mapping[str, Any],
     thresholds: Thresholds,
     provenance: Provenance,
 ) -> Interpretation:
     """Read a field in sums over its groups.
 
-    read: `interpret_field` without groups, to which hypothesis and checks are left.
+    read: `interpret_field` without groups, and without what is asked.
     provenance: of an answer without a search.
     """
-    known = as_groups(groups, field.names)
+    known, hypothesis = as_groups(groups, field.names), asked["hypothesis"]
     guess = parse_sums(hypothesis, known, field.names) if isinstance(hypothesis, str) else None
     guess = hypothesis if isinstance(hypothesis, FormulaOfSums) else guess
     whole = field_of_sums(field, known, () if guess is None else guess.sums)
     if whole.mean_outside() > thresholds.approximate:
         return _not_sums(field, whole, provenance)
     plain = None if guess is None else Expression(guess.tree, guess.names)
-    found = read(whole.field, hypothesis=plain, checks=(*(checks or ()), SpannedBySums(whole)))
+    checks = (*(asked["checks"] or ()), SpannedBySums(whole))
+    found = read(whole.field, **{**asked, "hypothesis": plain, "checks": checks})
     return on_sites(found, field, whole)
 
 
@@ -102,24 +97,18 @@ def verify_sums(formula: FormulaOfSums, field: GradientField, **options: Any) ->
     `closedform.verify`.
     """
     groups = {each.name: each.group for each in formula.sums}
-    others = [options["hypothesis"], *_listed(options["rivals"])]
-    sums = [
-        each for one in (formula, *others) if isinstance(one, FormulaOfSums) for each in one.sums
-    ]
+    rivals = () if isinstance(options["rivals"], str) else options["rivals"] or ()
+    every = (formula, options["hypothesis"], *rivals)
+    sums = [each for one in every if isinstance(one, FormulaOfSums) for each in one.sums]
     whole = field_of_sums(field, groups, sums)
     options["checks"] = (*(options["checks"] or ()), SpannedBySums(whole))
     plain = Expression(formula.tree, formula.names)
     return on_sites(verify(plain, whole.field, **options), field, whole)
 
 
-def _listed(rivals: Any) -> Sequence[Any]:
-    return () if rivals is None or isinstance(rivals, str) else rivals
-
-
 def on_sites(answer: Interpretation, field: GradientField, whole: SumsField) -> Interpretation:
     """An answer in the sums as one in all inputs."""
-    own = _changed(answer, whole.formula)
-    quality = replace(field.quality, findings=(*field.quality.findings, *_findings(whole)))
+    own, quality = _changed(answer, whole.formula), _with_finding(field, whole)
     return replace(own, names=field.names, field_quality=quality, directions=None)
 
 
@@ -132,11 +121,10 @@ def _not_sums(field: GradientField, whole: SumsField, provenance: Provenance) ->
     )
     check = CheckResult(False, sentence, name=SpannedBySums.name)
     verdict = Verdict("none", "This is not a formula of few sums over the sites.", (check,))
-    quality = replace(field.quality, findings=(*field.quality.findings, *_findings(whole)))
-    return Interpretation(field.names, verdict, quality, provenance)
+    return Interpretation(field.names, verdict, _with_finding(field, whole), provenance)
 
 
-def _findings(whole: SumsField) -> tuple[Finding, ...]:
+def _with_finding(field: GradientField, whole: SumsField) -> Quality:
     outside, broken = whole.mean_outside(), max(whole.mean_broken(), 0.0)
     rest = max(outside - broken, 0.0)
     severity = "info" if outside <= BROKEN else "warning"
@@ -147,7 +135,8 @@ def _findings(whole: SumsField) -> tuple[Finding, ...]:
         f"is read is the average over the sites."
     )
     data = {"outside_degrees": degrees(outside), "broken_degrees": degrees(broken)}
-    return (Finding("broken-symmetry", severity, said, data),)
+    found = Finding("broken-symmetry", severity, said, data)
+    return replace(field.quality, findings=(*field.quality.findings, found))
 
 
 def degrees(share: float) -> float:

@@ -88,19 +88,21 @@ class _Moments:
     def left(self, chosen: Sequence[int]) -> float:
         """Share of the squared gradient that a set leaves, without the worst points."""
         places = self.places(chosen)
+        return kept_share(self.total - self._inside(places, self.along[:, places]), self.total)
+
+    def _inside(self, places: Sequence[int], along: np.ndarray) -> np.ndarray:
+        """The square, at each point, of the part in the span of some columns of what has these
+        products with them.
+        """
         inner = self.products[:, places][:, :, places]
         ridge = 1e-13 * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(len(places))
-        along = self.along[:, places]
         found = np.linalg.solve(inner + ridge + 1e-300 * np.eye(len(places)), along[:, :, None])
-        return kept_share(self.total - (along * found[:, :, 0]).sum(axis=1), self.total)
+        return (along * found[:, :, 0]).sum(axis=1)
 
     def cosines(self, chosen: Sequence[int], other: int) -> tuple[float, float]:
         """How much of a term's gradients lies in the span of a set's: of all, and typically."""
-        inner = self.products[:, chosen][:, :, chosen]
-        across = self.products[:, chosen, other]
-        ridge = 1e-13 * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(len(chosen))
-        found = np.linalg.solve(inner + ridge + 1e-300 * np.eye(len(chosen)), across[:, :, None])
-        inside, own = (across * found[:, :, 0]).sum(axis=1), self.products[:, other, other]
+        inside = self._inside(chosen, self.products[:, chosen, other])
+        own = self.products[:, other, other]
         shares = [inside.sum() / own.sum(), np.median(inside / np.maximum(own, 1e-300))]
         whole, typical = np.sqrt(np.clip(shares, 0.0, 1.0)).tolist()
         return whole, typical

@@ -25,24 +25,15 @@ ordered lattice, those of the magnetisation and of the energy are."""
 
 @dataclass(frozen=True)
 class Sites:
-    """The gradient on the sites of one group.
-
-    Attributes
-    ----------
-    name, group
-        With columns as sites.
-    points : ndarray, shape (n_points, n_inputs)
-        All inputs.
-    gradients : ndarray, shape (n_points, n_sites)
-        The group's part of gradients that are 1 long, in inputs divided by their spread.
-    latents : ndarray, shape (n_points,), or None
-        Values of the neuron, where they are a function of this group alone.
-    """
+    """The gradient on the sites of one group."""
 
     name: str
-    group: Group
-    points: FloatArray
+    group: Group  # with columns as sites
+    points: FloatArray  # (n_points, n_inputs): all inputs
+    # (n_points, n_sites): the group's part of gradients that are 1 long, in inputs divided by their
+    # spread.
     gradients: FloatArray
+    # (n_points,): values of the neuron, where they are a function of this group alone.
     latents: FloatArray | None = None
 
     @cached_property

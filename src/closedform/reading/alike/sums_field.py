@@ -30,36 +30,19 @@ NO_SHARE = 1e-6
 class SumsField:
     """A field of many inputs as one of few sums.
 
-    Attributes
-    ----------
-    field : GradientField
-        In the sums and the inputs that are in no group.
-    sums : tuple of SiteSum
-    alone : tuple of int
-        Columns of the others.
-    inputs : tuple of str
-        All inputs.
-    outside : ndarray, shape (n_points,)
-        Share of each squared gradient, in inputs divided by their spread, that is outside the
-        gradients of the sums.
-    broken : ndarray, shape (n_points,)
-        The part of it that is the same at all points: one factor for each site, 1 if sites are
-        alike.
-    weights : ndarray, shape (n_points,)
-    averaged : float
-        What the mean over rearrangements of a group has left of the network's broken part, a share
-        of the squared gradient.
-    asymmetry : float
-        The network's broken part itself, a share of its own squared gradient; 0 if it is not known.
+    Shares are those of each squared gradient, in inputs divided by their spread.
     """
 
-    field: GradientField
+    field: GradientField  # in the sums and the inputs that are in no group
     sums: tuple[SiteSum, ...]
-    alone: tuple[int, ...]
-    inputs: tuple[str, ...]
-    outside: FloatArray
+    alone: tuple[int, ...]  # columns of the others
+    inputs: tuple[str, ...]  # all
+    outside: FloatArray  # (n_points,): the share outside the gradients of the sums
+    # (n_points,): the part of it that is the same at all points: one factor for each site, 1 if
+    # sites are alike.
     broken: FloatArray
-    weights: FloatArray
+    # averaged: what the mean over rearrangements of a group has left of the network's broken part.
+    # asymmetry: that part itself; 0 if it is not known.
     averaged: float = 0.0
     asymmetry: float = 0.0
 
@@ -79,11 +62,13 @@ class SumsField:
         over a group has left.
         """
         chosen = np.arange(len(self.outside)) if rows is None else rows
-        return max(trimmed_mean(self.outside[chosen], self.weights[chosen]) - self.averaged, 0.0)
+        return max(
+            trimmed_mean(self.outside[chosen], self.field.weights[chosen]) - self.averaged, 0.0
+        )
 
     def mean_broken(self) -> float:
         """The part of it that is the same at all points."""
-        return trimmed_mean(self.broken, self.weights)
+        return trimmed_mean(self.broken, self.field.weights)
 
 
 def field_of_sums(
@@ -169,10 +154,8 @@ def field_of_sums(
     )
     mean = field.quality.finding("averaged-over-groups")
     averaged, asymmetry = (0.0, 0.0) if mean is None else (mean.data["left"], mean.data["broken"])
-    return SumsField(
-        reduced, tuple(sums), alone, field.names, outside, broken, reduced.weights,
-        averaged, asymmetry,
-    )  # fmt: skip
+    names = field.names
+    return SumsField(reduced, tuple(sums), alone, names, outside, broken, averaged, asymmetry)
 
 
 def _with_pairs(group: Group, points: FloatArray) -> Group:

@@ -36,21 +36,14 @@ class Curve:
 
     The coefficient c of one term beside another is the direction (1, c). So errors are angles: what
     is far from zero counts by its share, and what is near zero by its size.
-
-    Attributes
-    ----------
-    index, values : ndarray, shape (n_points,)
-        In the order of the index.
-    turns : ndarray, shape (n_points,)
-        The angle by which a unit of the value turns the direction.
-    errors : ndarray, shape (n_points,)
-        Standard errors as angles, none below the typical one: over few regions an error is known
-        roughly, and a network's own is not in it.
     """
 
+    # All of shape (n_points,), in the order of the index.
     index: FloatArray
     values: FloatArray
-    turns: FloatArray
+    turns: FloatArray  # the angle by which a unit of the value turns the direction
+    # Standard errors as angles, none below the typical one: over few regions an error is known
+    # roughly, and a network's own is not in it.
     errors: FloatArray
 
     @classmethod
@@ -73,15 +66,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class CurveForm:
-    """A formula of an index, with numbers.
+    """A formula of an index, with numbers."""
 
-    Attributes
-    ----------
-    tree : Tree
-        Over the index and, after it, the numbers; a number may stand in several places.
-    numbers : tuple of float
-    """
-
+    # Over the index and, after it, the numbers; a number may stand in several places.
     tree: Tree
     numbers: tuple[float, ...]
 
@@ -198,21 +185,13 @@ def _without_ones(tree: Tree) -> Tree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedCurve:
-    """A form at its best numbers.
-
-    Attributes
-    ----------
-    form : CurveForm
-    errors : ndarray, shape (n_numbers,)
-        Standard errors of the numbers, by leaving out one stretch after another or by the curve's
-        own errors, whichever is larger.
-    left : ndarray, shape (n_points,)
-        Angles to the curve, each with numbers that were fitted without its stretch.
-    """
+    """A form at its best numbers."""
 
     form: CurveForm
+    # (n_numbers,): standard errors of the numbers, by leaving out one stretch after another or by
+    # the curve's own errors, whichever is larger.
     errors: FloatArray
-    left: FloatArray
+    left: FloatArray  # (n_points,): angles, each by numbers that were fitted without its stretch
 
     @property
     def n_fitted(self) -> int:

@@ -39,28 +39,14 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class CurveReading:
-    """A curve as a formula.
+    """A curve as a formula."""
 
-    Attributes
-    ----------
-    concept : Expression
-        In the index's name.
-    verdict : Verdict
-    confidence : float
-        That this form is the curve's.
-    numbers, errors : tuple of float
-        Fitted numbers in the order in which they are written, each once, and their standard
-        errors.
-    r2 : float
-        Share of the variance that it explains.
-    """
-
-    concept: Expression
+    concept: Expression  #: in the index's name
     verdict: Verdict
-    confidence: float
-    numbers: tuple[float, ...]
-    errors: tuple[float, ...]
-    r2: float
+    confidence: float  #: that this form is the curve's
+    numbers: tuple[float, ...]  #: that were fitted, in the order in which they are written
+    errors: tuple[float, ...]  #: their standard errors
+    r2: float  #: share of the variance that it explains
 
     def __str__(self) -> str:
         # Rounded down: 1.00 would say more than can be known.
@@ -88,7 +74,7 @@ def read_curve(
         hall.add(form)
     done: set[int] = set()
     # Each round makes numbers plain that the last one left.
-    while new := [one for one in hall.ordered()[:MOST_PLAIN] if id(one) not in done]:
+    while new := [one for one in hall.ranked()[0][:MOST_PLAIN] if id(one) not in done]:
         for one in new:
             done.add(id(one))
             for form in one.form.plainer(one.errors):
@@ -123,25 +109,20 @@ class _Hall:
             return float(len(units))
         return independent_pieces(units[:, None], np.arange(len(units))[:, None].astype(float))
 
-    def scores(self) -> tuple[list[FittedCurve], FloatArray, FloatArray]:
-        """All forms, what they leave over in nats, and what they cost."""
+    def ranked(self) -> tuple[list[FittedCurve], FloatArray, FloatArray]:
+        """All forms, best first, what they leave over in nats, and what they cost."""
         every = list(self.fitted.values())
         numbers = weighing(has_values=False)
         # Each piece is one number: half the logarithm of its square.
         count = min(numbers.most[0], self.pieces(min(every, key=self.left)) / 2)
         fits = count * np.array([self.left(one) for one in every])
-        return every, fits, numbers.price * np.array([one.form.length for one in every])
-
-    def ordered(self) -> list[FittedCurve]:
-        """Best first."""
-        every, fits, costs = self.scores()
-        return [every[place] for place in np.argsort(fits + costs, kind="stable")]
+        costs = numbers.price * np.array([one.form.length for one in every])
+        order = np.argsort(fits + costs, kind="stable")
+        return [every[place] for place in order], fits[order], costs[order]
 
     def reading(self, name: str) -> CurveReading:
         """The best form, judged."""
-        every, fits, costs = self.scores()
-        order = np.argsort(fits + costs, kind="stable")
-        every, fits, costs = [every[k] for k in order], fits[order], costs[order]
+        every, fits, costs = self.ranked()
         groups = self.groups(every)
         weights = weights_of(fits + costs, groups)
         best, numbers = every[0], weighing(has_values=False)

@@ -80,20 +80,13 @@ N_DRAWS = 400
 
 @dataclass(frozen=True, slots=True)
 class OrbitCheck:
-    """How much a function changes along trajectories, relative to how much it differs between them.
-
-    Attributes
-    ----------
-    change : float
-        Root mean square of the deviation from each trajectory's mean, over the spread of the means.
-    low, high : float
-        Its 95% bootstrap interval over trajectories.
-    n_orbits : int
+    """How much a function changes along trajectories, relative to how much it differs between them:
+    root mean square of the deviation from each trajectory's mean, over the spread of the means.
     """
 
     change: float
-    low: float
-    high: float
+    low: float  #: lower end of its 95% bootstrap interval over trajectories
+    high: float  #: upper end
     n_orbits: int
 
 
@@ -132,13 +125,9 @@ class KeptAlongOrbits:
     asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
     failure: str = "it changes along the motion"
 
-    def measure(self, evidence: Evidence) -> CheckResult:
-        """Compare the change with what a law may have."""
+    def measure(self, evidence: Evidence | None = None) -> CheckResult:
+        """Compare the change, which was measured before, with what a law may have."""
         del evidence
-        return self.result()
-
-    def result(self) -> CheckResult:
-        """The outcome, which was measured before."""
         fine = self.change <= self.allowed and not self.degenerate
         text = (
             f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "

@@ -38,21 +38,13 @@ _ACROSS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many independent laws there are.
+    """How many independent laws there are."""
 
-    Attributes
-    ----------
-    lower : int
-        The rank of the gradients of the laws that were verified.
-    upper : int or None
-        Inputs less the dimension that orbits fill; None where orbits are too short to tell.
-    is_cut_short : bool
-        Whether they are too short because time, or Ctrl-C, ended the roll-outs.
-    """
-
-    lower: int
+    lower: int  #: the rank of the gradients of the laws that were verified
     upper: int | None
+    """Inputs less the dimension that orbits fill; None where orbits are too short to tell."""
     is_cut_short: bool = False
+    """Whether they are too short because time, or Ctrl-C, ended the roll-outs."""
 
     @property
     def is_certain(self) -> bool:
@@ -60,20 +52,19 @@ class Count:
         return self.upper == self.lower
 
     def __str__(self) -> str:
+        known, why = counted(self.lower, "independent law"), "orbits are too short to"
         if self.is_certain:
-            return f"{_laws(self.lower)}: orbits leave no room for more."
+            return f"{known}: orbits leave no room for more."
+        if self.is_cut_short:
+            why = "the roll-outs were ended before they could"
         if self.upper is None:
-            why = (
-                "the roll-outs were ended before they could"
-                if self.is_cut_short
-                else ("orbits are too short to")
-            )
-            return f"At least {_laws(self.lower)}; {why} say how many there can be."
+            return f"At least {known}; {why} say how many there can be."
         return f"Between {self.lower} and {self.upper} independent laws."
 
 
-def _laws(count: int) -> str:
-    return f"{count} independent law{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    """A number of things, the last word in the plural where it has to be."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:

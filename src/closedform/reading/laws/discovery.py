@@ -8,7 +8,7 @@ The module is not called discover.py, for a module of that name would hide the f
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
 from closedform.reading.laws.changes import OrbitCheck, change_along_orbits, fit_on_orbits
+from closedform.reading.laws.counting import counted
 from closedform.reading.laws.finding import conserved
 from closedform.reading.laws.found_laws import Laws
 from closedform.reading.one_field import interpret_field
@@ -61,23 +62,13 @@ trained badly. If the largest number of latents comes first, one such network is
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One network that was trained on the way.
-
-    Attributes
-    ----------
-    latents : int
-    rank : int
-        How many independent quantities its latents hold, together with what was held fixed.
-    spectrum : tuple of float
-        What the rank was read off.
-    seconds : float
-        Of the training.
-    """
+    """One network that was trained on the way."""
 
     latents: int
     rank: int
-    spectrum: tuple[float, ...]
-    seconds: float
+    """How many independent quantities its latents hold, together with what was held fixed."""
+    spectrum: tuple[float, ...]  #: what the rank was read off
+    seconds: float  #: of the training
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,43 +173,26 @@ def discover(
         )
     seed, limits = as_seed(rng), as_budget(budget)
     pairs = _drawn(sampler, n_pairs, seed, 0)
+    asked: dict[str, Any] = {
+        "budget": limits, "rng": seed, "engine": engine, "space": space, "progress": progress,
+    }  # fmt: skip
     if how in ("auto", "pairs"):
-        laws = conserved(
-            pairs=pairs[:MOST_DIRECT],
-            names=names,
-            budget=limits,
-            rng=seed,
-            engine=engine,
-            space=space,
-            progress=progress,
-        )
+        laws = conserved(pairs=pairs[:MOST_DIRECT], names=names, **asked)
         if laws.verified or how == "pairs":
             return _directly(laws)
     points = _drawn(sampler, n_points, seed, 1)[:, 0]
     largest = pairs.shape[2] if most is None else most
     trainer = _Trainer(pairs, points, names, training, seed)
-    read = partial(
-        interpret_field,
-        budget=limits,
-        rng=seed,
-        engine=engine,
-        space=space,
-        rule=rule,
-        checks=checks,
-        thresholds=thresholds,
-        progress=progress,
-    )
+    read = partial(interpret_field, **asked, rule=rule, checks=checks, thresholds=thresholds)
     found = _hold(trainer, largest, read) if how == "hold" else _grow(trainer, largest, read)
     return _tested(found, _drawn(sampler, N_TESTED, seed, 4), seed)
 
 
-def _invariants(count: int) -> str:
-    return f"{count} invariant{'' if count == 1 else 's'}"
-
-
 def _directly(laws: Laws) -> Discovery:
     """What the pairs say without a network."""
-    said = f"{_invariants(len(laws.verified))} read from the pairs themselves. {laws.count}"
+    said = (
+        f"{counted(len(laws.verified), 'invariant')} read from the pairs themselves. {laws.count}"
+    )
     tests = tuple(law.test for law in laws.verified if law.test is not None)
     return Discovery(laws.concepts, (), (), laws.count.is_certain, said, laws, tests)
 
@@ -257,7 +231,7 @@ def _grow(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
     why = f"{count}, so there are no more." if complete else f"{count}; more latents may find more."
     is_short = len(concepts) < best.rank
     rest = " No formula was found for the rest of what they hold." if is_short else ""
-    said = f"{_invariants(len(concepts))} read. {why}{rest}"
+    said = f"{counted(len(concepts), 'invariant')} read. {why}{rest}"
     return Discovery(tuple(concepts), (found,), tuple(rounds), complete, said)
 
 
@@ -274,8 +248,9 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
         complete = field.rank <= len(known) or field.rank >= field.tangent.rank
         if not complete:
             found = read(field.modulo(known))
-            complete = found.verdict.status == "none" or found.concept is None
-            if not complete and found.concept is not None:
+            if found.verdict.status == "none" or found.concept is None:
+                complete = True
+            else:
                 readings.append(found)
                 known.append(found.concept)
     why = (
@@ -284,7 +259,7 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
         if complete
         else "there may be more."
     )
-    said = f"{_invariants(len(known))} read; {why}"
+    said = f"{counted(len(known), 'invariant')} read; {why}"
     return Discovery(tuple(known), tuple(readings), tuple(rounds), complete, said)
 
 
@@ -343,14 +318,10 @@ class _Trainer:
         new = self.field(trained)
         if not known:
             return new
-        columns = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
+        rows = [new.directions[:, :, 0], *(concept.gradient(new.points) for concept in known)]
         with np.errstate(all="ignore"):
-            lengths = [
-                np.linalg.norm(column * new.scale, axis=1, keepdims=True) for column in columns
-            ]
-            jacobians = np.stack(
-                [column / length for column, length in zip(columns, lengths, strict=True)], axis=1
-            )
+            jacobians = np.stack(rows, axis=1)
+            jacobians /= np.linalg.norm(jacobians * new.scale, axis=2, keepdims=True)
         return GradientField.from_arrays(
             new.points, jacobians, names=new.names, tangent=new.tangent, weights=new.weights
         )

@@ -1,6 +1,6 @@
 """`closedform.conserved`: what a flow, trajectories, pairs or a learned simulator conserve."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -137,7 +137,8 @@ def conserved(
     compile_ahead(choose_progress(progress))
     ending = Ending(limits.start())
     given = Given(names, constraints, horizon, generator, ending)
-    evidence = _ready(flow, points, trajectories, times, pairs, simulator, given)
+    kinds = {"flow": flow, "trajectories": trajectories, "pairs": pairs, "simulator": simulator}
+    evidence = _ready(kinds, points, times, given)
     finder = _Finder(evidence, allowed, ending, generator, constraints)
     ending.unless_interrupted(finder.search_sums)
     ending.unless_interrupted(lambda: finder.search_further(engine, progress))
@@ -146,31 +147,24 @@ def conserved(
 
 
 def _ready(
-    flow: Any,
-    points: ArrayLike | None,
-    trajectories: ArrayLike | None,
-    times: ArrayLike | None,
-    pairs: ArrayLike | None,
-    simulator: Any,
-    given: Given,
+    kinds: Mapping[str, Any], points: ArrayLike | None, times: ArrayLike | None, given: Given
 ) -> MotionEvidence:
     """The evidence, from the one thing that was given."""
-    kinds = {"flow": flow, "trajectories": trajectories, "pairs": pairs, "simulator": simulator}
     passed = [name for name, value in kinds.items() if value is not None]
     if len(passed) != 1:
         raise KeywordError(
             "Pass exactly one of flow (with points), trajectories, pairs or simulator (with "
             f"points); got {' and '.join(passed) or 'none of them'}."
         )
-    if trajectories is not None:
-        return evidence_of_trajectories(trajectories, times, given)
-    if pairs is not None:
-        return evidence_of_pairs(pairs, given)
+    kind, value = passed[0], kinds[passed[0]]
+    if kind == "trajectories":
+        return evidence_of_trajectories(value, times, given)
+    if kind == "pairs":
+        return evidence_of_pairs(value, given)
     if points is None:
-        raise KeywordError(f"A {passed[0]} needs points; pass points of shape (n, d).")
-    if flow is not None:
-        return evidence_of_flow(flow, points, given)
-    return evidence_of_simulator(simulator, points, given)
+        raise KeywordError(f"A {kind} needs points; pass points of shape (n, d).")
+    ready = evidence_of_flow if kind == "flow" else evidence_of_simulator
+    return ready(value, points, given)
 
 
 @dataclass
@@ -190,13 +184,7 @@ class _Finder:
         seen, held = motion.split(self.rng)
         self.held = held
         self.law_search = LawSearch(
-            seen,
-            held,
-            self.space,
-            self.clock,
-            self.rng,
-            self._tangent(seen),
-            self.evidence.is_computed,
+            seen, held, self.space, self.rng, self._tangent(seen), self.evidence.is_computed
         )
         self.degeneracy: Degeneracy | None = find_degeneracy(
             motion.points, motion.names, motion.scale, self.rng, self._tangent(motion)
@@ -318,7 +306,7 @@ class _Finder:
 
 def _by_test(check: KeptAlongOrbits, one: LawCandidate) -> Verdict:
     """The verdict where there are no directions: the law test alone."""
-    outcome = replace(check.result(), name=check.name)
+    outcome = replace(check.measure(), name=check.name)
     status = "verified" if outcome.passed and one.is_law else "approximate"
     return Verdict(status, _said(status, one), (outcome,))
 

@@ -20,32 +20,17 @@ class Drift:
     """What becomes of a conserved quantity in a roll-out.
 
     Per cent are of its typical size at the start: the mean of its absolute value over trajectories.
-
-    Attributes
-    ----------
-    per_step : float
-        Root mean square of the change between neighbouring times.
-    total : float
-        Mean change at the end, with the sign of growth.
-    low, high : float
-        Its 95% bootstrap interval over trajectories.
-    of_spread : float
-        Root mean square of the change at the end, in per cent of the spread between trajectories.
-    times : ndarray, shape (n_times,)
-    mean : ndarray, shape (n_times,)
-        Mean change at each time.
-    band : ndarray, shape (2, n_times)
-        Between which nine of ten trajectories lie.
     """
 
-    per_step: float
-    total: float
-    low: float
-    high: float
+    per_step: float  #: root mean square of the change between neighbouring times
+    total: float  #: mean change at the end, with the sign of growth
+    low: float  #: lower end of its 95% bootstrap interval over trajectories
+    high: float  #: upper end
     of_spread: float
-    times: FloatArray
-    mean: FloatArray
-    band: FloatArray
+    """Root mean square of the change at the end, in per cent of the spread between trajectories."""
+    times: FloatArray  #: shape (n_times,)
+    mean: FloatArray  #: mean change at each time
+    band: FloatArray  #: between which nine of ten trajectories lie, shape (2, n_times)
 
     def __str__(self) -> str:
         return (
@@ -168,14 +153,9 @@ class Laws:
 
     def plot_drift(self, *, ax: Any = None) -> Any:
         """Draw how each law drifts, in per cent; returns the Axes."""
-        from closedform.report.plots import Line, plot_drift
+        from closedform.report.plots import plot_drift
 
-        lines = [
-            Line(formula_text(law.concept), law.drift.times, law.drift.mean, law.drift.band)
-            for law in self.laws
-            if law.drift is not None
-        ]
-        return plot_drift(lines, ax=ax)
+        return plot_drift(self, ax=ax)
 
     def __str__(self) -> str:
         lines = []
@@ -189,6 +169,7 @@ class Laws:
 
 def _row(law: Law) -> dict[str, Any]:
     test, drift = law.test, law.drift
+    told = ("per_step", "total", "low", "high", "of_spread")
     return {
         "concept": str(law.concept),
         "verdict": law.verdict.status,
@@ -200,12 +181,6 @@ def _row(law: Law) -> dict[str, Any]:
         else {"change": test.change, "low": test.low, "high": test.high, "orbits": test.n_orbits},
         "drift": None
         if drift is None
-        else {
-            "per_step": drift.per_step,
-            "total": drift.total,
-            "low": drift.low,
-            "high": drift.high,
-            "of_spread": drift.of_spread,
-            "time": float(drift.times[-1] - drift.times[0]),
-        },
+        else {name: getattr(drift, name) for name in told}
+        | {"time": float(drift.times[-1] - drift.times[0])},
     }

@@ -3,7 +3,7 @@ tell (x1, y1 and x2, y2), and functions of single inputs times powers of others.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from closedform.arrays import FloatArray
@@ -49,18 +49,28 @@ def distance_library(
     1/sqrt((x1 - x2)**2 + (y1 - y2)**2)
     log((x1 - x2)**2 + (y1 - y2)**2)
     """
-    functions = [
-        tree
-        for total in _squared_distances(names)
-        if evaluate(total, points).min() > 0
-        for tree in (apply("div", constant(1), apply("sqrt", total)), apply("log", total))
-        if space.allows(tree, names)
-    ]
+    totals = list(_squared_distances(names))
+    functions = list(_of_squares(totals, ("inverse", "log"), space, names, points))
     if not 0 < len(functions) <= MOST_DISTANCES:
         return []
-    return family_library("polynomials", space, names, points, scale, 2) + [
-        Term(tree, complexity(tree, space.costs)) for tree in functions
-    ]
+    return family_library("polynomials", space, names, points, scale, 2) + functions
+
+
+def _of_squares(
+    totals: Iterable[Tree],
+    functions: Sequence[str],
+    space: SearchSpace,
+    names: Sequence[str],
+    points: FloatArray,
+) -> Iterator[Term]:
+    """Inverse roots, or logarithms, of sums of squares that vanish nowhere."""
+    for total in totals:
+        if evaluate(total, points).min() > 0:
+            inverse = apply("div", constant(1), apply("sqrt", total))
+            for function in functions:
+                tree = inverse if function == "inverse" else apply("log", total)
+                if space.allows(tree, names):
+                    yield Term(tree, complexity(tree, space.costs))
 
 
 def _squared_distances(names: Sequence[str]) -> Iterator[Tree]:
@@ -128,10 +138,7 @@ def radial_library(
         tree = (parse(item, names) if isinstance(item, str) else item.rename(names)).tree
         terms[tree] = Term(tree, complexity(tree, space.costs), is_given=True)
     squares = [apply("pow", variable(i), constant(2)) for i in range(len(names))]
-    for count in (2, 3) if len(names) <= MOST_RADIAL_INPUTS else ():
-        for some in combinations(squares, count):
-            total = sum_of(some)
-            tree = apply("div", constant(1), apply("sqrt", total))
-            if evaluate(total, points).min() > 0 and space.allows(tree, names):
-                terms[tree] = Term(tree, complexity(tree, space.costs))
+    counts = (2, 3) if len(names) <= MOST_RADIAL_INPUTS else ()
+    totals = (sum_of(some) for count in counts for some in combinations(squares, count))
+    terms |= {term.tree: term for term in _of_squares(totals, ("inverse",), space, names, points)}
     return list(terms.values())

@@ -35,7 +35,6 @@ from closedform.reading.laws.tolerances import (
     NEARLY,
     ONE_VALUE,
 )
-from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.library import Term
@@ -79,7 +78,6 @@ class LawSearch:
     seen: Motion
     held: Motion
     space: SearchSpace
-    clock: Clock
     rng: np.random.Generator
     tangent: TangentSpace | None = None
     is_computed: bool = False
@@ -110,7 +108,7 @@ class LawSearch:
                 fits.append(fit)
                 continue
             self._offer_sums(fit)
-            if len(self._independent(self._exact(), [])) >= most:
+            if len(self._simplest(self._exact())) >= most:
                 return
             # Inputs that never move make every library exact.
             moving = [t for t in library if not self._still.issuperset(t.tree.variables)]
@@ -133,7 +131,7 @@ class LawSearch:
     def _is_known_exactly(self) -> bool:
         """Whether a law changes by rounding only; inputs that never move say nothing."""
         still = [Expression(variable(place), self.seen.names) for place in self._still]
-        return bool(self._independent(self._exact(), still))
+        return bool(self._simplest(self._exact(), still))
 
     @cached_property
     def _still(self) -> frozenset[int]:
@@ -190,9 +188,9 @@ class LawSearch:
         Where some change by rounding only the motion is known exactly, and the others are none.
         """
         if self._is_known_exactly():
-            return self._independent(self._exact(), [])
+            return self._simplest(self._exact())
         bounded = [self.bounded(one) for one in self.pool.values() if one.is_law]
-        return self._independent([one for one in bounded if one.is_law], [])
+        return self._simplest([one for one in bounded if one.is_law])
 
     def bounded(self, one: LawCandidate) -> LawCandidate:
         """The same with more of its change systematic if noise cannot explain the rest."""
@@ -257,27 +255,27 @@ class LawSearch:
         ranked = sorted(
             rest, key=lambda one: (one.change.total > LITTLE, one.complexity, one.change.total)
         )
-        return self._independent(ranked, [one.concept for one in laws], in_order=True)
+        return self._independent(ranked, [one.concept for one in laws])
+
+    def _simplest(
+        self, candidates: Sequence[LawCandidate], known: Sequence[Expression] = ()
+    ) -> list[LawCandidate]:
+        # A stand-in that only just passes may be simpler than the law: on orbits in one plane the
+        # energy without its third component.
+        ordered = sorted(
+            candidates,
+            key=lambda one: (
+                one.change.systematic > one.allowed / 10,
+                one.complexity,
+                len(fitted_positions(one.concept.tree)),
+                one.change.total,
+            ),
+        )
+        return self._independent(ordered, known)
 
     def _independent(
-        self,
-        candidates: Sequence[LawCandidate],
-        known: Sequence[Expression],
-        in_order: bool = False,
+        self, ordered: Sequence[LawCandidate], known: Sequence[Expression]
     ) -> list[LawCandidate]:
-        ordered = candidates
-        if not in_order:
-            # A stand-in that only just passes may be simpler than the law: on orbits in one plane
-            # the energy without its third component.
-            ordered = sorted(
-                candidates,
-                key=lambda one: (
-                    one.change.systematic > one.allowed / 10,
-                    one.complexity,
-                    len(fitted_positions(one.concept.tree)),
-                    one.change.total,
-                ),
-            )
         units = [self.units(concept) for concept in known]
         chosen: list[LawCandidate] = []
         for one in ordered:
@@ -304,13 +302,10 @@ class LawSearch:
     def units(self, concept: Expression) -> FloatArray:
         """Unit gradients of a formula at some points."""
         if concept not in self._units:
-            some = slice(0, N_POINTS)
-            self._units[concept] = unit_gradients(
-                concept,
-                self.seen.points[some],
-                self.seen.scale,
-                None if self.tangent is None else self.tangent.subset(np.arange(N_POINTS)),
-            )
+            points, scale = self.seen.points[:N_POINTS], self.seen.scale
+            some = np.arange(len(points))
+            tangent = None if self.tangent is None else self.tangent.subset(some)
+            self._units[concept] = unit_gradients(concept, points, scale, tangent)
         return self._units[concept]
 
     def _complexity(self, concept: Expression) -> int:

@@ -134,9 +134,7 @@ def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:
     Singular values, not eigenvalues of moments: where terms nearly depend on each other squares
     would lose half of the digits.
     """
-    _, sizes, axes = svd(values, full_matrices=False)
-    varies = sizes > _CONSTANT * sizes[0]
-    turn = axes[varies].T / sizes[varies] * np.sqrt(len(values))
+    turn, still = _turned(values)
     _, left, vectors = svd(changes @ turn / np.sqrt(len(changes)), full_matrices=True)
     exact = np.zeros(turn.shape[1], dtype=bool)
     exact[: len(left)] = left <= np.sqrt(PERFECT)
@@ -144,8 +142,15 @@ def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:
     fitting = turn @ vectors[exact].T
     if not fitting.shape[1]:
         return fitting
-    basis = np.concatenate([fitting / np.linalg.norm(fitting, axis=0), axes[~varies].T], axis=1)
+    basis = np.concatenate([fitting / np.linalg.norm(fitting, axis=0), still], axis=1)
     return np.linalg.qr(basis)[0]
+
+
+def _turned(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coefficients of independent sums of spread 1, and of those that do not vary, as columns."""
+    _, sizes, axes = svd(values, full_matrices=False)
+    varies = sizes > _CONSTANT * sizes[0]
+    return axes[varies].T / sizes[varies] * np.sqrt(len(values)), axes[~varies].T
 
 
 def reduced(fit: LawFit, support: list[int]) -> list[int]:
@@ -177,8 +182,11 @@ def reduced(fit: LawFit, support: list[int]) -> list[int]:
 def smallest(fit: LawFit, support: Sequence[int]) -> tuple[float | None, FloatArray]:
     """The least mean square of the change of terms' sums that vary, and the coefficients."""
     some = list(support)
-    if fit.is_exact:
-        return _smallest_exactly(fit.changes[:, some], fit.values[:, some])
+    if fit.is_exact:  # the same without squares, compared with the spread
+        turn = _turned(fit.values[:, some])[0]
+        changes = fit.changes[:, some] @ turn / np.sqrt(len(fit.changes))
+        _, left, vectors = svd(changes, full_matrices=False)
+        return float(left[-1] ** 2), turn @ vectors[-1]
     block = np.ix_(some, some)
     lengths, axes = np.linalg.eigh(fit.spread[block])
     varies = lengths > DEPENDENT
@@ -190,17 +198,6 @@ def smallest(fit: LawFit, support: Sequence[int]) -> tuple[float | None, FloatAr
     gradients += DEPENDENT**2 * np.trace(gradients) * np.eye(len(gradients))
     values, columns = eigh(turn.T @ fit.lost[block] @ turn, gradients, subset_by_index=[0, 0])
     return float(values[0]), turn @ columns[:, 0]
-
-
-def _smallest_exactly(changes: FloatArray, values: FloatArray) -> tuple[float | None, FloatArray]:
-    """The same without squares, compared with the spread."""
-    _, sizes, axes = svd(values, full_matrices=False)
-    varies = sizes > _CONSTANT * max(float(sizes[0]), 1.0)
-    if not varies.any():
-        return None, np.zeros(values.shape[1])
-    turn = axes[varies].T / sizes[varies] * np.sqrt(len(values))
-    _, left, vectors = svd(changes @ turn / np.sqrt(len(changes)), full_matrices=False)
-    return float(left[-1] ** 2), turn @ vectors[-1]
 
 
 def _written(fit: LawFit, support: Sequence[int], vector: FloatArray) -> list[Tree]:

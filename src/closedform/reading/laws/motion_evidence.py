@@ -81,20 +81,19 @@ class Given:
     rng: np.random.Generator
     ending: Ending
 
+    @property
+    def of_field(self) -> dict[str, Any]:
+        """What a field is made with."""
+        tangent = "auto" if self.constraints else "none"
+        return {"names": self.names, "constraints": self.constraints, "tangent": tangent}
+
 
 def evidence_of_flow(flow: Any, points: ArrayLike, given: Given) -> MotionEvidence:
     """From a flow, as a function, a module, or the velocities at the points."""
     places = np.array(points, dtype=np.float64)
-    function = None
-    if callable(flow):
-        function = as_row_function(flow)
-    field = GradientField.from_flow(
-        places,
-        flow if function is None else function,
-        names=given.names,
-        constraints=given.constraints,
-        tangent="auto" if given.constraints else "none",
-    )
+    function = as_row_function(flow) if callable(flow) else None
+    velocities = flow if function is None else function
+    field = GradientField.from_flow(places, velocities, **given.of_field)
     motion = Flow.of(field)
     found = MotionEvidence(motion, field, field.tangent.rank, is_computed=function is not None)
     if function is None:
@@ -162,18 +161,9 @@ def evidence_of_trajectories(
     scale = robust_spread(states.reshape(-1, states.shape[2]))
     field = None
     if states.shape[1] >= FEWEST:
-        found = differentiate_trajectories(states, moments)
-        rows = [array.reshape(-1, states.shape[2]) for array in (found.points, found.velocities)]
-        errors = found.errors.reshape(-1, states.shape[2])
-        chosen = given.rng.permutation(len(rows[0]))[:MOST_ROWS]
-        field = GradientField.from_flow(
-            rows[0][chosen],
-            rows[1][chosen],
-            errors=errors[chosen],
-            names=names,
-            constraints=given.constraints,
-            tangent="auto" if given.constraints else "none",
-        )
+        rows = differentiate_trajectories(states, moments).reshape(3, -1, states.shape[2])
+        points, velocities, errors = rows[:, given.rng.permutation(rows.shape[1])[:MOST_ROWS]]
+        field = GradientField.from_flow(points, velocities, errors=errors, **given.of_field)
     motion = Orbits(_thinned(states, given.rng), names, scale)
     free = states.shape[2] if field is None else field.tangent.rank
     return MotionEvidence(motion, field, free, states, moments, None, states)
@@ -194,13 +184,7 @@ def evidence_of_pairs(pairs: ArrayLike, given: Given) -> MotionEvidence:
 def _secants(first: FloatArray, second: FloatArray, given: Given) -> GradientField | None:
     """The field across close pairs, if most are close."""
     try:
-        field = GradientField.from_pairs(
-            first,
-            second,
-            names=given.names,
-            constraints=given.constraints,
-            tangent="auto" if given.constraints else "none",
-        )
+        field = GradientField.from_pairs(first, second, **given.of_field)
     except FieldError:
         return None
     return field if field.n_points >= len(first) / 2 else None
@@ -216,50 +200,33 @@ def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
     return states[:, np.sort(rng.permutation(states.shape[1])[:most])]
 
 
-@dataclass(frozen=True, slots=True)
-class Velocities:
-    """Smoothed states, their velocities and the velocities' standard errors."""
-
-    points: FloatArray  # points, velocities, errors: (n_trajectories, n_times, n_inputs)
-    velocities: FloatArray
-    errors: FloatArray
-
-
-def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> Velocities:
-    """Differentiate trajectories by smoothing splines.
+def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> FloatArray:
+    """Smoothed states, their velocities and the velocities' standard errors, by smoothing splines;
+    shape (3, n_trajectories, n_times, n_inputs).
 
     trajectories (n_trajectories, n_times, n_inputs)
-    times (n_times,): ascending.
+    times (n_times,): ascending, `FEWEST` or more.
 
     Examples
     --------
     >>> times = np.linspace(0, 6, 100)
-    >>> found = differentiate_trajectories(np.sin(times)[None, :, None], times)
-    >>> bool(np.abs(found.velocities[0, :, 0] - np.cos(times)).max() < 1e-2)
+    >>> _, velocities, _ = differentiate_trajectories(np.sin(times)[None, :, None], times)
+    >>> bool(np.abs(velocities[0, :, 0] - np.cos(times)).max() < 1e-2)
     True
     """
-    if trajectories.shape[1] < FEWEST:
-        raise ShapeError(
-            f"The trajectories have {trajectories.shape[1]} times; velocities need {FEWEST}. Pass "
-            f"longer ones, or pairs."
-        )
-    points, velocities, errors = (np.empty_like(trajectories) for _ in range(3))
-    for orbit, states in enumerate(trajectories):
-        for column in range(states.shape[1]):
-            found = _differentiate(times, states[:, column])
-            points[orbit, :, column], velocities[orbit, :, column] = found[:2]
-            errors[orbit, :, column] = found[2]
-    return Velocities(points, velocities, errors)
+    found = np.apply_along_axis(lambda values: _differentiate(times, values), 1, trajectories)
+    return np.moveaxis(found, 1, 0)
 
 
-def _differentiate(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+def _differentiate(times: FloatArray, values: FloatArray) -> FloatArray:
     """Smoothed values, slopes, and the typical error of the slopes."""
     whole = _spline(times, values)
     halves = [_spline(times[part], values[part]) for part in (slice(0, None, 2), slice(1, None, 2))]
     # The ends of a spline know one side only.
     middle = slice(len(times) // 10, len(times) - len(times) // 10)
     apart = halves[0](times, 1)[middle] - halves[1](times, 1)[middle]
-    return whole(times), whole(times, 1), float(np.sqrt(np.mean(apart**2)) / 2)
+    error = np.full_like(times, np.sqrt(np.mean(apart**2)) / 2)
+    return np.stack([whole(times), whole(times, 1), error])
 
 
 def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:

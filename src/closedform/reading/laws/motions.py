@@ -99,13 +99,10 @@ class Flow:
 
     def changes_modulo(self, concept: Expression, known: Sequence[Expression]) -> FloatArray:
         """The same of what a gradient has outside those of known functions."""
-        units = unit_gradients(
-            concept.rename(self.names), self.points, self.scale, self.field.tangent
-        )
-        others = [
+        units, *others = (
             unit_gradients(one.rename(self.names), self.points, self.scale, self.field.tangent)
-            for one in known
-        ]
+            for one in (concept, *known)
+        )
         left = beyond(units, others)
         lengths = np.linalg.norm(left, axis=1)
         lengths = np.maximum(lengths, np.median(lengths))

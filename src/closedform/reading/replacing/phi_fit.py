@@ -2,7 +2,7 @@
 several latents.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -116,7 +116,7 @@ def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
     """
     usable = np.isfinite(concepts).all(axis=1) & np.isfinite(latents).all(axis=1)
     concepts, latents = concepts[usable], latents[usable]
-    best: PhiFit | None = None
+    fits: list[PhiFit] = []
     for degree in range(1, MOST_DEGREE + 1):
         exponents = tuple(
             powers
@@ -125,9 +125,8 @@ def fit_several(concepts: FloatArray, latents: FloatArray) -> PolynomialPhi:
         )
         if len(exponents) * 4 > len(concepts):
             break
-        fit = PhiFit(*_fitted(concepts, latents, _polynomial_of(exponents)))
-        if best is None or fit.error * WORTH < best.error:
-            best = fit
+        fits.append(PhiFit(*_fitted(concepts, latents, _polynomial_of(exponents))))
+    best = _worth(fits)
     if best is None:
         raise ReplacementError(
             f"{len(concepts)} points are too few for {concepts.shape[1]} concepts; pass more."
@@ -176,19 +175,21 @@ def best_formula(concept: FloatArray, latent: FloatArray) -> PhiFit | None:
     # A bend begins over the concept's spread, of an exponential to either side.
     scale = 1 / float(concept.std())
     bent = {_EXP: [[scale], [-scale]], _TANH: [[scale, -float(concept.mean()) * scale]]}
-    best: PhiFit | None = None
+    firsts: list[PhiFit] = []
     for starts in ({text: [[]] for text in _PLAIN}, bent):
         forms = [_begun(text, bend, curve) for text, bends in starts.items() for bend in bends]
         fitted = [fit for form in forms if (fit := fit_curve(form, curve)) is not None]
         phis = [_formula_phi(fit.form) for fit in fitted]
         fits = [PhiFit(phi, error_of(phi, concept, latent)) for phi in phis]
-        first = min(fits, key=lambda fit: fit.error, default=None)
-        if (
-            first is not None
-            and np.isfinite(first.error)
-            and (best is None or first.error * WORTH < best.error)
-        ):
-            best = first
+        firsts += sorted(fits, key=lambda fit: fit.error)[:1]
+    return _worth([fit for fit in firsts if np.isfinite(fit.error)])
+
+
+def _worth(fits: Sequence[PhiFit]) -> PhiFit | None:
+    """The first, or a later one that has more numbers and is worth them."""
+    best = next(iter(fits), None)
+    for fit in fits:
+        best = fit if best is None or fit.error * WORTH < best.error else best
     return best
 
 

@@ -29,26 +29,13 @@ UNSQUASHED = "without saturation"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Outputs with a formula in the neurons' place, on points that phi was not fitted to.
+    """Outputs with a formula in the neurons' place, on points that phi was not fitted to."""
 
-    Attributes
-    ----------
-    change : float
-        Root mean square change of the outputs, relative to their spread.
-    latent_r2 : float
-        Share of the neurons' variance that the formula explains.
-    measure : str
-        'accuracy' for classes, 'R2' for numbers; empty without targets.
-    before, after : float or None
-        The network's score against the targets, and the copy's.
-    n_points : int
-    """
-
-    change: float
-    latent_r2: float
-    measure: str
-    before: float | None
-    after: float | None
+    change: float  #: root mean square change of the outputs, relative to their spread
+    latent_r2: float  #: share of the neurons' variance that the formula explains
+    measure: str  #: 'accuracy' for classes, 'R2' for numbers; empty without targets
+    before: float | None  #: the network's score against the targets
+    after: float | None  #: the copy's
     n_points: int
 
     def __str__(self) -> str:

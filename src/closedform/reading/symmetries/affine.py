@@ -57,7 +57,7 @@ def components(matrix: FloatArray, names: Sequence[str]) -> tuple[Expression, ..
     >>> [str(one) for one in components(np.array([[0, -1.0, 0], [1, 0, -2]]), ["x", "y"])]
     ['-y', 'x - 2']
     """
-    return tuple(parse(_sum(row, names, _full), names=list(names)) for row in matrix)
+    return tuple(parse(sum_text(row, names, _full), names=list(names)) for row in matrix)
 
 
 def field_text(matrix: FloatArray, names: Sequence[str]) -> str:
@@ -76,7 +76,7 @@ def field_text(matrix: FloatArray, names: Sequence[str]) -> str:
         if not len(terms):
             continue
         negative = bool(_leads_negative(row))
-        factor = _sum(-row if negative else row, names, _short)
+        factor = sum_text(-row if negative else row, names, _short)
         if len(terms) > 1:
             factor = f"({factor})"
         part = derivative if factor == "1" else f"{factor}*{derivative}"
@@ -119,7 +119,9 @@ def _leads_negative(row: FloatArray) -> bool:
     return bool(len(terms)) and bool((row[terms] < 0).all() or row[terms[0]] < 0)
 
 
-def _sum(row: FloatArray, names: Sequence[str], write: Callable[[float], str]) -> str:
+def sum_text(
+    row: Sequence[float] | FloatArray, names: Sequence[str], write: Callable[[float], str]
+) -> str:
     """A sum of inputs and a number; '0' if it is empty."""
     parts: list[str] = []
     for value, name in zip(row, [*names, ""], strict=True):

@@ -13,7 +13,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import independent_pieces
 from closedform.judge.regions import divide, mean_by_regions
 from closedform.judge.systematic import BEYOND_NOISE, NO_WORSE, predict_by_place, split_change
-from closedform.reading.symmetries.level_sets import LevelSets, level_sets
+from closedform.reading.symmetries.level_sets import level_sets
 from closedform.reading.symmetries.tolerances import BY_PLACE, LARGEST_ERROR, SMALLEST_TERM
 
 Cause = Literal["rounding", "noise", "network", "term"]
@@ -70,7 +70,9 @@ class Judge:
         self.labels = divide(used, rng)
         self._points, self._scale, self._rng = used.points, field.scale, rng
         self._slopes = None if used.slopes is None else np.linalg.norm(used.slopes, axis=1)
-        self._signs = _signs(used, self.levels)
+        # The gradients' directions where their signs count.
+        has_signs = used.is_signed and used.rank == 1
+        self._signs = self.levels.across[:, 0] if has_signs else None
         # Of the noise that turns a direction, the part towards one vector in the level set.
         free = field.tangent.rank - field.rank
         self._noise = field.rank * field.quality.noise_misalignment / max(free, 1)
@@ -149,11 +151,6 @@ class Judge:
         place = int(np.argmax(means))
         middle = self._points[self.labels == place].mean(axis=0)
         return tuple(float(value) for value in middle), float(means[place])
-
-
-def _signs(field: GradientField, levels: LevelSets) -> FloatArray | None:
-    """The gradients' directions where their signs count."""
-    return levels.across[:, 0] if field.is_signed and field.rank == 1 else None
 
 
 def _degrees(square: float) -> float:

@@ -1,14 +1,13 @@
 """The answer: generators, each with its formula and how broken it is, and the algebra they form."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.reading.symmetries.affine import components, field_text
+from closedform.reading.symmetries.affine import components, field_text, sum_text
 from closedform.reading.symmetries.algebra import Algebra
 from closedform.reading.symmetries.breaking import Breaking
 from closedform.reading.symmetries.tolerances import LARGEST_ERROR
@@ -122,13 +121,13 @@ class Symmetries:
     @property
     def commutators(self) -> tuple[str, ...]:
         """Those that do not vanish, such as ``[v1, v3] = v2``; v1 is the first generator."""
-        lines = []
+        lines, names = [], [f"v{place + 1}" for place in range(self.dimension)]
         for a in range(self.dimension):
             for b in range(a + 1, self.dimension):
                 row = self.algebra.constants[a, b]
                 if row.any():
-                    names = [f"v{place + 1}" for place in range(self.dimension)]
-                    lines.append(f"[v{a + 1}, v{b + 1}] = {_sum(row, names)}")
+                    said = sum_text([*row, 0.0], names, "{:.4g}".format)
+                    lines.append(f"[v{a + 1}, v{b + 1}] = {said}")
         return tuple(lines)
 
     def summary(self) -> dict[str, Any]:
@@ -152,14 +151,12 @@ class Symmetries:
         """Draw the flow of a generator, for two inputs; returns the Axes."""
         from closedform.report.flow_pictures import plot_flow
 
-        one = self.generators[generator]
-        return plot_flow(one.matrix, self.box, self.names, str(one), ax=ax)
+        return plot_flow(self, generator, ax=ax)
 
     def _repr_html_(self) -> str:
         from closedform.report.flow_pictures import symmetries_html
 
-        flows = [(one.matrix, str(one), str(one.broken)) for one in self.generators]
-        return symmetries_html(self.headline, flows, self.box, self.names, self.notes)
+        return symmetries_html(self)
 
     @property
     def headline(self) -> str:
@@ -194,32 +191,12 @@ def _where(one: Generator) -> str:
     return f"; {broken.there:.2g} near {place}"
 
 
-def _sum(row: FloatArray, names: Sequence[str]) -> str:
-    parts = []
-    for value, name in zip(row, names, strict=True):
-        if value:
-            size = f"{abs(value):.4g}"
-            term = name if size == "1" else f"{size}*{name}"
-            lead = "-" if value < 0 else ""
-            parts.append(f"{'- ' if value < 0 else '+ '}{term}" if parts else f"{lead}{term}")
-    return " ".join(parts)
-
-
 def _row(one: Generator) -> dict[str, Any]:
-    broken = one.broken
-    where: Mapping[str, float] = dict(zip(one.names, broken.where, strict=True))
+    where = dict(zip(one.names, one.broken.where, strict=True))
     return {
         "generator": str(one),
         "components": [str(each) for each in one.components],
         "kind": one.kind,
         "groups": list(one.groups),
-        "broken": {
-            "degrees": broken.degrees,
-            "low": broken.low,
-            "high": broken.high,
-            "cause": broken.cause,
-            "by_place": broken.by_place,
-            "where": where,
-            "there": broken.there,
-        },
+        "broken": {**asdict(one.broken), "where": where},
     }

@@ -33,9 +33,9 @@ _PREFERENCE = 0.1  # of a term: against those off the diagonal, and against part
 def plain_translations(fields: FloatArray, inputs: ScaledInputs, judge: Judge) -> FloatArray:
     """Translations (n, n_inputs, n_inputs + 1) in the user's inputs, of few terms."""
     count = fields.shape[1]
-    shifts = np.stack([inputs.user(field)[:, -1] for field in fields]).T if len(fields) else None
-    if shifts is None:
+    if not len(fields):
         return np.zeros((0, count, count + 1))
+    shifts = np.stack([inputs.user(field)[:, -1] for field in fields]).T
 
     def field_of(vector: FloatArray) -> FloatArray:
         return np.column_stack([np.zeros((count, count)), vector])

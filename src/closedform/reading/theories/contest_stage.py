@@ -3,7 +3,6 @@ has seen, with corrections and with what a search finds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -199,40 +198,30 @@ def contest_field(
     seed, shown, allowed = as_seed(rng), choose_progress(progress), as_space(space)
     generator = np.random.default_rng(seed)
     compile_engines()
-    points = _Points.of(held, generator)
-    fitted, fitter = fit_theories(read, held.subset(points.fitted), generator)
-    hall = Hall.of(fitted, fitter, held.subset(points.unseen), allowed, generator)
+    seen, few, unseen = _points(held, generator)
+    fitted, fitter = fit_theories(read, held.subset(few), generator)
+    hall = Hall.of(fitted, fitter, held.subset(unseen), allowed, generator)
     if limits is not None:
-        hall = hall.with_search(
-            held, points.seen, limits, allowed, generator, Named(shown, "search")
-        )
+        hall = hall.with_search(held, seen, limits, allowed, generator, Named(shown, "search"))
     weighed = weigh_hall(hall)
     held_names = (given,) if isinstance(given, str) else tuple(given)
     return outcome_of(hall, weighed, generator, seed=seed, given=held_names, title=title)
 
 
-@dataclass(frozen=True, slots=True)
-class _Points:
+def _points(
+    field: GradientField, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which points a search sees, which the fits use of these, and which judge."""
-
-    seen: np.ndarray
-    fitted: np.ndarray
-    unseen: np.ndarray
-
-    @classmethod
-    def of(cls, field: GradientField, rng: np.random.Generator) -> "_Points":
-        seen = choose_points(field, rng)
-        few = rng.permutation(seen)[: affordable(MOST_IN_CHOICE, len(field.names))]
-        is_new = field.weights > 0
-        is_new[seen] = False
-        most = affordable(MOST_HELD_OUT, len(field.names))
-        unseen = np.sort(rng.permutation(np.flatnonzero(is_new))[:most])
-        if len(unseen) < 2:
-            raise FieldError(
-                f"The field has {int((field.weights > 0).sum())} usable points, which leaves none "
-                f"to judge on; pass more points."
-            )
-        return cls(seen, np.sort(few), unseen)
+    seen, usable = choose_points(field, rng), np.flatnonzero(field.weights > 0)
+    few = rng.permutation(seen)[: affordable(MOST_IN_CHOICE, len(field.names))]
+    most = affordable(MOST_HELD_OUT, len(field.names))
+    unseen = np.sort(rng.permutation(np.setdiff1d(usable, seen))[:most])
+    if len(unseen) < 2:
+        raise FieldError(
+            f"The field has {len(usable)} usable points, which leaves none to judge on; pass more "
+            f"points."
+        )
+    return seen, np.sort(few), unseen
 
 
 def with_held(field: GradientField, given: Sequence[str]) -> GradientField:

@@ -9,12 +9,12 @@ from closedform.arrays import FloatArray
 from closedform.errors import ExpressionError
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Weighing, weighing
+from closedform.judge.evidence import Pair, Weighing, weighing
 from closedform.judge.fitting import Fitter, Settled
 from closedform.judge.neighbours.made_forms import N_POINTS, further_terms
 from closedform.judge.pool import weigh
 from closedform.judge.regions import divide
-from closedform.judge.witnesses import Witnesses, typical
+from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.theories.theory import Theory
 
 DRAWS, BEST_DRAWS, STEPS = 30, 3, 30
@@ -30,22 +30,13 @@ STEPS_OF_CORRECTION = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedTheory:
-    """A theory where the fit ended.
-
-    Attributes
-    ----------
-    theory : Theory
-    settled : Settled
-    term : Tree or None
-        What was added, for a correction.
-    is_factor : bool
-        Whether its exponential is a factor.
-    """
+    """A theory where the fit ended."""
 
     theory: Theory
     settled: Settled
-    term: Tree | None = None
-    is_factor: bool = False
+    n_corrections: int = 0  # in it
+    term: Tree | None = None  # what the last of them added
+    is_factor: bool = False  # whether that term's exponential is a factor
 
     @property
     def numbers(self) -> FloatArray:
@@ -73,11 +64,15 @@ def fit_theories(
 
 def _reweighed(fitter: Fitter, found: Sequence[FittedTheory], numbers: Weighing) -> Fitter:
     nearest = min(
-        (one.settled.heard for one in found),
-        key=lambda heard: float(np.dot(numbers.most, np.log(typical(heard)))),
+        (one.settled.heard for one in found), key=lambda heard: misfit(heard, numbers.most)
     )
     scales, counts = weigh(nearest, fitter.witnesses, numbers)
     return replace(fitter, scales=scales, counts=counts)
+
+
+def misfit(heard: Heard, counts: Pair) -> float:
+    """Nats before a scale is known: of medians, which a few far points do not move."""
+    return float(np.dot(counts, np.log(typical(heard))))
 
 
 def _fitted(theory: Theory, fitter: Fitter, rng: np.random.Generator) -> FittedTheory:
@@ -86,29 +81,20 @@ def _fitted(theory: Theory, fitter: Fitter, rng: np.random.Generator) -> FittedT
     _require_finite(theory, points)
     starts = [theory.numbers]
     if theory.constants:
-        drawn = np.column_stack([one.draw(DRAWS, rng) for one in theory.constants])
-        starts += list(drawn)
-    losses = []
-    for numbers in starts:
-        heard = fitter.witnesses.heard(*theory.at(numbers, points))
-        # Before a scale is known: medians, which a few far points do not move.
-        losses.append(float(np.dot(fitter.counts, np.log(typical(heard)))))
-    order = np.argsort(losses, kind="stable")[:BEST_DRAWS] if theory.constants else [0]
-    ends = []
-    for place in order:
-        heard = fitter.witnesses.heard(*theory.at(starts[place], points))
-        scaled = replace(fitter, scales=typical(heard))
-        ends.append(scaled.settle(theory.started(starts[place]), STEPS))
+        starts += list(np.column_stack([one.draw(DRAWS, rng) for one in theory.constants]))
+    begun = [(fitter.witnesses.heard(*theory.at(one, points)), one) for one in starts]
 
-    def loss(end: Settled) -> float:
-        return float(np.dot(fitter.counts, np.log(typical(end.heard))))
+    def settled(heard: Heard, numbers: FloatArray) -> Settled:
+        return replace(fitter, scales=typical(heard)).settle(theory.started(numbers), STEPS)
 
-    best = min(ends, key=loss)
+    order = np.argsort([misfit(heard, fitter.counts) for heard, _ in begun], kind="stable")
+    ends = [settled(*begun[place]) for place in order[:BEST_DRAWS]]
+    best = min(ends, key=lambda end: misfit(end.heard, fitter.counts))
     # Some constants may change sign together without changing the concept; where both fit alike,
     # the signs of the start are meant.
-    mirrored = theory.started(np.copysign(best.numbers, theory.numbers))
-    other = replace(fitter, scales=typical(best.heard)).settle(mirrored, STEPS)
-    return FittedTheory(theory, other if loss(other) <= loss(best) + ALIKE else best)
+    other = settled(best.heard, np.copysign(best.numbers, theory.numbers))
+    lowest, loss = (misfit(end.heard, fitter.counts) for end in (best, other))
+    return FittedTheory(theory, other if loss <= lowest + ALIKE else best)
 
 
 def _require_finite(theory: Theory, points: FloatArray) -> None:
@@ -142,5 +128,6 @@ def corrections_of(
         start = further.started(np.append(best.numbers, coefficient))
         settled = fitter.settle(start, STEPS_OF_CORRECTION)
         if np.isfinite(settled.loss):
-            found.append(FittedTheory(further, settled, term, is_factor))
+            n_corrections = best.n_corrections + 1
+            found.append(FittedTheory(further, settled, n_corrections, term, is_factor))
     return found

@@ -225,19 +225,14 @@ class Contest:
         """The angle of each theory: median with its interval, and where 90% lie; returns Axes."""
         from closedform.report.contest_plots import plot_angles_of_theories
 
-        rows = [(one.name, one.median, one.low, one.high, one.upper) for one in self.theories]
-        return plot_angles_of_theories(rows, self.winner, ax=ax)
+        return plot_angles_of_theories(self, ax=ax)
 
     def plot_where(self, name: str | None = None, *, ax: Any = None) -> Any:
         """The angle of a theory, the best by default, over the two inputs that explain it best."""
         from closedform.report.contest_plots import plot_failing_region
 
         one = self.theories[0] if name is None else self._named(name)
-        region = one.where
-        bounds = {label: (low, high) for label, low, high in region.bounds}
-        return plot_failing_region(
-            one.name, region.inputs, region.points, region.angles, bounds, ax=ax
-        )
+        return plot_failing_region(one, ax=ax)
 
     def report(self, path: str | Path) -> Path:
         """Write the contest as one self-contained page."""

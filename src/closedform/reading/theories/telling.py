@@ -15,7 +15,6 @@ from closedform.judge.evidence import independent_pieces
 from closedform.judge.fitting import SMALL_STEP
 from closedform.judge.measurement import INDEPENDENT
 from closedform.judge.regions import divide, mean_by_regions
-from closedform.judge.witnesses import Heard
 from closedform.reading.theories.failing_region import find_failing_region
 from closedform.reading.theories.fitted_theories import FittedTheory
 from closedform.reading.theories.outcome import Contest, Correction, FittedConstant, TheoryResult
@@ -43,16 +42,14 @@ def outcome_of(
 ) -> Contest:
     """Everything that a contest says."""
     labels = divide(hall.unseen, rng)
-    count, known = len(hall.theories), weighed.weights
+    count = len(hall.theories)
     order = np.argsort(weighed.scores[:count], kind="stable").tolist()
-    results = [
-        _result(hall, weighed, place, order[0], float(known[place]), labels, rng) for place in order
-    ]
+    results = [_result(hall, weighed, place, order[0], labels, rng) for place in order]
     first = len(weighed.scores) - len(hall.rivals)
     best_rival = int(weighed.scores[first:].argmin()) if hall.rivals else None
     return Contest(
         theories=tuple(results),
-        none_of_them=float(1 - known[:count].sum()),
+        none_of_them=float(1 - weighed.weights[:count].sum()),
         correction=_correction(hall, weighed, order[0]),
         rival=None if best_rival is None else formula_text(hall.rivals[best_rival].expression),
         names=hall.unseen.names,
@@ -70,12 +67,13 @@ def _result(
     weighed: Weighed,
     place: int,
     best: int,
-    weight: float,
     labels: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> TheoryResult:
-    one, heard = hall.theories[place], weighed.heard[place]
-    angles, usable = _angles(heard), hall.unseen.weights > 0
+    one, usable = hall.theories[place], hall.unseen.weights > 0
+    directions, values = weighed.heard[place].squares()
+    # Pointing against the field is as far as it goes.
+    angles = angles_in_degrees(directions)
     low, high = _interval(angles, labels, rng)
     behind, error = _behind(weighed, place, best, labels)
     chance = 1.0 if place == best else float(norm.sf(behind / max(error, _NEAR_BOUND)))
@@ -86,9 +84,9 @@ def _result(
         upper=float(np.quantile(angles[usable], 0.9)),
         low=low,
         high=high,
-        left=_left(heard, weighed),
+        left=None if values is None else float(np.sqrt(weighed.witnesses.steepness @ values)),
         constants=_constants(one, hall),
-        weight=weight,
+        weight=float(weighed.weights[place]),
         behind=behind,
         behind_error=error,
         chance=chance,
@@ -96,16 +94,6 @@ def _result(
             hall.unseen.points[usable], angles[usable], hall.unseen.names, rng
         ),
     )
-
-
-def _angles(heard: Heard) -> FloatArray:
-    """Degrees; pointing against the field is as far as it goes."""
-    return angles_in_degrees(heard.squares()[0])
-
-
-def _left(heard: Heard, weighed: Weighed) -> float | None:
-    squares = heard.squares()[1]
-    return None if squares is None else float(np.sqrt(weighed.witnesses.steepness @ squares))
 
 
 def _interval(
@@ -125,17 +113,11 @@ def _behind(
     """Nats behind the best theory, with the price of constants, and their standard error."""
     if place == best:
         return 0.0, 0.0
-    scales, counts, after = weighed.scales, weighed.counts, weighed.witnesses
-    pairs = zip(
-        weighed.heard[place].squares(),
-        weighed.heard[best].squares(),
-        scales,
-        counts,
-        (after.weights, after.steepness),
-        strict=True,
-    )
+    squares = [weighed.heard[one].squares() for one in (place, best)]
+    weighting = weighed.witnesses.weights, weighed.witnesses.steepness
+    by_witness = zip(*squares, weighed.scales, weighed.counts, weighting, strict=True)
     error = 0.0
-    for own, other, scale, count, weights in pairs:
+    for own, other, scale, count, weights in by_witness:
         if own is not None and other is not None:
             apart = np.log(own + scale) - np.log(other + scale)
             # Both witnesses err at the same points, so that their errors add.
@@ -170,16 +152,15 @@ def _is_noise(one: FittedTheory, hall: Hall) -> bool:
 
 def _correction(hall: Hall, weighed: Weighed, best: int) -> Correction | None:
     """The correction of the best score on unseen points, if it is one of the best theory."""
-    start = len(hall.theories)
-    scores = weighed.scores[start : start + len(hall.corrections)]
-    if not len(scores):
+    places = enumerate(hall.corrected, start=len(hall.theories))
+    once = [(weighed.scores[place], place, one) for place, one in places if one.n_corrections == 1]
+    if not once:
         return None
-    place = int(scores.argmin())
-    one, heard = hall.corrections[place], weighed.heard[start + place]
-    squares, own = heard.squares(), weighed.heard[best].squares()
+    score, place, one = min(once, key=lambda each: each[0])
     used = int(weighed.witnesses.has_values)
     weights = (weighed.witnesses.weights, weighed.witnesses.steepness)[used]
-    before, after = own[used], squares[used]
+    squares = weighed.heard[place].squares()
+    before, after = weighed.heard[best].squares()[used], squares[used]
     assert before is not None
     assert after is not None
     return Correction(
@@ -187,8 +168,8 @@ def _correction(hall: Hall, weighed: Weighed, best: int) -> Correction | None:
         text=correction_text(one, hall.unseen.names),
         error=float(one.settled.errors[-1]),
         removed=float(1 - (weights @ after) / (weights @ before)),
-        median=float(np.median(_angles(heard)[hall.unseen.weights > 0])),
-        ahead=float(weighed.scores[best] - scores[place]),
+        median=float(np.median(angles_in_degrees(squares[0])[hall.unseen.weights > 0])),
+        ahead=float(weighed.scores[best] - score),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import ClosedformError, ExpressionError
-from closedform.expressions.complexity import FITTED, description_length
+from closedform.expressions.complexity import FITTED
 from closedform.expressions.expression import Expression
 from closedform.expressions.input_names import check_names
 from closedform.expressions.kernel import values_and_gradients
@@ -40,20 +40,11 @@ class TheoryError(ClosedformError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FreeConstant:
-    """A constant that is fitted.
-
-    Attributes
-    ----------
-    name : str
-    start : float
-        Where the fit begins, among other places.
-    low, high : float
-        Bounds that it must keep.
-    """
+    """A constant that is fitted."""
 
     name: str
-    start: float = 1.0
-    low: float = -LARGEST_FITTED
+    start: float = 1.0  # where the fit begins, among other places
+    low: float = -LARGEST_FITTED  # bounds that it must keep
     high: float = LARGEST_FITTED
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
@@ -66,39 +57,19 @@ class FreeConstant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Theory:
-    """A function of inputs and free constants.
-
-    Attributes
-    ----------
-    name : str
-    names : tuple of str
-        The inputs.
-    constants : tuple of FreeConstant
-        Those that occur.
-    tree : Tree
-        Over the inputs, then the constants, then the function if there is one.
-    function : FunctionColumn or None
-        What the expression language cannot say, as one further column.
-    stated : str
-        As it was given.
-    """
+    """A function of inputs and free constants."""
 
     name: str
-    names: tuple[str, ...]
-    constants: tuple[FreeConstant, ...]
-    tree: Tree
-    function: "FunctionColumn | None" = None
-    stated: str = ""
+    names: tuple[str, ...]  # the inputs
+    constants: tuple[FreeConstant, ...]  # those that occur
+    tree: Tree  # over the inputs, then the constants, then the function if there is one
+    function: "FunctionColumn | None" = None  # what the expression language cannot say
+    stated: str = ""  # as it was given
 
     @property
     def numbers(self) -> FloatArray:
         """Where the constants begin."""
         return np.array([one.start for one in self.constants])
-
-    @property
-    def length(self) -> float:
-        """The description's length with fitted numbers in the places of free constants."""
-        return description_length(self._filled([np.pi] * len(self.constants)))
 
     @property
     def free_length(self) -> float:

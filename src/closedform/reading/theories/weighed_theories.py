@@ -20,7 +20,7 @@ from closedform.judge.pool import Pool, neighbours_of
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.settings import SEARCH_SHARE
-from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of
+from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of, misfit
 from closedform.reading.theories.theory import FREE_COST, Theory
 from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate
@@ -49,28 +49,13 @@ class Rival:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hall:
-    """Everything that competes.
-
-    Attributes
-    ----------
-    theories, corrections : list of FittedTheory
-        The corrections are those of the theory that fits best.
-    twice : list of FittedTheory
-        The best of the corrections, corrected again.
-    rivals : list of Rival
-        Formulas that were made from the best theory, or found, and are none of the theories.
-    fitter : Fitter
-        Holds the points of the fits, with scales and counts.
-    unseen : GradientField
-        Points that judge.
-    """
+    """Everything that competes."""
 
     theories: list[FittedTheory]
-    corrections: list[FittedTheory]
-    twice: list[FittedTheory]
-    rivals: list[Rival]
-    fitter: Fitter
-    unseen: GradientField
+    corrected: list[FittedTheory]  # the best theory, and the best of these, corrected again
+    rivals: list[Rival]  # made from the best theory, or found, and none of the theories
+    fitter: Fitter  # holds the points of the fits, with scales and counts
+    unseen: GradientField  # points that judge
 
     @classmethod
     def of(
@@ -86,8 +71,9 @@ class Hall:
         found = corrections_of(best, fitter, space.allows_inside)
         # A theory that is far off may need two, of which neither pays alone.
         nearest = min(found, key=lambda one: one.settled.loss, default=None)
-        twice = [] if nearest is None else corrections_of(nearest, fitter, space.allows_inside)
-        hall = cls(theories, found, twice, [], fitter, unseen)
+        if nearest is not None:
+            found += corrections_of(nearest, fitter, space.allows_inside)
+        hall = cls(theories, found, [], fitter, unseen)
         formula = best.theory.written(best.numbers)
         if formula is None:
             return hall
@@ -183,26 +169,14 @@ def _near(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """All that competed, on unseen points: theories first, then corrections, then rivals.
+    """All that competed, on unseen points: theories first, then corrected ones, then rivals."""
 
-    Attributes
-    ----------
-    weights : ndarray
-        They sum to 1.
-    scores : ndarray
-        Nats: what both witnesses leave over, and what it costs to describe.
-    heard : list of Heard
-    witnesses : Witnesses
-    scales, counts : (float, float)
-        Typical squared errors, and independent pieces of evidence, of directions and values.
-    """
-
-    weights: FloatArray
-    scores: FloatArray
+    weights: FloatArray  # they sum to 1
+    scores: FloatArray  # nats: what both witnesses leave over, and what it costs to describe
     heard: list[Heard]
     witnesses: Witnesses
-    scales: Pair
-    counts: Pair
+    scales: Pair  # typical squared errors of directions and values
+    counts: Pair  # their independent pieces of evidence
 
 
 def weigh_hall(hall: Hall) -> Weighed:
@@ -211,29 +185,25 @@ def weigh_hall(hall: Hall) -> Weighed:
     after = Witnesses.of(hall.unseen, before)
     price = _price(hall.fitter)
     heard = []
-    for one in (*hall.theories, *hall.corrections, *hall.twice):
+    fitted = (*hall.theories, *hall.corrected)
+    for one in fitted:
         fit = before.heard(*one.theory.at(one.numbers, before.field.points)).phi
         told = one.theory.at(one.numbers, hall.unseen.points)
         heard.append(after.heard(*told, None if fit is None else fit.phi))
-    trees = [rival.expression.tree for rival in hall.rivals]
-    for tree in trees:
-        fit = before.hear(tree).phi
-        heard.append(after.hear(tree, None if fit is None else fit.phi))
+    for rival in hall.rivals:
+        fit = before.hear(rival.expression.tree).phi
+        heard.append(after.hear(rival.expression.tree, None if fit is None else fit.phi))
     # A theory was stated before anybody looked, so that only its free constants are charged; what
-    # was made or found to fit is charged what it adds.
-    costs = [price * one.theory.free_length for one in hall.theories]
-    # Each is described by its place among the terms that there are, and its number.
+    # was made or found to fit is charged what it adds: a correction its place among the terms that
+    # there are, and its number.
     choices = float(np.log(2 * len(terms_of(range(len(hall.unseen.names))))))
-    costs += [price * one.theory.free_length + choices for one in hall.corrections]
-    costs += [price * one.theory.free_length + 2 * choices for one in hall.twice]
+    costs = [price * one.theory.free_length + one.n_corrections * choices for one in fitted]
     costs += [rival.cost for rival in hall.rivals]
     # Typical errors are those of what fits best, stated or not: by those of a theory that is far
     # off nothing could be much better than it. For the same reason the evidence counts in full: how
     # smoothly all of them fail must not protect the best.
     counts = weighing(has_values=before.has_values).most
-    scales = min(
-        (typical(each) for each in heard), key=lambda pair: float(np.dot(counts, np.log(pair)))
-    )
+    scales = typical(min(heard, key=lambda each: misfit(each, counts)))
     means = np.array([after.means(each, scales) for each in heard])
     scores = means @ counts + np.array(costs)
     # Corrections and forms that were made all answer to the same misfit: the best speaks for them.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from closedform.expressions.evaluate import operand_positions
+from closedform.expressions.tape import node_positions
 from closedform.expressions.tolerances import SIMPLE_DENOMINATOR, SMALL_INTEGER
 from closedform.expressions.tree import Constant, Token, Tree, constant
 
@@ -60,7 +61,8 @@ def with_numbers(tree: Tree, positions: Sequence[int], values: Sequence[float]) 
 
 def number_positions(tree: Tree, positions: Sequence[int]) -> list[int]:
     """Where the numbers stand that move constants: those themselves, and of a computed one, such as
-    log(0.3), the first number inside it. Constants with a name alone have none.
+    log(0.3), the first number inside it. Constants with a name alone have none, and exponents that
+    are no node of their own on a tape.
 
     Examples
     --------
@@ -69,17 +71,15 @@ def number_positions(tree: Tree, positions: Sequence[int]) -> list[int]:
     >>> tree.tokens[4], number_positions(tree, [0, 4])
     ('log', [0, 3])
     """
-    if all(isinstance(tree.tokens[position], Constant) for position in positions):
-        return list(positions)
     found: list[int] = []
-    operands = operand_positions(tree)
+    operands, nodes = operand_positions(tree), node_positions(tree)
     for position in positions:
         inside = [position]
         for place in inside:
             inside += operands[place]
         numbers = [place for place in inside if isinstance(tree.tokens[place], Constant)]
         found += sorted(numbers)[:1]
-    return found
+    return [place for place in found if place in nodes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,10 @@ class Tree:
                 stack.append(node(token, *operands))
         return stack[0]
 
+    def replaced(self, token: Token, tree: "Tree") -> "Tree":
+        """The tree with another in the place of a leaf, wherever it stands."""
+        return self.fold(lambda leaf: tree if leaf == token else Tree((leaf,)), apply)
+
 
 def arity(token: Token) -> int:
     """How many operands a node takes."""

@@ -19,16 +19,10 @@ QUANTILES = (0.5, 0.9, 0.99)
 def measure_alignment(
     expression: Expression, field: GradientField, labels: NDArray[np.int64]
 ) -> Alignment:
-    """Compare a concept with a field.
+    """Compare a concept with a field of held-out points.
 
-    Parameters
-    ----------
-    expression : Expression
-    field : GradientField
-        Held-out points.
-    labels : ndarray of int, shape (n_points,)
-        Regions, from `closedform.judge.regions.divide`; the interval is two standard errors wide
-        on both sides, from how far they differ.
+    labels (n_points,): regions, from `divide`; the interval is two standard errors wide on both
+        sides, from how far they differ.
     """
     values = field_misalignment(expression, field)
     mean, error = mean_by_regions(values, field.weights, labels)

@@ -228,14 +228,9 @@ class AlikeForHeld:
 class FollowsLatents:
     """For one of several concepts: modulo other formulas that are not exact either, one can fit
     better than it deserves.
-
-    Attributes
-    ----------
-    whole : GradientField
-        The field of all latents.
     """
 
-    whole: GradientField
+    whole: GradientField  # of all latents
     name: str = "latents"
     asks: str = "Does it lie in the span of all latents, not only modulo the other concepts?"
     failure: str = "a part of it is not a function of the latents"
@@ -274,11 +269,9 @@ def all_checks(
                 f"{check!r:.80} is not a check; pass objects with name, asks, failure and "
                 f"measure(evidence)."
             )
-    has_units = field is not None and field.units is not None
-    is_held = field is not None and field.held is not None
-    return (
-        *CHECKS,
-        *(further or ()),
-        *((UnitsPossible(),) if has_units else ()),
-        *((AlikeForHeld(),) if is_held else ()),
-    )
+    checks = [*CHECKS, *(further or ())]
+    if field is not None and field.units is not None:
+        checks.append(UnitsPossible())
+    if field is not None and field.held is not None:
+        checks.append(AlikeForHeld())
+    return tuple(checks)

@@ -30,28 +30,17 @@ regions predict, and nats that matter to nobody, however small the error."""
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Formulas on unseen points.
+    """Formulas on unseen points."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (n_formulas,)
-        Of each form, the unknown apart: they sum to 1. Spellings of one form have the weight of the
-        best of them between them.
-    groups : tuple of int
-        Which form each formula is.
-    unknown : float
-        The share of what was not thought of.
-    means : ndarray, shape (n_formulas, 2)
-        Mean logarithms of what each leaves over, by directions and by values.
-    predicted : ndarray, shape (n_witnesses, 2)
-        For the answer, by directions and by values: by how many nats it leaves more over than the
-        choice's regions predict, and the standard error of that.
-    """
-
+    # (n_formulas,): of each form, the unknown apart: they sum to 1. Spellings of one form have the
+    # weight of the best of them between them.
     weights: FloatArray
-    groups: tuple[int, ...]
-    unknown: float
+    groups: tuple[int, ...]  # which form each formula is
+    unknown: float  # the share of what was not thought of
+    # (n_formulas, 2): mean logarithms of what each leaves over, by directions and by values.
     means: FloatArray
+    # (n_witnesses, 2): for the answer, by directions and by values: by how many nats it leaves more
+    # over than the choice's regions predict, and the standard error of that.
     predicted: FloatArray
 
     @property
@@ -95,27 +84,16 @@ def judge_formulas(
 ) -> Judged:
     """Weigh formulas, the answer first, with their constants as they are.
 
-    Parameters
-    ----------
-    formulas : sequence of Expression
-        The answer, and all that competed.
-    costs, lengths : sequence of float
-        What each costs to describe, in nats, and its length.
-    seen : GradientField
-        Where phi is fitted.
-    unseen : GradientField
-        Points that judge.
-    scales, counts : (float, float)
-        Typical errors, and independent pieces of evidence, as the choice saw them.
-    rng : Generator
-        Divides points into regions.
+    costs, lengths: what each costs to describe, in nats, and its length.
+    seen, unseen: where phi is fitted, and the points that judge.
+    scales, counts: typical errors, and independent pieces of evidence, as the choice saw them.
+    rng: divides points into regions.
     """
     before = Witnesses.of(seen)
     after = Witnesses.of(unseen, before)
     earlier = [before.hear(formula.tree) for formula in formulas]
     later = [
-        after.hear(formula.tree, None if one.phi is None else one.phi.phi)
-        for formula, one in zip(formulas, earlier, strict=True)
+        after.hear(formula.tree, one.phi) for formula, one in zip(formulas, earlier, strict=True)
     ]
     means = np.array([after.means(heard, scales) for heard in later])
     fits = means @ counts

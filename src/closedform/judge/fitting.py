@@ -15,6 +15,7 @@ from closedform.expressions.fitted_constants import fitted_positions, number_pos
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
+from closedform.judge.evidence import Pair
 from closedform.judge.witnesses import Heard, Witnesses
 
 STEPS, SMALL_STEP = 6, 0.02
@@ -26,23 +27,12 @@ _DIFFERENCE, _DAMPING, _STEEPEST, _FAR = 1e-6, 1e-3, 1e20, 10.0
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A formula whose constants both witnesses have fitted.
-
-    Attributes
-    ----------
-    expression : Expression
-    heard : Heard
-        Each region judged with constants that were fitted without it.
-    errors : tuple of float
-        Standard errors of the constants that were fitted, from the regions (the jackknife).
-    positions : tuple of int
-        Where these stand.
-    """
+    """A formula whose constants both witnesses have fitted."""
 
     expression: Expression
-    heard: Heard
-    errors: tuple[float, ...]
-    positions: tuple[int, ...]
+    heard: Heard  # each region judged with constants that were fitted without it
+    errors: tuple[float, ...]  # standard errors of these constants, from the regions (jackknife)
+    positions: tuple[int, ...]  # where they stand
 
 
 class Adjustable(Protocol):
@@ -70,48 +60,25 @@ class Adjustable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Where a fit ended.
-
-    Attributes
-    ----------
-    numbers : ndarray, shape (n_numbers,)
-    heard : Heard
-        Each region judged with numbers that were fitted without it.
-    errors : tuple of float
-        Standard errors of the numbers, from the regions (the jackknife).
-    widths : tuple of float
-        How far each number may move until the loss has risen by half a nat: its standard error if
-        every witness counts as many pieces of evidence as the fitter says.
-    loss : float
-        Nats, over all points.
-    """
+    """Where a fit ended."""
 
     numbers: FloatArray
-    heard: Heard
-    errors: tuple[float, ...]
+    heard: Heard  # each region judged with numbers that were fitted without it
+    errors: tuple[float, ...]  # standard errors of the numbers, from the regions (the jackknife)
+    # How far each number may move until the loss has risen by half a nat: its standard error if
+    # every witness counts as many pieces of evidence as the fitter says.
     widths: tuple[float, ...]
-    loss: float
+    loss: float  # nats, over all points
 
 
 @dataclass(frozen=True, slots=True)
 class Fitter:
-    """Fits formulas at the points of the witnesses.
-
-    Attributes
-    ----------
-    witnesses : Witnesses
-    labels : ndarray of int, shape (n_points,)
-        Regions, from 0 on; points of label -1 belong to none.
-    scales : (float, float)
-        Typical squared errors of directions and values.
-    counts : (float, float)
-        How many independent pieces of evidence each witness has.
-    """
+    """Fits formulas at the points of the witnesses."""
 
     witnesses: Witnesses
-    labels: NDArray[np.int64]
-    scales: tuple[float, float]
-    counts: tuple[float, float]
+    labels: NDArray[np.int64]  # regions, from 0 on; points of label -1 belong to none
+    scales: Pair  # typical squared errors of directions and values
+    counts: Pair  # how many independent pieces of evidence each witness has
 
     def fit(
         self, expression: Expression, positions: Sequence[int] | None = None, steps: int = STEPS
@@ -205,7 +172,7 @@ class _Formula:
         tree = expression.tree
         free = fitted_positions(tree) if positions is None else positions
         nodes = node_positions(tree)
-        chosen = [place for place in number_positions(tree, free) if place in nodes][:MOST_FITTED]
+        chosen = number_positions(tree, free)[:MOST_FITTED]
         batch = compile_tapes([tree] * (1 + len(chosen)))
         places = tuple(nodes[place] for place in chosen)
         return cls(expression, tuple(chosen), places, batch, batch.numbers[list(places)].copy())
@@ -214,7 +181,6 @@ class _Formula:
         return _DIFFERENCE * np.maximum(np.abs(numbers), _DIFFERENCE)
 
     def evaluate(self, numbers: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Values and gradients of the formula, and of it with each constant moved a little."""
         written, starts, nodes = self.batch.numbers.copy(), self.batch.starts, list(self.nodes)
         for start in starts[:-1]:
             written[start + np.array(nodes)] = numbers

@@ -26,15 +26,7 @@ def measure_together(
     concepts: Sequence[Expression], seen: GradientField, held: GradientField
 ) -> JointEvidence:
     """Compare the span of the concepts' gradients with that of the latents both ways, and predict
-    the latents.
-
-    Parameters
-    ----------
-    concepts : sequence of Expression
-    seen : GradientField
-        Points on which the latents may be fitted.
-    held : GradientField
-        Points on which everything is judged.
+    the latents; fitted on the points that were seen, and judged on those that were held out.
 
     Examples
     --------
@@ -76,34 +68,30 @@ def judge_together(
 ) -> Verdict:
     """The verdict on all concepts at once; that on each of them is its own."""
     lines = Thresholds() if thresholds is None else thresholds
-    results = {
-        "rank": _rank(joint),
-        "parts": _parts(parts),
-        "span": _span(joint, lines),
-        "regression": _explained(joint),
-    }
-    checks = tuple(replace(result, name=name) for name, result in results.items())
+    results = (_rank(joint), _parts(parts), _span(joint, lines), _explained(joint))
+    checks = tuple(
+        replace(result, name=name) for name, result in zip(_FAILURES, results, strict=True)
+    )
     count = min((part.n_points for part in parts if part.n_points is not None), default=None)
     if joint.read == 0:
         said = f"No closed form was found that the latents follow here ({joint.sentence})."
         return Verdict("none", said, checks, count)
-    why = [_FAILURES[check.name] for check in checks if check.passed is False]
-    if not why:
+    failed = [check.name for check in checks if check.passed is False]
+    if not failed:
         text = (
             f"Together the latents are an invertible function of these {joint.read} formulas "
             f"({joint.sentence})."
         )
         return Verdict("verified", text, checks, count)
     others = tuple(formula for part in parts for formula in part.alternatives)
-    if [check.name for check in checks if check.passed is False] == ["parts"] and all(
-        part.status in ("verified", "ambiguous") for part in parts
-    ):
+    if failed == ["parts"] and all(part.status in ("verified", "ambiguous") for part in parts):
         text = (
             f"Together these {joint.read} formulas fit the latents as well as anything found "
             f"({joint.sentence}). For some of them others fit as well; the truth may be another."
         )
         return Verdict("ambiguous", text, checks, count, others)
-    said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."
+    why = " and ".join(_FAILURES[name] for name in failed)
+    said = f"The latents follow these formulas in part ({joint.sentence}): {why}."
     return Verdict("approximate", said, checks, count)
 
 

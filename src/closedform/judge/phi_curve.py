@@ -14,13 +14,8 @@ N_CURVE, N_SAMPLE = 60, 300
 
 
 def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
-    """Fit phi for one latent.
-
-    Returns
-    -------
-    Phi or None
-        None without the latent's values, for several latents, if one of both does not vary, or
-        where held inputs make phi another for each of their values.
+    """Fit phi for one latent. None without the latent's values, for several latents, if one of both
+    does not vary, or where held inputs make phi another for each of their values.
 
     Examples
     --------

@@ -65,23 +65,11 @@ Priced = Callable[[Expression, float], float]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A formula of the pool.
+    """A formula of the pool."""
 
-    Attributes
-    ----------
-    expression : Expression
-        Constants fitted on both witnesses, at all points that the choice sees.
-    fitted : Fitted
-        With what both witnesses say where it was not fitted.
-    cost : float
-        Nats that it costs to describe.
-    engine : str
-        Which engine found it, or 'neighbour'.
-    """
-
-    fitted: Fitted
-    cost: float
-    engine: str
+    fitted: Fitted  # on both witnesses, at all points that the choice sees
+    cost: float  # nats that it costs to describe
+    engine: str  # which engine found it, or 'neighbour'
 
     @property
     def expression(self) -> Expression:
@@ -230,21 +218,11 @@ def gather(
 ) -> Pool:
     """Everything that may become the answer, from what a search found.
 
-    Parameters
-    ----------
-    front : Front
-    field : GradientField
-        The points that the choice sees.
-    space : SearchSpace
-        Limits what is made.
-    priced : callable
-        What a formula costs to describe, in nats.
-    rng : Generator
-    used : callable
-        Share of the time that is used up, asked before each longer step; at 1, what there is has to
-        do.
-    floor : float
-        Squared errors below it count as this one.
+    field: the points that the choice sees.
+    space: limits what is made.
+    used: share of the time that is used up, asked before each longer step; at 1, what there is has
+        to do.
+    floor: squared errors below it count as this one.
     """
     witnesses = Witnesses.of(field)
     numbers = weighing(has_values=witnesses.has_values)
@@ -311,10 +289,10 @@ def neighbours_of(
 ) -> list[tuple[Expression, Sequence[int] | None, str]]:
     """The nearest of the forms that differ from one in a part, in canonical form."""
     field = pool.witnesses.field
-    made, _ = made_forms(parent, field, stock, may_go_on=may_go_on)
+    made = made_forms(parent, field, stock, may_go_on)
     logarithm = as_sum(parent)
     if logarithm is not None:
-        made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
+        made |= made_forms(logarithm, field, stock, may_go_on)
     # Neighbours of one formula are mostly neighbours of the next one too.
     new = {_outline(tree, free): (tree, free) for tree, free in made.items()}
     drafts = [

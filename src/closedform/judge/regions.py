@@ -18,15 +18,9 @@ N_REGIONS, SMALLEST_REGION = 24, 5
 so many points on average; with fewer points there are fewer regions."""
 
 
-def divide(
-    field: GradientField, rng: np.random.Generator, n_regions: int = N_REGIONS
-) -> NDArray[np.int64]:
-    """Number the points by region: cells of nearest centres in scaled inputs (k-means).
-
-    Returns
-    -------
-    ndarray of int, shape (n_points,)
-        From 0 on, without gaps among the points that count; -1 for those of weight 0.
+def divide(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Number the points by region, cells of nearest centres in scaled inputs (k-means): from 0 on,
+    without gaps among the points that count; -1 for those of weight 0.
 
     Examples
     --------
@@ -37,7 +31,7 @@ def divide(
     """
     usable = np.flatnonzero(field.weights > 0)
     labels = np.full(field.n_points, -1, dtype=np.int64)
-    count = int(min(n_regions, max(len(usable) // SMALLEST_REGION, 1)))
+    count = int(min(N_REGIONS, max(len(usable) // SMALLEST_REGION, 1)))
     if count < 2:
         labels[usable] = 0
         return labels

@@ -31,54 +31,25 @@ UNIT_CHARGE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A form that competes to be the concept.
+    """A form that competes to be the concept."""
 
-    Attributes
-    ----------
-    expression : Expression
-        Constants fitted on both witnesses, at all points that the choice sees.
-    complexity : int
-    score : float
-        Nats: what both witnesses leave over, and the length. Lower is better.
-    cost : float
-        The part of the score that is its length.
-    misalignment : float
-        Mean over regions, each judged with constants that were fitted without it.
-    left : float or None
-        Share of the latent's variance that phi leaves, in the same way.
-    errors : tuple of float
-        Standard errors of the fitted constants, in the order in which they are written.
-    engine : str
-        Which engine found it, or 'neighbour'.
-    """
-
-    expression: Expression
+    expression: Expression  # fitted on both witnesses, at all points that the choice sees
     complexity: int
-    score: float
-    cost: float
-    misalignment: float
-    left: float | None = None
-    errors: tuple[float, ...] = ()
-    engine: str = ""
+    score: float  # nats: what both witnesses leave over, and the length; lower is better
+    cost: float  # the part of the score that is its length
+    misalignment: float  # mean over regions, each judged with constants fitted without it
+    left: float | None = None  # share of the latent's variance that phi leaves, in the same way
+    errors: tuple[float, ...] = ()  # of the fitted constants, in the order of writing
+    engine: str = ""  # which engine found it, or 'neighbour'
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The contender that was chosen.
+    """The contender that was chosen."""
 
-    Attributes
-    ----------
-    index : int
-        Which contender.
-    reason : str
-        Why, in words.
-    steepest_drop : int
-        What the paper's rule would have chosen.
-    """
-
-    index: int
-    reason: str
-    steepest_drop: int
+    index: int  # which contender
+    reason: str  # why, in words
+    steepest_drop: int  # what the paper's rule would have chosen
 
 
 @runtime_checkable

@@ -69,18 +69,11 @@ def told_forms(
     field: GradientField,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[tuple[Contender, ...], list[Told]]:
-    """Contenders as they are written, and those that are told as rivals, heaviest first.
+    """Contenders, the answer first, as they are written, and those that are told as rivals,
+    heaviest first.
 
-    Parameters
-    ----------
-    contenders : sequence of Contender
-        The answer first.
-    judged : Judged
-        Their weights.
-    field : GradientField
-        Points that judge.
-    may_go_on : callable
-        When it says no, only the forms that hold the known weight are told, as they were found.
+    may_go_on: when it says no, only the forms that hold the known weight are told, as they were
+        found.
     """
     written = [_upright(one, field) for one in contenders]
     written[0] = _plainest(contenders[0], field, keep_functions=True)

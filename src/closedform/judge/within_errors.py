@@ -43,19 +43,11 @@ def compare_within_errors(
     fitted: GradientField | None = None,
     constants: Sequence[ConstantEstimate] = (),
 ) -> "Equivalence":
-    """Compare a concept with a formula on the points of a field.
+    """Compare a concept with a formula on the points of a field, whose directions do not matter.
 
-    Parameters
-    ----------
-    concept : Expression
-    formula : Expression
-    field : GradientField
-        Where the two are compared; its directions do not matter.
-    fitted : GradientField, optional
-        What the concept's constants are estimated on, those that are not written (the 1 of x + y)
-        too.
-    constants : sequence of ConstantEstimate
-        Estimates of the concept's constants, where there is no such field.
+    fitted: what the concept's constants are estimated on, those that are not written (the 1 of x +
+        y) too.
+    constants: estimates of the concept's constants, where there is no such field.
 
     Examples
     --------
@@ -199,14 +191,7 @@ def estimate_constants(
     concept: Expression, field: GradientField, rng: np.random.Generator
 ) -> tuple[ConstantEstimate, ...]:
     """All constants that a fit may move, fitted at once on both witnesses, with the jackknife over
-    regions.
-
-    Parameters
-    ----------
-    concept : Expression
-    field : GradientField
-    rng : Generator
-        Divides the points into regions.
+    regions, into which the generator divides the points.
 
     Examples
     --------

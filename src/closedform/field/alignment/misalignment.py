@@ -54,6 +54,14 @@ def point_misalignment(
     return np.where(good, np.clip(1 - aligned, 0.0, 1.0), 1.0)
 
 
+def split(vectors: FloatArray, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The part of vectors (n_points, n) outside orthonormal frames (n_points, n, k), and their
+    components along these.
+    """
+    along = np.einsum("ndk,nd->nk", frames, vectors)
+    return vectors - np.einsum("ndk,nk->nd", frames, along), along
+
+
 def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     """Mean with weights; 1 if no point counts."""
     if weights is None:

@@ -12,7 +12,6 @@ from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import number_positions, with_numbers
 from closedform.expressions.sums_and_products import signed_terms, sum_of
-from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Tree, apply
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
@@ -89,9 +88,8 @@ def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
     >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
     (1,)
     """
-    nodes = node_positions(tree)
     free = [each.position for each in free_constants(Expression(tree, names))]
-    return tuple(place for place in number_positions(tree, free) if place in nodes)
+    return tuple(number_positions(tree, free))
 
 
 def field_of(expression: Expression, field: GradientField) -> GradientField:

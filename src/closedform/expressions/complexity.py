@@ -23,12 +23,6 @@ from closedform.expressions.tree import Constant, Token, Tree, Variable
 class Costs:
     """What each kind of node costs; the default is the paper's appendix.
 
-    Attributes
-    ----------
-    constant, variable : int
-    operators : mapping of str to int
-        Costs that replace the table's, by operator name.
-
     Examples
     --------
     >>> Costs(operators={"sin": 1}).of("sin")
@@ -37,7 +31,7 @@ class Costs:
 
     constant: int = CONSTANT_COST
     variable: int = VARIABLE_COST
-    operators: Mapping[str, int] = field(default_factory=dict)
+    operators: Mapping[str, int] = field(default_factory=dict)  # in place of the table's
 
     def of(self, name: str) -> int:
         """The cost of an operator."""

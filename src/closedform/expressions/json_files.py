@@ -34,14 +34,8 @@ class JsonFormat:
         return _converter(self.is_strict).unstructure(data)
 
     def structured(self, content: Any, kind: type[T]) -> T:
-        """What `plain` was made from.
-
-        Raises
-        ------
-        StorageError
-            If it holds an operator that is not defined here.
-        Exception
-            Of any kind, if the content does not fit; `load` says which file it was.
+        """What `plain` was made from. Content that does not fit raises errors of any kind; `load`
+        says which file it was.
         """
         try:
             return _converter(self.is_strict).structure(content, kind)

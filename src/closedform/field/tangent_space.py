@@ -3,7 +3,7 @@ comparison goes through: angles depend on units, so each input is divided by its
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,36 +59,25 @@ Kind = Literal["none", "linear", "local", "constraints"]
 class TangentSpace:
     """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their
     spread).
-
-    Attributes
-    ----------
-    kind : str
-        ``none``, ``linear``, ``local`` or ``constraints``.
-    rank : int
-        Dimension of the space.
-    basis : ndarray or None
-        None for kind ``none``; shape (n_inputs, rank) for one space, (n_points, n_inputs, rank) for
-        one at each point.
-    spectrum : ndarray
-        What the rank was read off: singular values of the data (``none``, ``linear``), pooled local
-        ones (``local``), or those of the constraints' gradients, relative to the largest.
-    is_defined : ndarray of bool, shape (n_points,), or None
-        Where the space is known: constraints may have no gradient at some points. None means
-        everywhere.
-    local_rank : int or None
-        The rank that the local spectrum shows, if it was looked at and the data lies on a curved
-        surface of lower dimension.
     """
 
     kind: Kind
-    rank: int
+    rank: int  # dimension of the space
+    # None for kind ``none``; (n_inputs, rank) for one space, (n_points, n_inputs, rank) for one at
+    # each point.
     basis: FloatArray | None = None
+    # What the rank was read off: singular values of the data (``none``, ``linear``), pooled local
+    # ones (``local``), or those of the constraints' gradients, relative to the largest.
     spectrum: FloatArray = field(default_factory=lambda: frozen([]))
+    # (n_points,): where the space is known: constraints may have no gradient at some points. None
+    # means everywhere.
     is_defined: NDArray[np.bool_] | None = None
+    # The rank that the local spectrum shows, if it was looked at and the data lies on a curved
+    # surface of lower dimension.
     local_rank: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("none", "linear", "local", "constraints"):
+        if self.kind not in get_args(Kind):
             raise FieldError(
                 f"There is no tangent kind {self.kind!r}; use none, linear, local or constraints."
             )
@@ -134,23 +123,8 @@ class TangentSpace:
         return self.basis is None or self.basis.ndim == 2
 
     def coordinates(self, covectors: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Restrict covectors (gradients) to the tangent space: T^T (scale * covector).
-
-        Parameters
-        ----------
-        covectors : array_like, shape (n_points, n_inputs) or (n_points, n_inputs, m)
-            In the user's coordinates.
-        scale : ndarray, shape (n_inputs,)
-            The spread of each input.
-
-        Returns
-        -------
-        ndarray, shape (n_points, rank) or (n_points, rank, m)
-
-        Raises
-        ------
-        ShapeError
-            If the shapes do not fit.
+        """Restrict covectors (gradients), (n_points, n_inputs) or (n_points, n_inputs, m) in the
+        user's coordinates, to the tangent space: T^T (scale * covector).
 
         Examples
         --------
@@ -180,17 +154,7 @@ class TangentSpace:
         )
 
     def displacements(self, coordinates: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Steps inside the tangent space, in the user's coordinates: scale * (T c).
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (n_points, rank)
-        scale : ndarray, shape (n_inputs,)
-
-        Returns
-        -------
-        ndarray, shape (n_points, n_inputs)
-        """
+        """Steps (n_points, rank) inside the tangent space, in the user's coordinates: scale * (T c)."""
         array = np.asarray(coordinates, dtype=np.float64)
         return self.ambient(array[:, :, None])[:, :, 0] * scale
 

@@ -257,11 +257,6 @@ def all_checks(
 ) -> tuple[Check, ...]:
     """The built-in checks and a user's: a verdict never rests on fewer. Units where there are any,
     and each value of held inputs.
-
-    Raises
-    ------
-    KeywordError
-        If something is not a check.
     """
     for check in further or ():
         if isinstance(check, type) or not isinstance(check, Check):

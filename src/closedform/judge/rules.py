@@ -208,11 +208,6 @@ _RULES: dict[str, Rule] = {
 def as_rule(rule: RuleLike) -> Rule:
     """A rule from its name, from a complexity, or from a prior.
 
-    Raises
-    ------
-    ChoiceError
-        If there is no such rule.
-
     Examples
     --------
     >>> as_rule("accuracy").name, as_rule(12).name, as_rule("complexity 12").complexity
@@ -238,13 +233,7 @@ def as_rule(rule: RuleLike) -> Rule:
 
 
 def choose(rule: Rule, contenders: Sequence[Contender]) -> Choice:
-    """Let a rule choose.
-
-    Raises
-    ------
-    ChoiceError
-        If no contender meets the rule.
-    """
+    """Let a rule choose."""
     index, reason = rule.pick(contenders)
     return Choice(index, reason, steepest_drop(contenders))
 

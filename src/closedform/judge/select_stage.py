@@ -165,13 +165,7 @@ def _contender(entry: Entry, pool: Pool, result: SearchResult) -> Contender:
 
 
 def check_field(result: SearchResult, field: GradientField) -> None:
-    """Make sure that a result belongs to a field.
-
-    Raises
-    ------
-    ChoiceError
-        If it does not.
-    """
+    """Make sure that a result belongs to a field."""
     if result.digest != field.digest():
         raise ChoiceError(
             "The search result belongs to another field; pass the field that was searched, "

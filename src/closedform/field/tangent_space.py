@@ -154,7 +154,7 @@ class TangentSpace:
         )
 
     def displacements(self, coordinates: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Steps (n_points, rank) inside the tangent space, in the user's coordinates: scale * (T c)."""
+        """Steps (n_points, rank) of the tangent space in the user's coordinates: scale * (T c)."""
         array = np.asarray(coordinates, dtype=np.float64)
         return self.ambient(array[:, :, None])[:, :, 0] * scale
 

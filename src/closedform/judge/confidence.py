@@ -131,14 +131,11 @@ def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:
     which the errors of its values count. Without values that of the share of all points: the
     question is then whether it is noise.
     """
-    directions, values = heard.squares()
-    errors = heard.directions / np.sqrt(directions + scales[0])[:, None]
-    if values is not None:
-        errors = heard.values / np.sqrt(values + scales[1])[:, None]
+    *others, errors = witnesses.errors(heard, scales)
     pieces = float(len(errors))
     if float((errors**2).sum(axis=1).mean()) >= EXACT:
         pieces = witnesses.pieces(errors)
-    return float(np.log(pieces if values is not None else pieces / len(errors)))
+    return float(np.log(pieces if others else pieces / len(errors)))
 
 
 def _predicted(
@@ -150,19 +147,10 @@ def _predicted(
     """For directions and values: how much more is left over after than before, with its standard
     error over regions.
     """
-    (first, first_error), (second, second_error) = (
-        _by_region(witnesses, heard, scales, rng) for witnesses, heard in (before, after)
-    )
+    sides = []
+    for witnesses, heard in (before, after):
+        labels = divide(witnesses.field, rng)
+        logs = witnesses.logs(heard, scales)
+        sides.append(np.array([mean_by_regions(*pair, labels) for pair in logs]).T)
+    (first, first_error), (second, second_error) = sides
     return np.stack([second - first, np.hypot(first_error, second_error)], axis=1)
-
-
-def _by_region(
-    witnesses: Witnesses, heard: Heard, scales: Pair, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    labels = divide(witnesses.field, rng)
-    directions, values = heard.squares()
-    found = [mean_by_regions(np.log(directions + scales[0]), witnesses.weights, labels)]
-    if values is not None:
-        found.append(mean_by_regions(np.log(values + scales[1]), witnesses.steepness, labels))
-    means, errors = np.array(found).T
-    return means, errors

@@ -134,15 +134,10 @@ class Fitter:
             of_values = share * self.witnesses.steepness / (squares[1] + self.scales[1])
             changes = self._value_changes(heard, values[0], np.column_stack(value_changes))
             blocks.append((heard.values, changes, of_values))
-        return _State(numbers, heard, blocks, self._loss(squares))
-
-    def _loss(self, squares: tuple[FloatArray, FloatArray | None]) -> float:
-        """What a step has to lower: over all points, whatever inputs are held."""
-        logs = [self.counts[0] * self.witnesses.weights @ np.log(squares[0] + self.scales[0])]
-        if squares[1] is not None:
-            steepness = self.witnesses.steepness
-            logs.append(self.counts[1] * steepness @ np.log(squares[1] + self.scales[1]))
-        return float(sum(logs))
+        # What a step has to lower: over all points, whatever inputs are held.
+        logs = zip(self.counts, self.witnesses.logs(heard, self.scales), strict=False)
+        loss = float(sum(count * weights @ each for count, (each, weights) in logs))
+        return _State(numbers, heard, blocks, loss)
 
     def _value_changes(self, heard: Heard, values: FloatArray, changes: FloatArray) -> FloatArray:
         """How what phi leaves changes with each constant: by its slope, less what a new phi would

@@ -12,7 +12,6 @@ from dataclasses import field as attribute
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.recognised_constants import recognise_constants
 from closedform.expressions.complexity import description_length, hoped_length
@@ -59,6 +58,9 @@ the clock is."""
 Outline = tuple[object, ...]
 """A formula's nodes without its fitted numbers."""
 
+Candidate = tuple[Expression, Sequence[int] | None, str]
+"""A formula, the constants that may move (None: those that nobody would write), and its source."""
+
 Priced = Callable[[Expression, float], float]
 """From a formula, and what a unit of length costs, to the nats that its description costs."""
 
@@ -76,6 +78,10 @@ class Entry:
         """The formula."""
         return self.fitted.expression
 
+    def misalignment(self, witnesses: Witnesses) -> float:
+        """The mean, where it was not fitted."""
+        return float(witnesses.weights @ self.fitted.heard.squares()[0])
+
 
 @dataclass(slots=True)
 class Pool:
@@ -92,7 +98,7 @@ class Pool:
     entries: dict[Tree, Entry] = attribute(default_factory=dict)
     looked_at: set[Outline] = attribute(default_factory=set)
 
-    def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
+    def add(self, forms: Iterable[Candidate]) -> None:
         """Fit formulas, given with the constants that may move, and weigh all anew."""
         for formula, positions, engine in forms:
             if formula.tree.is_constant or formula.tree in self.entries:
@@ -107,20 +113,7 @@ class Pool:
 
     def _has_like(self, entry: Entry) -> bool:
         """Whether there is the same formula already, but for digits that nobody would tell."""
-        return any(
-            len(tokens) == len(other.tokens)
-            and all(
-                one == two
-                or (
-                    isinstance(one, Constant)
-                    and isinstance(two, Constant)
-                    and abs(one.value - two.value) < ALIKE * abs(two.value)
-                )
-                for one, two in zip(tokens, other.tokens, strict=True)
-            )
-            for tokens in (entry.expression.tree.tokens,)
-            for other in self.entries
-        )
+        return any(_are_alike(entry.expression.tree, other) for other in self.entries)
 
     def tidy(self, most: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
         """Put canonical forms in the place of the best formulas, if they fit as well; the longest
@@ -190,6 +183,17 @@ class Pool:
         )
 
 
+def _are_alike(first: Tree, second: Tree) -> bool:
+    """Whether two formulas differ by nothing but the last digits of numbers."""
+    if first.size != second.size:
+        return False
+    for one, two in zip(first.tokens, second.tokens, strict=True):
+        are_numbers = isinstance(one, Constant) and isinstance(two, Constant)
+        if one != two and not (are_numbers and abs(one.value - two.value) < ALIKE * abs(two.value)):
+            return False
+    return True
+
+
 def weigh(
     heard: Heard, witnesses: Witnesses, numbers: Weighing, floor: float = 0.0
 ) -> tuple[Pair, Pair]:
@@ -198,12 +202,8 @@ def weigh(
     """
     first, second = typical(heard)
     scales = max(first, floor), max(second, floor)
-    directions, values = heard.squares()
-    pieces = witnesses.pieces(heard.directions / np.sqrt(directions + scales[0])[:, None])
-    if values is None:
-        return scales, numbers.counts((pieces, 0.0))
-    also = witnesses.pieces(heard.values / np.sqrt(values + scales[1])[:, None])
-    return scales, numbers.counts((pieces, also))
+    pieces, *also = (witnesses.pieces(errors) for errors in witnesses.errors(heard, scales))
+    return scales, numbers.counts((pieces, sum(also, 0.0)))
 
 
 def gather(
@@ -265,19 +265,16 @@ def gather(
             # The best whatever the time: how busy a machine is must not decide between 1/2 and
             # 0.498.
             if place == 0 or may_go_on():
-                pool.add(_plainer(entry, field.points))
+                plainer = variants(entry.expression, entry.fitted.errors, field.points)
+                pool.add((form, None, entry.engine) for form in plainer)
         pool.tidy(count, may_go_on)
     return pool
 
 
 def _is_exact(pool: Pool) -> bool:
+    """Whether the best formula fits as well as one can, where it was not fitted."""
     best = pool.best()
-    return best is not None and field_error(best, pool) <= PERFECT
-
-
-def field_error(entry: Entry, pool: Pool) -> float:
-    """Mean misalignment of an entry, where it was not fitted."""
-    return float(pool.witnesses.weights @ entry.fitted.heard.squares()[0])
+    return best is not None and best.misalignment(pool.witnesses) <= PERFECT
 
 
 def neighbours_of(
@@ -286,7 +283,7 @@ def neighbours_of(
     stock: Stock,
     may_go_on: Callable[[], bool] = lambda: True,
     most: int = MOST_NEAR,
-) -> list[tuple[Expression, Sequence[int] | None, str]]:
+) -> list[Candidate]:
     """The nearest of the forms that differ from one in a part, in canonical form."""
     field = pool.witnesses.field
     made = made_forms(parent, field, stock, may_go_on)
@@ -311,11 +308,8 @@ def _outline(tree: Tree, free: Sequence[int] | None = None) -> Outline:
 
 
 def _nearest(
-    drafts: Sequence[tuple[Expression, Sequence[int] | None, str]],
-    pool: Pool,
-    most: int,
-    may_go_on: Callable[[], bool] = lambda: True,
-) -> list[tuple[Expression, Sequence[int] | None, str]]:
+    drafts: Sequence[Candidate], pool: Pool, most: int, may_go_on: Callable[[], bool] = lambda: True
+) -> list[Candidate]:
     """Of many drafts the best, as a few steps on few points show, constants fitted by directions.
 
     Each is given the benefit that its fitted numbers may become plain ones.
@@ -325,7 +319,7 @@ def _nearest(
     few = pool.witnesses.field.subset(np.arange(min(LOOK_POINTS, pool.witnesses.field.n_points)))
     look, comparison = Witnesses.of(few), comparison_of(few)
     heard: list[Heard] = []
-    looked: list[tuple[Expression, Sequence[int] | None, str]] = []
+    looked: list[Candidate] = []
     for start in range(0, len(drafts), LOOK_AT_ONCE):
         if looked and not may_go_on():
             break
@@ -355,14 +349,6 @@ def _promising(pool: Pool, most: int) -> list[Entry]:
     hoped = sorted(pool.entries.values(), key=pool.hoped_score)
     found = {id(entry): entry for entry in (*pool.ordered()[:most], *hoped[:most])}
     return list(found.values())
-
-
-def _plainer(entry: Entry, points: FloatArray) -> list[tuple[Expression, None, str]]:
-    """A formula with plainer numbers, and without small terms."""
-    return [
-        (form, None, entry.engine)
-        for form in variants(entry.expression, entry.fitted.errors, points)
-    ]
 
 
 def _exactly(fitted: Fitted, field: GradientField) -> Fitted:

@@ -151,13 +151,13 @@ def select(
 
 
 def _contender(entry: Entry, pool: Pool, result: SearchResult) -> Contender:
-    directions, values = entry.fitted.heard.squares()
+    _, values = entry.fitted.heard.squares()
     return Contender(
         expression=entry.expression,
         complexity=entry.expression.complexity(result.costs),
         score=pool.score(entry),
         cost=entry.cost,
-        misalignment=float(pool.witnesses.weights @ directions),
+        misalignment=entry.misalignment(pool.witnesses),
         left=None if values is None else float(pool.witnesses.steepness @ values),
         errors=entry.fitted.errors,
         engine=entry.engine,

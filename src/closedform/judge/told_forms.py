@@ -89,27 +89,18 @@ def told_forms(
         if is_hurried and place not in listed:
             break
         forms.add(judged.groups[place])
-        one = (
-            _upright(contenders[place], field)
-            if is_hurried
-            else _plainest(contenders[place], field)
-        )
+        one = (_upright if is_hurried else _plainest)(contenders[place], field)
         weight = float((1 - judged.unknown) * judged.weights[place])
-        if is_same_form(one.expression, written[0].expression, few):
-            continue
+        known = [0, *(each.place for each in told)]
         twin = next(
-            (
-                number
-                for number, known in enumerate(told)
-                if is_same_form(one.expression, written[known.place].expression, few)
-            ),
-            None,
-        )
-        if twin is not None:
-            told[twin] = replace(told[twin], weight=told[twin].weight + weight)
-            continue
-        written[place] = one
-        told.append(Told(place, weight, place in listed))
+            (n for n, at in enumerate(known)
+             if is_same_form(one.expression, written[at].expression, few)), None
+        )  # fmt: skip
+        if twin is None:
+            written[place] = one
+            told.append(Told(place, weight, place in listed))
+        elif twin:
+            told[twin - 1] = replace(told[twin - 1], weight=told[twin - 1].weight + weight)
     return tuple(written), told
 
 
@@ -204,9 +195,8 @@ def _rewritten(one: Contender, formula: Expression) -> Contender:
     places = [fitted_positions(tree) for tree in trees]
     old, new = (constant_values(tree, at) for tree, at in zip(trees, places, strict=True))
     # Canonical forms round the last digit.
-    origin = [
-        next((at for at, known in enumerate(old) if _is_equal(value, known)), None) for value in new
-    ]
+    close = [[isclose(abs(value), abs(number), rel_tol=SAME) for number in old] for value in new]
+    origin = [row.index(True) if any(row) else None for row in close]
     kept = [
         value if at is None else copysign(old[at], value)
         for value, at in zip(new, origin, strict=True)
@@ -221,11 +211,6 @@ def _rewritten(one: Contender, formula: Expression) -> Contender:
         errors=errors if len(errors) == len(new) else (),
         complexity=min(one.complexity, formula.complexity()),
     )
-
-
-def _is_equal(first: float, second: float) -> bool:
-    """Whether numbers are the same but for rounding and sign."""
-    return isclose(abs(first), abs(second), rel_tol=SAME)
 
 
 def right_way_up(formula: Expression, field: GradientField) -> Expression:

@@ -17,7 +17,7 @@ from closedform.expressions.tree import Tree
 from closedform.field.alignment.misalignment import split
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import independent_pieces
+from closedform.judge.evidence import Pair, independent_pieces
 from closedform.judge.held_phi import HeldFit, fit_held_phi
 
 VALUE_FLOOR = 1e-6
@@ -147,7 +147,7 @@ class Witnesses:
             is_turned = sign * np.sign((self.weights * sign)[~bad].sum() or 1.0) < 0
         return left, is_turned
 
-    def means(self, heard: Heard, scales: tuple[float, float]) -> tuple[float, float]:
+    def means(self, heard: Heard, scales: Pair) -> Pair:
         """Mean logarithms of squared errors, directions and values; 0 without values. Where inputs
         are held, of the value for which they are largest: a concept has to be the same for each,
         and one that is exact for some would make up for any error at the others.
@@ -155,11 +155,24 @@ class Witnesses:
         The scale is what errors typically are: an error far below it counts as the scale, and one
         far above it, of which a network has some, only by its logarithm.
         """
-        directions, values = heard.squares()
-        first = self._worst(np.log(directions + scales[0]), self.weights)
-        if values is None:
-            return first, 0.0
-        return first, self._worst(np.log(values + scales[1]), self.steepness)
+        first, *second = (self._worst(*pair) for pair in self.logs(heard, scales))
+        return first, sum(second, 0.0)
+
+    def logs(self, heard: Heard, scales: Pair) -> list[tuple[FloatArray, FloatArray]]:
+        """Logarithms of squared errors, and how much each counts: of directions, and of values
+        where they are known.
+        """
+        parts = zip(heard.squares(), scales, (self.weights, self.steepness), strict=True)
+        return [
+            (np.log(squares + s), weights) for squares, s, weights in parts if squares is not None
+        ]
+
+    def errors(self, heard: Heard, scales: Pair) -> list[FloatArray]:
+        """Errors in units of what counts at all: of directions, and of values where they are
+        known.
+        """
+        parts = zip((heard.directions, heard.values), heard.squares(), scales, strict=True)
+        return [e / np.sqrt(each + s)[:, None] for e, each, s in parts if each is not None]
 
     def _worst(self, logs: FloatArray, weights: FloatArray) -> float:
         """The largest mean of the points of a label."""
@@ -182,7 +195,7 @@ def _means_among(latents: FloatArray, weights: FloatArray, held: FloatArray) -> 
     return (sums / np.maximum(total, 1e-300)[:, None])[places]
 
 
-def typical(heard: Heard) -> tuple[float, float]:
+def typical(heard: Heard) -> Pair:
     """Median squared errors, not below rounding and the spline's own error."""
     directions, values = heard.squares()
     first = max(float(np.median(directions)), ROUNDING)

@@ -63,10 +63,10 @@ other: where it can, it has by then."""
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
     """Whether a formula, with its constants fitted or a term left out, becomes another."""
     target = field_of(special, field)
-    places = free_positions(general.tree, general.names)
     if not (target.weights > 0).any():
         return False
     form = general.rename(field.names)
+    places = free_positions(form.tree, form.names)
     # Where gradients vanish a fit may stick before what was added is gone.
     trees = [with_numbers(form.tree, [place], [0.0]) for place in places]
     terms = [apply("neg", term) if sign < 0 else term for sign, term in signed_terms(form.tree)]
@@ -124,22 +124,22 @@ def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[
     units = [_units(formula, few) for formula in formulas]
     shapes = [formula_shape(formula.tree) for formula in formulas]
     groups: list[int] = []
-    for place in range(len(formulas)):
-        for earlier in range(place):
-            apart = 1 - np.einsum("nd,nd->n", units[place], units[earlier]) ** 2
-            # Without a gradient in both, as of x**2 and x**4 at 0, which whole numbers reach, they
-            # do not differ.
-            neither = np.isnan(units[place]).any(axis=1) & np.isnan(units[earlier]).any(axis=1)
-            apart[neither] = 0.0
-            if (
-                float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
-                or shapes[place] == shapes[earlier]
-            ):
-                groups.append(groups[earlier])
-                break
-        else:
-            groups.append(max(groups, default=-1) + 1)
+    for place, shape in enumerate(shapes):
+        same = (
+            groups[earlier]
+            for earlier in range(place)
+            if _are_parallel(units[place], units[earlier]) or shape == shapes[earlier]
+        )
+        groups.append(next(same, max(groups, default=-1) + 1))
     return groups
+
+
+def _are_parallel(first: FloatArray, second: FloatArray) -> bool:
+    apart = 1 - np.einsum("nd,nd->n", first, second) ** 2
+    # Without a gradient in both, as of x**2 and x**4 at 0, which whole numbers reach, they do not
+    # differ.
+    apart[np.isnan(first).any(axis=1) & np.isnan(second).any(axis=1)] = 0.0
+    return float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
 
 
 def _units(formula: Expression, field: GradientField) -> FloatArray:

@@ -167,17 +167,11 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
         yield atom.inside
         return
     if power != 1:
-        plain_power = (
-            [ONE]
-            if sample.is_invertible(power_function(float(power)), atom.tree)
-            else [Fraction(2), -ONE]
-        )
-        yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
-        yield from (
-            algebra.power(atom.inside, e)
-            for e in plain_power
-            if atom.inside is not None and atom.is_group
-        )
+        is_map = sample.is_invertible(power_function(float(power)), atom.tree)
+        plain_powers = [ONE] if is_map else [Fraction(2), -ONE]
+        yield from (of_factors([(atom, each)]) for each in plain_powers if each != power)
+        if atom.is_group and atom.inside is not None:
+            yield from (algebra.power(atom.inside, each) for each in plain_powers)
         return
     name = atom.tree.root
     if name == "pow":

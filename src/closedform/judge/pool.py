@@ -188,8 +188,11 @@ def _are_alike(first: Tree, second: Tree) -> bool:
     if first.size != second.size:
         return False
     for one, two in zip(first.tokens, second.tokens, strict=True):
-        are_numbers = isinstance(one, Constant) and isinstance(two, Constant)
-        if one != two and not (are_numbers and abs(one.value - two.value) < ALIKE * abs(two.value)):
+        if one == two:
+            continue
+        if not (isinstance(one, Constant) and isinstance(two, Constant)):
+            return False
+        if abs(one.value - two.value) >= ALIKE * abs(two.value):
             return False
     return True
 

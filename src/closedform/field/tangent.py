@@ -143,12 +143,9 @@ def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedCon
 
 
 def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
-    linear = linear_tangent(points, scale)
-    flat = (
-        TangentSpace("none", linear.rank, spectrum=linear.spectrum)
-        if linear.rank == points.shape[1]
-        else linear
-    )
+    flat = linear = linear_tangent(points, scale)
+    if linear.rank == points.shape[1]:
+        flat = TangentSpace("none", linear.rank, spectrum=linear.spectrum)
     scaled = points[looked_at(len(points))] / scale
     local_rank = curved_rank(scaled if linear.basis is None else scaled @ linear.basis)
     if local_rank is None:
@@ -204,14 +201,8 @@ def constraint_tangent(
         )
     defined = finite & (values[:, n_independent - 1] > SINGLE_PRECISION)
     defined.flags.writeable = False
-    basis = frozen(left[:, :, n_independent:])
-    return TangentSpace(
-        "constraints",
-        n_inputs - n_independent,
-        basis,
-        frozen(spectrum),
-        None if defined.all() else defined,
-    )
+    basis, known = frozen(left[:, :, n_independent:]), None if defined.all() else defined
+    return TangentSpace("constraints", n_inputs - n_independent, basis, frozen(spectrum), known)
 
 
 def _gradient(

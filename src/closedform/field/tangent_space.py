@@ -2,7 +2,7 @@
 comparison goes through: angles depend on units, so each input is divided by its spread.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -105,12 +105,8 @@ class TangentSpace:
                 f"booleans, one for each point."
             )
         if self.basis is not None:
-            known = (
-                self.basis
-                if self.is_global or defined is None or len(defined) != len(self.basis)
-                else self.basis[defined]
-            )
-            check_orthonormal(known, "tangent bases")
+            is_whole = self.is_global or defined is None or len(defined) != len(self.basis)
+            check_orthonormal(self.basis if is_whole else self.basis[defined], "tangent bases")
 
     @property
     def n_inputs(self) -> int:
@@ -185,14 +181,10 @@ class TangentSpace:
     def subset(self, indices: ArrayLike) -> "TangentSpace":
         """The tangent spaces at some of the points."""
         chosen = np.asarray(indices)
-        basis = (
-            self.basis if self.basis is None or self.is_global else _readonly(self.basis[chosen])
-        )
-        defined = None if self.is_defined is None else _readonly(self.is_defined[chosen])
-        return TangentSpace(self.kind, self.rank, basis, self.spectrum, defined, self.local_rank)
-
-
-def _readonly(array: np.ndarray) -> np.ndarray:
-    copy = np.array(array)
-    copy.flags.writeable = False
-    return copy
+        basis, defined = self.basis, self.is_defined
+        if basis is not None and not self.is_global:
+            basis = frozen(basis[chosen])
+        if defined is not None:
+            defined = defined[chosen]
+            defined.flags.writeable = False
+        return replace(self, basis=basis, is_defined=defined)

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.basics.keywords import KeywordError
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.legality import carried_constants, units_sentences
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Alignment
 from closedform.interpretation.verdict import CheckResult
 from closedform.judge.alignment import measure_alignment
-from closedform.judge.confidence import FURTHEST, Judged
+from closedform.judge.confidence import Judged
 from closedform.judge.regions import divide
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.witnesses import VALUE_FLOOR, Witnesses
@@ -150,7 +151,7 @@ class Holds:
         ]
         text = (
             f"Compared with the points that it was chosen on, {' and '.join(said)}; up to "
-            f"{FURTHEST:g} standard errors more are allowed."
+            f"{COMPATIBLE:g} standard errors more are allowed."
             if said
             else "It is exact on both sets of points."
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
@@ -23,9 +24,9 @@ everything is verified."""
 EXACT = 1e-3
 """Mean square of errors, in units of what counts at all, below which nothing is shared."""
 
-FURTHEST, SLIGHT = 3.0, 0.05
-"""Standard errors by which what is left over may be larger on unseen points than the choice's
-regions predict, and nats that matter to nobody, however small the error."""
+SLIGHT = 0.05
+"""Nats by which what is left over may be larger on unseen points, however small its error: they
+matter to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Judged:
     def holds(self) -> bool:
         """Whether the answer leaves as little over here as where it was chosen."""
         more, error = self.predicted.T
-        return bool((more <= FURTHEST * error + SLIGHT).all())
+        return bool((more <= COMPATIBLE * error + SLIGHT).all())
 
     def listed(self) -> list[int]:
         """Places of other forms, heaviest first, until all listed hold 95% of what is known."""

@@ -14,6 +14,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
+from closedform.expressions.tolerances import STEP
 from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
 from closedform.judge.evidence import Pair
 from closedform.judge.witnesses import Heard, Witnesses
@@ -22,7 +23,7 @@ STEPS, SMALL_STEP = 6, 0.02
 """Steps of a fit at most, and the gain in nats below which it ends: the search has fitted by
 directions already."""
 
-_DIFFERENCE, _DAMPING, _STEEPEST, _FAR = 1e-6, 1e-3, 1e20, 10.0
+_DAMPING, _STEEPEST, _FAR = 1e-3, 1e20, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ class _Formula:
         return cls(expression, tuple(chosen), places, batch, batch.numbers[list(places)].copy())
 
     def differences(self, numbers: FloatArray) -> FloatArray:
-        return _DIFFERENCE * np.maximum(np.abs(numbers), _DIFFERENCE)
+        return STEP * np.maximum(np.abs(numbers), STEP)
 
     def evaluate(self, numbers: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         written, starts, nodes = self.batch.numbers.copy(), self.batch.starts, list(self.nodes)

@@ -10,6 +10,7 @@ from scipy.interpolate import BSpline
 from scipy.optimize import isotonic_regression
 
 from closedform.arrays import FloatArray
+from closedform.field.alignment.tolerances import SAME
 
 PIECES = 0.4
 """Pieces of the curve for each square root of a point: 13 for 1,050 points, enough to bend as phi
@@ -19,7 +20,7 @@ FEWEST_IN_PIECE = 4
 """Towards both ends pieces halve, down to so many points: there 1/g, exp(g) and g**3 bend most, and
 must not score otherwise than g."""
 
-_DEGREE, _RIDGE, _APART = 3, 1e-11, 1e-9
+_DEGREE, _RIDGE = 3, 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _knots(values: FloatArray) -> FloatArray:
     shares = np.sort(np.concatenate([np.arange(pieces + 1) / pieces, tail, 1 - tail]))
     # What np.quantile does, which takes ten times as long.
     found = np.interp(shares * (count - 1), np.arange(count), np.sort(values))
-    keep = np.diff(found, prepend=-np.inf) > _APART * (found[-1] - found[0])
+    keep = np.diff(found, prepend=-np.inf) > SAME * (found[-1] - found[0])
     return found[keep]
 
 

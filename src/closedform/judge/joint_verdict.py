@@ -11,6 +11,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.misalignment import chance_level, trimmed_mean
 from closedform.field.gradient_field import GradientField
+from closedform.field.tolerances import SINGLE_PRECISION
 from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.thresholds import Thresholds
@@ -19,7 +20,6 @@ EXPLAINED = 0.95
 """Least share of the latents' variance that the concepts must explain."""
 
 MOST_IN_REGRESSION = 1500
-_DEPENDENT = 1e-6
 
 
 def measure_together(
@@ -161,7 +161,7 @@ def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatA
     bases, sizes, _ = np.linalg.svd(
         np.where(finite[:, None, None], units, 0.0), full_matrices=False
     )
-    return bases, finite & (sizes[:, -1] > _DEPENDENT)
+    return bases, finite & (sizes[:, -1] > SINGLE_PRECISION)
 
 
 def _regression(

@@ -26,9 +26,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, weighing
 from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.neighbours.exchanged import Stock
-from closedform.judge.neighbours.made_forms import made_forms, stock_of
+from closedform.judge.neighbours.made_forms import FEWEST_MADE, made_forms, stock_of
 from closedform.judge.neighbours.variants import as_sum, variants
 from closedform.judge.regions import divide
+from closedform.judge.rules import TIE
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
@@ -37,9 +38,8 @@ MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 24, 6, (4, 2)
 """Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
 canonical form, and those that get plainer numbers, twice: those of the best scores."""
 
-LONGEST_TIDY, SPELLING = 24, 1.0
-"""Nodes of the longest formula that gets a canonical form, and nats that spellings of one concept
-may differ by: phi's spline follows some a little better than others."""
+LONGEST_TIDY = 24
+"""Nodes of the longest formula that gets a canonical form."""
 
 ALIKE = 1e-3
 """Share by which numbers of one formula differ that was fitted twice."""
@@ -51,9 +51,8 @@ for every second of them."""
 WIDENING = 2 / 3
 """Share of the time of the choice in which neighbours are made: plainer numbers have the rest."""
 
-LOOK_POINTS, LOOK_STEPS, LOOK_AT_ONCE = 400, 10, 100
-"""Points and steps of the first look at hundreds of neighbours, and how many are looked at before
-the clock is."""
+LOOK_POINTS, LOOK_STEPS = 400, 10
+"""Points and steps of the first look at hundreds of neighbours."""
 
 Outline = tuple[object, ...]
 """A formula's nodes without its fitted numbers."""
@@ -127,7 +126,8 @@ class Pool:
             if plain.tree == tree:
                 continue
             tidy = self.fitted(plain, None, entry.engine)
-            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SPELLING:
+            # phi's spline follows some spellings of a concept a little better than others.
+            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + TIE:
                 del self.entries[tree]
                 if not self._has_like(tidy):
                     self.entries[tidy.expression.tree] = tidy
@@ -323,10 +323,10 @@ def _nearest(
     look, comparison = Witnesses.of(few), comparison_of(few)
     heard: list[Heard] = []
     looked: list[Candidate] = []
-    for start in range(0, len(drafts), LOOK_AT_ONCE):
+    for start in range(0, len(drafts), FEWEST_MADE):
         if looked and not may_go_on():
             break
-        some = drafts[start : start + LOOK_AT_ONCE]
+        some = drafts[start : start + FEWEST_MADE]
         free = [fitted_positions(f.tree) if places is None else places for f, places, _ in some]
         fitted, _ = Tapes.of([form for form, _, _ in some], free).fit(comparison, LOOK_STEPS)
         with np.errstate(all="ignore"):

@@ -41,15 +41,8 @@ class Legality:
     units: Units
     may_carry: bool  # whether fitted constants may carry units
 
-    def allows(self, tree: Tree, names: Sequence[str]) -> bool:
-        """Whether a whole formula is possible."""
-        return self._possible(tree, names, is_whole=True)
-
-    def allows_part(self, tree: Tree, names: Sequence[str]) -> bool:
-        """Whether a part of a formula is possible."""
-        return self._possible(tree, names, is_whole=False)
-
-    def _possible(self, tree: Tree, names: Sequence[str], *, is_whole: bool) -> bool:
+    def allows(self, tree: Tree, names: Sequence[str], *, is_whole: bool = True) -> bool:
+        """Whether a whole formula is possible, or a part of one."""
         analyst = analyst_of(self.units, names)
         found = analyst.analyse(tree, is_whole=is_whole, may_carry=self.may_carry)
         return found is not None

@@ -27,7 +27,8 @@ Drafts = dict[Tree, tuple[int, ...]]
 """Trees, each with the positions of the constants that are to be fitted."""
 
 FEWEST_MADE, MOST_MADE, MOST_ADDED = 100, 600, 6
-"""Forms that are made though the time is over, forms in all, and terms that are added."""
+"""Forms that are made, and looked at, though the time is over; forms in all; terms that are
+added."""
 
 MOST_LENGTHENED = 12
 """Inputs of which further terms are made: 300 terms, which take a tenth of a second."""

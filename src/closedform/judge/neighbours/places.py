@@ -12,13 +12,14 @@ from closedform.canonical.constants import subtrees
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import product_of, signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.alignment.tolerances import SAME
 from closedform.searching.structure_search.quantities import Data
 
 SLOT = variable(10**6)
 """Stands for the part in what is around it."""
 
-N_COMBINED, ROUNDED = 20, 1e-9
-"""Points at which gradients show what is a function of what, and how far rounding may turn them."""
+N_COMBINED = 20
+"""Points at which gradients show what is a function of what."""
 
 Factors = list[tuple[Tree, int]]
 """Factors of a product, with powers 1 and -1."""
@@ -158,7 +159,7 @@ def _are_parallel(first: Tree, second: Tree, points: FloatArray, names: tuple[st
     with np.errstate(all="ignore"):
         a, b = (Expression(tree, names).gradient(points) for tree in (first, second))
         cosines = (a * b).sum(axis=1) ** 2 / ((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return bool(np.all(cosines > 1 - ROUNDED))
+    return bool(np.all(cosines > 1 - SAME))
 
 
 def _functions_of_quotients(tree: Tree) -> Iterator[Place]:

@@ -14,6 +14,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tolerances import SINGLE_PRECISION
 from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.judge.neighbours.same_form import unit_gradients
 from closedform.judge.thresholds import Thresholds
 
 EXPLAINED = 0.95
@@ -149,14 +150,7 @@ def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatA
     """Orthonormal bases of the concepts' gradients in tangent coordinates, and where they are
     independent.
     """
-    with np.errstate(all="ignore"):
-        columns = [
-            field.project(concept.rename(field.names).gradient(field.points))
-            for concept in concepts
-        ]
-        units = np.stack(
-            [column / np.linalg.norm(column, axis=1, keepdims=True) for column in columns], axis=2
-        )
+    units = np.stack([unit_gradients(concept, field) for concept in concepts], axis=2)
     finite = np.asarray(np.isfinite(units).all(axis=(1, 2)))
     bases, sizes, _ = np.linalg.svd(
         np.where(finite[:, None, None], units, 0.0), full_matrices=False
@@ -179,12 +173,9 @@ def _regression(
         return (), None
     # Quantiles, for a latent may be any function of a concept: only the order of its values is
     # known.
-    quantiles = QuantileTransformer(
-        n_quantiles=min(300, len(fitted[0])), output_distribution="uniform"
-    )
-    model = make_pipeline(quantiles, KernelRidge(kernel="rbf", gamma=10.0)).set_params(
-        kernelridge__alpha=1e-3
-    )
+    quantiles = QuantileTransformer(n_quantiles=min(300, len(fitted[0])))
+    regression = KernelRidge(kernel="rbf", gamma=10.0).set_params(alpha=1e-3)
+    model = make_pipeline(quantiles, regression)
     centre = fitted[1].mean(axis=0)
     model.fit(fitted[0], fitted[1] - centre)
     left = ((judged[1] - centre - model.predict(judged[0])) ** 2).mean(axis=0)

@@ -1,6 +1,5 @@
 """Rules of choice: which contender is the concept, and why."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -63,10 +62,11 @@ class Prior(Protocol):
         ...
 
 
-class Rule(ABC):
-    """A rule of choice."""
+@dataclass(frozen=True)
+class Rule:
+    """A rule of choice; as it stands, what both witnesses and a formula's length speak for."""
 
-    name: str = ""
+    name: str = "evidence"
 
     @property
     def floor(self) -> float:
@@ -81,17 +81,6 @@ class Rule(ABC):
         """
         carried = 0.0 if units is None else charge(formula.tree, units, formula.names)
         return price * (description_length(formula.tree, costs) + UNIT_CHARGE * carried)
-
-    @abstractmethod
-    def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
-        """Which contender, and why."""
-
-
-@dataclass(frozen=True)
-class ByEvidence(Rule):
-    """What both witnesses and its length speak for."""
-
-    name: str = "evidence"
 
     def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
         """The lowest score, or within a nat of it what has fewer fitted numbers: such a number
@@ -116,7 +105,7 @@ class ByEvidence(Rule):
 
 
 @dataclass(frozen=True)
-class Material(ByEvidence):
+class Material(Rule):
     """The same where a small angle matters to nobody: below it the simpler formula wins.
 
     Attributes
@@ -140,7 +129,7 @@ class Material(ByEvidence):
 
 
 @dataclass(frozen=True)
-class ByPrior(ByEvidence):
+class ByPrior(Rule):
     """The evidence with a user's penalty in place of the length."""
 
     prior: Any = None
@@ -200,9 +189,7 @@ class AtMost(Rule):
 RuleLike = str | int | Rule | Prior
 """What a public function takes as `rule`."""
 
-_RULES: dict[str, Rule] = {
-    rule.name: rule for rule in (ByEvidence(), SteepestDrop(), MostAccurate())
-}
+_RULES: dict[str, Rule] = {rule.name: rule for rule in (Rule(), SteepestDrop(), MostAccurate())}
 
 
 def as_rule(rule: RuleLike) -> Rule:

@@ -33,6 +33,7 @@ from closedform.judge.neighbours.same_form import (
     field_of,
     formula_shape,
     free_positions,
+    growth,
 )
 from closedform.judge.pool import LONGEST_TIDY
 from closedform.judge.rules import Contender
@@ -235,7 +236,13 @@ def right_way_up(formula: Expression, field: GradientField) -> Expression:
     own = formula.rename(field.names)
     tree = _positive_first(own.tree)
     if tree.root == "div" and not tree.children[0].is_constant and _falls(own, field):
-        above, below = (_without_factor(part) for part in tree.children)
+        # Without the number that each begins with: a concept has no scale.
+        above, below = (
+            part.children[1]
+            if part.root == "mul" and isinstance(part.children[0].root, Constant)
+            else part
+            for part in tree.children
+        )
         turned = apply("div", below, above)
         # Where it changes its sign, the inverse is another concept.
         if Sample(own.tree, field.points[field.weights > 0]).is_same(turned):
@@ -268,17 +275,10 @@ def _split(sign: int, term: Tree) -> tuple[int, Tree]:
     return sign, term
 
 
-def _without_factor(tree: Tree) -> Tree:
-    """A product without the number that it begins with: a concept has no scale."""
-    is_scaled = tree.root == "mul" and isinstance(tree.children[0].root, Constant)
-    return tree.children[1] if is_scaled else tree
-
-
 def _falls(formula: Expression, field: GradientField) -> bool:
     """Whether a formula falls where the latent grows; not where signs are not known."""
     if not field.is_signed or field.rank > 1:
         return False
     with np.errstate(all="ignore"):
-        slopes = field.project(formula.gradient(field.points))
-        along = np.einsum("nd,nd->n", field.frames[:, :, 0], slopes)
-    return bool(np.nan_to_num(field.weights * np.sign(along)).sum() < 0)
+        signs = field.weights * np.sign(growth(formula, field))
+    return bool(np.nan_to_num(signs).sum() < 0)

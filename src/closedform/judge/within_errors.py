@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.arrays import FloatArray, as_points
+from closedform.arrays import as_points
 from closedform.canonical.constants import with_coefficients
 from closedform.canonical.tolerances import COMPATIBLE
 from closedform.errors import ConceptError, DomainError
@@ -25,7 +25,7 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.judge.evidence import weighing
 from closedform.judge.fitting import Fitter
-from closedform.judge.neighbours.same_form import REFIT_STEPS, field_of, free_positions
+from closedform.judge.neighbours.same_form import REFIT_STEPS, field_of, free_positions, growth
 from closedform.judge.regions import divide
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.witnesses import Witnesses, typical
@@ -120,9 +120,7 @@ def _is_one_way(formula: Expression, target: GradientField) -> bool:
     """Whether a formula whose gradients are parallel to those of a field always grows with it, or
     always falls.
     """
-    used = target.subset(np.flatnonzero(target.weights > 0))
-    slopes: FloatArray = used.project(formula.gradient(used.points))
-    along = np.einsum("nd,nd->n", used.frames[:, :, 0], slopes)
+    along = growth(formula, target.subset(np.flatnonzero(target.weights > 0)))
     return bool((along > 0).all() or (along < 0).all())
 
 

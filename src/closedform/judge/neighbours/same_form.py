@@ -121,7 +121,7 @@ def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[
     [0, 1, 0, 1, 1]
     """
     few = field.subset(np.flatnonzero(field.weights > 0)[:N_COMPARED])
-    units = [_units(formula, few) for formula in formulas]
+    units = [unit_gradients(formula, few) for formula in formulas]
     shapes = [formula_shape(formula.tree) for formula in formulas]
     groups: list[int] = []
     for place, shape in enumerate(shapes):
@@ -142,7 +142,15 @@ def _are_parallel(first: FloatArray, second: FloatArray) -> bool:
     return float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
 
 
-def _units(formula: Expression, field: GradientField) -> FloatArray:
+def growth(formula: Expression, field: GradientField) -> FloatArray:
+    """How fast a formula grows along the first of the field's directions, at each point."""
+    with np.errstate(all="ignore"):
+        slopes = field.project(formula.gradient(field.points))
+        return np.einsum("nd,nd->n", field.frames[:, :, 0], slopes)
+
+
+def unit_gradients(formula: Expression, field: GradientField) -> FloatArray:
+    """Unit gradients of a formula in the field's tangent space; not finite where it has none."""
     with np.errstate(all="ignore"):
         gradients = field.project(formula.rename(field.names).gradient(field.points))
         return gradients / np.linalg.norm(gradients, axis=1, keepdims=True)

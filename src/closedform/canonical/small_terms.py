@@ -26,13 +26,6 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
     If it is a product, a term is left out of one of its brackets.
 
     Scaled like canonical forms. Nothing is judged: that is the caller's.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
-    >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
-    ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
     array = as_points(points, len(expression.names))
     total, algebra = sum_of_terms(expression), Algebra()

@@ -53,14 +53,6 @@ def snapped_forms(
         the nearest fraction.
 
     Scaled and ordered like canonical forms, without repetition, the fewest changes last.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in snapped_forms(cf.parse("x**2 + 1.98*y + 0.49*z"))]
-    ['2*x**2 + 4*y + z', 'x**2 + 2*y + 0.49*z', 'x**2 + 1.98*y + z/2']
-    >>> [str(form) for form in snapped_forms(cf.parse("x + 3.14159*y"), errors=[1e-5])]
-    ['x + pi*y', 'x + 3.25*y', 'x + 3*y']
     """
     free = free_constants(expression)
     if errors is not None and len(errors) != len(free):

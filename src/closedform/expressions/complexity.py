@@ -51,17 +51,6 @@ class _SubtreeCost(NamedTuple):
 def complexity(tree: Tree, costs: Costs | None = None) -> int:
     """Sum of the costs of the nodes, each part in its cheapest spelling (x*x, square(x) and x**2
     are one thing).
-
-    Examples
-    --------
-    >>> from closedform.expressions.tree import apply, constant, variable
-    >>> x = variable(0)
-    >>> (
-    ...     complexity(apply("mul", x, x)),
-    ...     complexity(apply("square", x)),
-    ...     complexity(apply("pow", x, constant(2))),
-    ... )
-    (3, 3, 3)
     """
     chosen = Costs() if costs is None else costs
 

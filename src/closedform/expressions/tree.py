@@ -110,13 +110,7 @@ def arity(token: Token) -> int:
 
 
 def constant(value: Fraction | int | float | str) -> Tree:
-    """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth.
-
-    Examples
-    --------
-    >>> constant(0.1).root
-    Constant(value=Fraction(1, 10))
-    """
+    """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth."""
     if isinstance(value, float):
         if not isfinite(value):
             raise ExpressionError(

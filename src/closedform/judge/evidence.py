@@ -99,15 +99,6 @@ def clues_of(
 def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:
     """As how many independent points errors (n_points, n_coordinates) count, from how far
     neighbours in scaled inputs share them.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(-1, 1, (1000, 2))
-    >>> noise = independent_pieces(rng.normal(size=(1000, 1)), points)
-    >>> bias = independent_pieces(np.sin(3 * points[:, :1]), points)
-    >>> noise > 800, bias < 50
-    (True, True)
     """
     count = len(errors)
     most = min(NEIGHBOURS, count)
@@ -132,11 +123,6 @@ def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:
 def weights_of(scores: FloatArray, groups: Sequence[int]) -> FloatArray:
     """exp(-score), normalised, where formulas of one group (one form in several spellings) count
     once: the best of them has the group's weight, and the others have none.
-
-    Examples
-    --------
-    >>> weights_of(np.array([0.0, 0.0, 0.1]), [0, 1, 1]).round(3).tolist()
-    [0.5, 0.5, 0.0]
     """
     best = {group: min(np.flatnonzero(np.equal(groups, group)), key=lambda i: scores[i])
             for group in dict.fromkeys(groups)}  # fmt: skip

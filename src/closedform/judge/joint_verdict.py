@@ -28,18 +28,6 @@ def measure_together(
 ) -> JointEvidence:
     """Compare the span of the concepts' gradients with that of the latents both ways, and predict
     the latents; fitted on the points that were seen, and judged on those that were held out.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 3))
-    >>> jacobians = np.stack([points * [1, 1, 0], points * [0, 2, 1]], axis=1)
-    >>> field = cf.GradientField.from_arrays(
-    ...     points, jacobians, names=["x", "y", "z"], tangent="none"
-    ... )
-    >>> joint = measure_together([cf.parse("x**2 + y**2"), cf.parse("2*y**2 + z**2")], field, field)
-    >>> joint.sentence, joint.outside < 1e-12, joint.missing < 1e-12
-    ('rank 2, read 2', True, True)
     """
     outside = missing = 1.0
     if concepts:

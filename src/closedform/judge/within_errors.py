@@ -48,19 +48,6 @@ def compare_within_errors(
     fitted: what the concept's constants are estimated on, those that are not written (the 1 of x +
         y) too.
     constants: estimates of the concept's constants, where there is no such field.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(1, 2, (600, 2))
-    >>> gradients = np.array([1.0, 2.03]) + 0.05 * rng.normal(size=(600, 2))
-    >>> field = cf.GradientField.from_arrays(points, gradients, names=["x", "y"], tangent="none")
-    >>> concept, near, far = (cf.parse(f"x + {c}*y") for c in ("2.03", "2.032", "2.3"))
-    >>> compare_within_errors(concept, near, field, fitted=field).status
-    'within errors'
-    >>> compare_within_errors(concept, far, field, fitted=field).status
-    'different'
     """
     from closedform.canonical.equivalence.same_concept import (  # brings SymPy
         Equivalence,
@@ -190,17 +177,6 @@ def estimate_constants(
 ) -> tuple[ConstantEstimate, ...]:
     """All constants that a fit may move, fitted at once on both witnesses, with the jackknife over
     regions, into which the generator divides the points.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(1, 2, (600, 2))
-    >>> gradients = np.array([1.0, 2.03]) + 0.02 * rng.normal(size=(600, 2))
-    >>> field = cf.GradientField.from_arrays(points, gradients, names=["x", "y"], tangent="none")
-    >>> (found,) = estimate_constants(cf.parse("x + 2*y"), field, rng)
-    >>> found.value, found.is_plain, abs(found.fitted - 2.03) < 3 * found.error < 0.1
-    (2.0, True, True)
     """
     own = concept.rename(field.names)
     numbers = number_places(own)

@@ -86,6 +86,8 @@ class Fitter:
     ) -> Fitted:
         """Fit the constants at some positions, those that nobody would write by default."""
         formula = _Formula.of(expression, positions)
+        if not formula.nodes:
+            return Fitted(expression, self.witnesses.hear(expression.tree), (), ())
         found = self.settle(formula, steps)
         return Fitted(formula.read(found.numbers), found.heard, found.errors, formula.positions)
 

@@ -160,18 +160,7 @@ class DeadlineExceeded(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread.
-
-    Examples
-    --------
-    >>> try:
-    ...     with time_limit(0.05):
-    ...         while True:
-    ...             pass
-    ... except DeadlineExceeded:
-    ...     print("stopped")
-    stopped
-    """
+    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread."""
     target = ctypes.c_ulong(threading.get_ident())
     lock = threading.Lock()
     is_over = is_sent = has_arrived = False

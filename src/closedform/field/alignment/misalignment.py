@@ -28,14 +28,6 @@ def point_misalignment(
         data's tangent space, one for all points or one for each.
 
     Returns an array of shape (n_points,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> point_misalignment(
-    ...     np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([[[1.0], [0.0]], [[1.0], [0.0]]])
-    ... )
-    array([0., 1.])
     """
     projected = gradients if tangent is None else np.einsum("...dr,...d->...r", tangent, gradients)
     if frames.shape[:2] != projected.shape:

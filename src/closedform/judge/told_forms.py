@@ -92,11 +92,10 @@ def told_forms(
         forms.add(judged.groups[place])
         one = (_upright if is_hurried else _plainest)(contenders[place], field)
         weight = float((1 - judged.unknown) * judged.weights[place])
-        known = [0, *(each.place for each in told)]
-        twin = next(
-            (n for n, at in enumerate(known)
-             if is_same_form(one.expression, written[at].expression, few)), None
-        )  # fmt: skip
+        said = [written[at].expression for at in (0, *(each.place for each in told))]
+        alike = (n for n, known in enumerate(said) if is_same_form(one.expression, known, few))
+        twin = next(alike, None)
+        # The first is the answer.
         if twin is None:
             written[place] = one
             told.append(Told(place, weight, place in listed))

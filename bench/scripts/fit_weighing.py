@@ -106,8 +106,7 @@ def measure(case: VerdictCase, seed: int) -> PoolRow | None:
     after = Witnesses.of(field.subset(new), before)
     first = [before.hear(formula.tree) for formula in formulas]
     later = [
-        after.hear(formula.tree, None if one.phi is None else one.phi.phi)
-        for formula, one in zip(formulas, first, strict=True)
+        after.hear(formula.tree, one.phi) for formula, one in zip(formulas, first, strict=True)
     ]
     means = np.array([after.means(heard, found.scales) for heard in later])
     lengths = np.array([description_length(formula.tree) for formula in formulas])

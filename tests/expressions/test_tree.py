@@ -74,3 +74,11 @@ def test_size_is_limited():
     assert tree.size <= MAX_SIZE
     with pytest.raises(ExpressionError, match="nodes"):
         apply("add", tree, tree)
+
+
+def test_a_leaf_is_replaced_wherever_it_stands():
+    tree = apply("add", apply("sin", X), apply("mul", X, Y))
+    product = apply("mul", Y, Y)
+    found = tree.replaced(X.root, product)
+    assert found == apply("add", apply("sin", product), apply("mul", product, Y))
+    assert tree.replaced(variable(7).root, product) == tree

@@ -87,7 +87,7 @@ def test_a_phi_from_other_points_serves_here():
     after = Witnesses.of(second, before)
     fit = before.hear(TRUTH.tree).phi
     assert fit is not None
-    squares = after.hear(TRUTH.tree, fit.phi).squares()[1]
+    squares = after.hear(TRUTH.tree, fit).squares()[1]
     assert squares is not None
     assert np.median(squares) < 1e-6
 

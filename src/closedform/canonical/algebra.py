@@ -125,13 +125,9 @@ class Algebra:
         for factors, coefficient in total.parts:
             parts = [of_number(coefficient)]
             for atom, power in factors:
-                count = (
-                    int(power)
-                    if power.denominator == 1 and 0 < power <= LARGEST_EXPANDED_POWER
-                    else 0
-                )
-                if atom.is_group and atom.inside is not None and count:
-                    parts += [self.expanded(atom.inside)] * count
+                is_whole = power.denominator == 1 and 0 < power <= LARGEST_EXPANDED_POWER
+                if atom.is_group and atom.inside is not None and is_whole:
+                    parts += [self.expanded(atom.inside)] * int(power)
                 else:
                     parts.append(of_factors([(atom, power)]))
             result = result.plus(reduce(self.distributed, parts))
@@ -258,15 +254,11 @@ class Algebra:
     def _general_power(self, base: ProductSum, exponent: ProductSum) -> ProductSum:
         if exponent.number is not None:
             return self.power(base, exponent.number)
-        if (
-            base.single is not None
-            and base.single[1] == 1
-            and len(base.single[0]) == 1
-            and base.single[0][0][0].is_exponential
-        ):
-            atom, power = base.single[0][0]
-            assert atom.inside is not None
-            return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
+        factors, coefficient = base.single or ((), ONE)
+        if coefficient == 1 and len(factors) == 1:
+            atom, power = factors[0]
+            if atom.is_exponential and atom.inside is not None:
+                return self.exponential(self.multiply(atom.inside.scaled(power), exponent))
         return of_atom(Atom(apply("pow", spell(base), spell(exponent))))
 
     def _absolute(self, argument: ProductSum) -> ProductSum:
@@ -274,9 +266,9 @@ class Algebra:
         if sign:
             return argument.scaled(Fraction(sign))
         if argument.single is None:
-            size = abs(argument.parts[0][1])
             lead = argument.parts[0][1]
-            return of_factors([(Atom(apply("abs", spell(argument.scaled(1 / lead)))), ONE)], size)
+            inside = Atom(apply("abs", spell(argument.scaled(1 / lead))))
+            return of_factors([(inside, ONE)], abs(lead))
         factors, coefficient = argument.single
         kept = [
             (a, p)

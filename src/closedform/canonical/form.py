@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from math import log
+from math import inf, log
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -129,14 +129,8 @@ def simplified(tree: Tree, points: FloatArray) -> Tree:
 def cost(tree: Tree) -> tuple[Any, ...]:
     """What decides between forms: complexity, brackets, numbers, logarithms, length, order."""
     digits = sum(awkwardness(token.value) for token in tree.tokens if isinstance(token, Constant))
-    return (
-        complexity(tree),
-        _brackets(tree),
-        digits,
-        tree.tokens.count("log"),
-        tree.size,
-        atom_order(tree),
-    )
+    logarithms = tree.tokens.count("log")
+    return complexity(tree), _brackets(tree), digits, logarithms, tree.size, atom_order(tree)
 
 
 def _brackets(tree: Tree) -> int:
@@ -167,12 +161,8 @@ class _Search:
             form = scaled(total, self.algebra)
             if form in found or not form.parts:
                 return
-            least = min((key[0] for key, _ in found.values()), default=None)
-            if (
-                least is not None
-                and len(form.parts) > FEW
-                and plain_cost(form) > HOPELESS * (least + SLACK)
-            ):
+            least = min((key[0] for key, _ in found.values()), default=inf)
+            if len(form.parts) > FEW and plain_cost(form) > HOPELESS * (least + SLACK):
                 return
             spelled = spell(form)
             if self.sample.is_same(spelled):
@@ -183,12 +173,12 @@ class _Search:
             add(self.algebra.normal(tree))
         except _FAILURES:
             return []
-        best = None
+        best = inf
         for _ in range(MOST_VISITED):
             if not queue:
                 break
             key, _, form = heapq.heappop(queue)
-            best = key[0] if best is None else min(best, key[0])
+            best = min(best, key[0])
             if key[0] > best + SLACK:
                 break
             try:
@@ -243,23 +233,13 @@ def _plainness(total: ProductSum) -> tuple[float, ...]:
         # The other rules are about plain numbers; measured ones should be decimals near 1, so that
         # no small term leads.
         endless = sum(decimal(number) is None for _, number in written)
-        return (
-            cost,
-            measured,
-            inverted,
-            endless,
-            round(sum(abs(log(abs(number))) for _, number in written), 6),
-        )
+        size = round(sum(abs(log(abs(number))) for _, number in written), 6)
+        return cost, measured, inverted, endless, size
     functions = sum(
         any(not atom.is_input for atom, _ in split_constant(factors)[1]) for factors, _ in written
     )
-    return (
-        cost,
-        measured,
-        inverted,
-        functions,
-        sum(awkwardness(abs(number)) for _, number in written),
-    )
+    digits = sum(awkwardness(abs(number)) for _, number in written)
+    return cost, measured, inverted, functions, digits
 
 
 def in_name_order(expression: Expression) -> tuple[Expression, list[int]]:

@@ -22,7 +22,7 @@ from closedform.canonical.product_sums import (
 )
 from closedform.canonical.roots_of_sums import conjugates, into_roots
 from closedform.canonical.tolerances import MOST_EXPANDED, MOST_ROOT_TERMS
-from closedform.expressions.evaluate import evaluate, value_and_gradient
+from closedform.expressions.evaluate import evaluate, values_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.alignment.tolerances import ROUNDING, SAME
@@ -39,8 +39,9 @@ class Sample:
     def __init__(self, tree: Tree, points: FloatArray) -> None:
         scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
         self.scale = np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
-        values, slopes = _values_and_slopes(tree, points, self.scale)
+        values, slopes = values_and_gradient(tree, points)
         with np.errstate(all="ignore"):
+            slopes *= self.scale
             norms = np.linalg.norm(slopes, axis=1)
         usable = np.isfinite(values) & np.isfinite(norms) & (norms > 1e-150) & (norms < 1e150)
         self.points, self.values = points[usable], values[usable]
@@ -75,7 +76,9 @@ class Sample:
         """Whether a formula is the same concept: gradients parallel, values in one order."""
         if len(self.points) < 2:
             return False
-        values, slopes = _values_and_slopes(tree, self.points, self.scale)
+        values, slopes = values_and_gradient(tree, self.points)
+        with np.errstate(all="ignore"):
+            slopes *= self.scale
         if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
             return False
         if not point_misalignment(slopes, self.directions[:, :, None]).mean() < ROUNDING:
@@ -89,18 +92,6 @@ class Sample:
 def power_function(exponent: float) -> Tree:
     """The power as a function of one input."""
     return apply("pow", variable(0), constant(exponent))
-
-
-def _values_and_slopes(
-    tree: Tree, points: FloatArray, scale: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Values and gradients in scaled inputs, in one pass."""
-    slopes = np.zeros(points.shape)
-    with np.errstate(all="ignore"):
-        values, columns = value_and_gradient(tree, list(points.T))
-        for column, derivative in columns.items():
-            slopes[:, column] = derivative * scale[column]
-    return np.broadcast_to(np.asarray(values, dtype=np.float64), len(points)), slopes
 
 
 def _in_order(first: FloatArray, second: FloatArray) -> bool:
@@ -167,17 +158,11 @@ def _inside(atom: Atom, power: Fraction, algebra: Algebra, sample: Sample) -> It
         yield atom.inside
         return
     if power != 1:
-        plain_power = (
-            [ONE]
-            if sample.is_invertible(power_function(float(power)), atom.tree)
-            else [Fraction(2), -ONE]
-        )
-        yield from (of_factors([(atom, exponent)]) for exponent in plain_power if exponent != power)
-        yield from (
-            algebra.power(atom.inside, e)
-            for e in plain_power
-            if atom.inside is not None and atom.is_group
-        )
+        is_map = sample.is_invertible(power_function(float(power)), atom.tree)
+        plain_powers = [ONE] if is_map else [Fraction(2), -ONE]
+        yield from (of_factors([(atom, each)]) for each in plain_powers if each != power)
+        if atom.is_group and atom.inside is not None:
+            yield from (algebra.power(atom.inside, each) for each in plain_powers)
         return
     name = atom.tree.root
     if name == "pow":

@@ -3,8 +3,6 @@ terms that other concepts make needless. And formulas without functions that
 do nothing on the data: the sine of something tiny is that thing itself.
 """
 
-from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.form import formula_of_terms, in_name_order, scaled, sum_of_terms
-from closedform.canonical.product_sums import Factors, ProductSum, of_factors
+from closedform.canonical.product_sums import ProductSum, of_factors
 from closedform.canonical.sum_spelling import spell
 from closedform.canonical.tolerances import IDLE, MOST_DIVIDED
 from closedform.expressions.evaluate import evaluate, gradient
@@ -27,16 +25,7 @@ def without_small_terms(expression: Expression, points: ArrayLike) -> list[Expre
 
     If it is a product, a term is left out of one of its brackets.
 
-    points (n_points, n_inputs)
-
     Scaled like canonical forms. Nothing is judged: that is the caller's.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (100, 2))
-    >>> [str(form) for form in without_small_terms(cf.parse("x**2 + y + 0.01*sin(x)"), points)]
-    ['x**2 + y', 'y + 0.01*sin(x)', 'x**2 + 0.01*sin(x)']
     """
     array = as_points(points, len(expression.names))
     total, algebra = sum_of_terms(expression), Algebra()
@@ -56,21 +45,18 @@ def _variants(
 ) -> list[tuple[float, ProductSum]]:
     if len(total.parts) > 1:
         shares = slope_shares(total, points)
-        return [
-            (shares[left_out], _without(total, left_out)) for left_out in range(len(total.parts))
-        ]
+        return [(share, _without(total, place)) for place, share in enumerate(shares)]
     found: list[tuple[float, ProductSum]] = []
     for factors, _ in total.parts:
         for place, (atom, power) in enumerate(factors):
             if atom.is_group and atom.inside is not None and len(atom.inside.parts) > 1:
                 rest = of_factors(factors[:place] + factors[place + 1 :])
-                shares = slope_shares(atom.inside, points)
-                for left_out in range(len(shares)):
+                for left_out, share in enumerate(slope_shares(atom.inside, points)):
                     try:
                         shorter = algebra.power(_without(atom.inside, left_out), power)
                     except ArithmeticError:  # without the term it is the root of a negative number
                         continue
-                    found.append((shares[left_out], algebra.multiply(rest, shorter)))
+                    found.append((share, algebra.multiply(rest, shorter)))
     return found
 
 
@@ -81,17 +67,13 @@ def _without(total: ProductSum, place: int) -> ProductSum:
 def slope_shares(total: ProductSum, points: FloatArray) -> list[float]:
     """The mean share of each term in the sizes of all gradients; a number is never small."""
     scale = points.std(axis=0) if len(points) else np.ones(points.shape[1])
-    sizes = np.stack([_size(part, points, scale) for part in total.parts])
+    terms = [spell(ProductSum((part,))) for part in total.parts]
     with np.errstate(all="ignore"):
+        sizes = np.stack([np.linalg.norm(gradient(t, points) * scale, axis=1) for t in terms])
         shares = sizes / sizes.sum(axis=0)
     return [
         float(np.mean(row[np.isfinite(row)])) if np.isfinite(row).any() else 1.0 for row in shares
     ]
-
-
-def _size(part: tuple[Factors, Fraction], points: FloatArray, scale: FloatArray) -> FloatArray:
-    with np.errstate(all="ignore"):
-        return np.linalg.norm(gradient(spell(ProductSum((part,))), points) * scale, axis=1)
 
 
 def partial_sums(expression: Expression) -> list[Expression]:
@@ -109,15 +91,11 @@ def partial_sums(expression: Expression) -> list[Expression]:
     total = sum_of_terms(expression)
     if total is None:
         return []
-    forms = (formula_of_terms(ProductSum(parts), expression) for parts in _selections(total))
-    return [form for form in dict.fromkeys(forms) if form and not form.tree.is_constant]
-
-
-def _selections(total: ProductSum) -> Iterator[tuple[tuple[Factors, Fraction], ...]]:
     count = len(total.parts)
-    least = 1 if count <= MOST_DIVIDED else count - 2
-    for size in range(least, count):
-        yield from combinations(total.parts, size)
+    sizes = range(1 if count <= MOST_DIVIDED else count - 2, count)
+    selections = (ProductSum(parts) for size in sizes for parts in combinations(total.parts, size))
+    forms = dict.fromkeys(formula_of_terms(selection, expression) for selection in selections)
+    return [form for form in forms if form and not form.tree.is_constant]
 
 
 def without_idle_functions(expression: Expression, points: FloatArray) -> Expression:

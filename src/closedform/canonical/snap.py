@@ -2,7 +2,7 @@
 other candidates.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import e, exp, inf, log, pi, sqrt
@@ -53,14 +53,6 @@ def snapped_forms(
         the nearest fraction.
 
     Scaled and ordered like canonical forms, without repetition, the fewest changes last.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(form) for form in snapped_forms(cf.parse("x**2 + 1.98*y + 0.49*z"))]
-    ['2*x**2 + 4*y + z', 'x**2 + 2*y + 0.49*z', 'x**2 + 1.98*y + z/2']
-    >>> [str(form) for form in snapped_forms(cf.parse("x + 3.14159*y"), errors=[1e-5])]
-    ['x + pi*y', 'x + 3.25*y', 'x + 3*y']
     """
     free = free_constants(expression)
     if errors is not None and len(errors) != len(free):
@@ -79,32 +71,22 @@ def snapped_forms(
         for column in zip(*rows, strict=True)
     ]
     for row in (best, *rows):
-        snaps = sorted(
-            (snap for snap in row if snap is not None),
-            key=lambda snap: (snap.distance, snap.position),
-        )
+        snaps = sorted(filter(None, row), key=lambda snap: (snap.distance, snap.position))
         choices += [
             {snap.position: snap.tree for snap in snaps[:count]}
             for count in range(len(snaps), 0, -1)
         ]
-    choices += [{snap.position: snap.tree} for row in rows for snap in row if snap is not None]
-    choices += [{snap.position: snap.tree} for snap in _moved_inside(expression, free, sizes)]
-    return _forms(expression, sorted(choices, key=len, reverse=True))
-
-
-def _forms(expression: Expression, choices: Iterable[Mapping[int, Tree]]) -> list[Expression]:
-    """The formulas with these replacements, tidied, each once."""
+    alone = [snap for row in rows for snap in row if snap is not None]
+    alone += _moved_inside(expression, free, sizes)
+    choices += [{snap.position: snap.tree} for snap in alone]
     forms: dict[Expression, None] = {}
-    for choice in choices:
-        form = _tidied(with_constants(expression, choice))
+    for choice in sorted(choices, key=len, reverse=True):
+        changed = with_constants(expression, choice)
+        total = sum_of_terms(changed)
+        form = None if total is None else formula_of_terms(total, changed)
         if form is not None and form != expression:
             forms.setdefault(form)
     return list(forms)
-
-
-def _tidied(expression: Expression) -> Expression | None:
-    total = sum_of_terms(expression)
-    return None if total is None else formula_of_terms(total, expression)
 
 
 def _plainest(snap: _Snap) -> tuple[float, int, float]:
@@ -121,29 +103,25 @@ def _distance(place: FreeConstant, target: float, error: float | None) -> float:
     return away / error if error > 0 else (0.0 if away == 0 else inf)
 
 
-def _to_number(place: FreeConstant, target: Fraction, error: float | None) -> _Snap | None:
-    if target == place.value:
-        return None
-    away = abs(float(target - place.value))
-    reach = LARGEST_DISTANCE * max(1.0, abs(float(place.value)))
-    if away > reach and (error is None or away > COMPATIBLE * error):
-        return None
-    return _Snap(place.position, constant(target), _distance(place, float(target), error))
-
-
-def _integer(place: FreeConstant, error: float | None) -> _Snap | None:
-    nearest = Fraction(round(place.value))
-    return _to_number(place, nearest, error) if nearest else None
-
-
-def _fraction(place: FreeConstant, error: float | None) -> _Snap | None:
-    options = [Fraction(round(place.value * q), q) for q in DENOMINATORS]
+def _fraction(
+    place: FreeConstant, error: float | None, denominators: Sequence[int] = DENOMINATORS
+) -> _Snap | None:
+    """The nearest fraction other than 0, if it is near enough and another number."""
+    options = [Fraction(round(place.value * q), q) for q in denominators]
     nearest = min(
         (option for option in options if option),
         key=lambda o: (abs(o - place.value), o.denominator),
-        default=None,
+        default=place.value,
     )
-    return None if nearest is None else _to_number(place, nearest, error)
+    away = abs(float(nearest - place.value))
+    reach = LARGEST_DISTANCE * max(1.0, abs(float(place.value)))
+    if nearest == place.value or (away > reach and (error is None or away > COMPATIBLE * error)):
+        return None
+    return _Snap(place.position, constant(nearest), _distance(place, float(nearest), error))
+
+
+def _integer(place: FreeConstant, error: float | None) -> _Snap | None:
+    return _fraction(place, error, (1,))
 
 
 def _zero(place: FreeConstant, error: float | None) -> _Snap | None:
@@ -201,11 +179,7 @@ def _moved_inside(
                 (Fraction(round(shift * q), q) for q in DENOMINATORS[:2]),
                 key=lambda option: abs(option - shift),
             )
-            reach = (
-                NEAR_INSIDE
-                if error is None
-                else max(NEAR_INSIDE, COMPATIBLE * error / float(place.value))
-            )
+            reach = max(NEAR_INSIDE, COMPATIBLE * (error or 0.0) / float(place.value))
             if inner and abs(inner) <= 10 and abs(float(inner) - shift) <= reach:
                 tree = apply("mul", constant(factor), apply("exp", constant(inner)))
                 yield _Snap(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
+from math import inf
 
 from closedform.canonical.plain_numbers import ONE, is_simple
 from closedform.canonical.product_sums import (
@@ -43,14 +44,10 @@ def spell(total: ProductSum) -> Tree:
         for form in _contents(total):
             if complexity(form) < complexity(best):
                 best = form
-        groupings = [
-            (complexity(form), position, form, grouped)
-            for position, (form, grouped) in enumerate(_groupings(total))
-        ]
-        if groupings:
-            cost, _, _, grouped = min(groupings, key=lambda entry: entry[:2])
-            if cost < complexity(best):
-                best = spell(grouped)
+        groupings = [(complexity(form), grouped) for form, grouped in _groupings(total)]
+        cost, grouped = min(groupings, key=lambda entry: entry[0], default=(inf, total))
+        if cost < complexity(best):
+            best = spell(grouped)
     return best
 
 
@@ -71,14 +68,12 @@ def _plainly(total: ProductSum) -> Tree:
     parts = (
         sorted(total.parts, key=lambda part: part[1] < 0) if total.parts[0][1] < 0 else total.parts
     )
-    result: Tree | None = None
-    for factors, coefficient in parts:
+    (factors, coefficient), *others = parts
+    result = _term(factors, abs(coefficient))
+    result = _negated(result) if coefficient < 0 else result
+    for factors, coefficient in others:
         term = _term(factors, abs(coefficient))
-        if result is None:
-            result = _negated(term) if coefficient < 0 else term
-        else:
-            result = apply("sub" if coefficient < 0 else "add", result, term)
-    assert result is not None
+        result = apply("sub" if coefficient < 0 else "add", result, term)
     return result
 
 
@@ -187,12 +182,8 @@ def _term(factors: Factors, coefficient: Fraction) -> Tree:
     """A product with a positive coefficient, as a fraction."""
     constants, varying = split_constant(factors)
     exponential = next(((atom, power) for atom, power in varying if atom.is_exponential), None)
-    if (
-        exponential is not None
-        and coefficient == 1
-        and len(constants) == 1
-        and constants[0][0] == EULER
-    ):
+    is_euler = coefficient == 1 and len(constants) == 1 and constants[0][0] == EULER
+    if exponential is not None and is_euler:
         atom, power = exponential
         assert atom.inside is not None
         argument = spell(atom.inside.scaled(power).plus(collect([((), constants[0][1])])))
@@ -230,9 +221,8 @@ def _constant(constants: Iterable[tuple[Atom, Fraction]], coefficient: Fraction)
     if coefficient != 1:
         above.append(constant(coefficient))
     for atom, power in named:
-        (above if power > 0 or atom == EULER else below).append(
-            _factor(atom, power if atom == EULER else abs(power))
-        )
+        side = above if power > 0 or atom == EULER else below
+        side.append(_factor(atom, power if atom == EULER else abs(power)))
     top = product_of(above) if above else constant(1)
     return apply("div", top, product_of(below)) if below else top
 

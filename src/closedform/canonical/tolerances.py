@@ -62,7 +62,7 @@ SAMPLE_POINTS = 400
 """Points on which forms are compared during the search; the last one is compared on all."""
 
 COMPATIBLE = 3.0
-"""Standard errors within which a number can be the constant's true value."""
+"""Standard errors within which a number can be the true value, of a constant or of anything."""
 
 CHANCE_HITS = 0.05
 """Multiples of pi, e and the root of 2 are proposed only if fewer would be met by chance."""

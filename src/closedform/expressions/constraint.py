@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
@@ -15,18 +15,11 @@ _EQUALS = re.compile(r"==?")
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A function that keeps its value on the data.
+    """A function that keeps its value on the data."""
 
-    Attributes
-    ----------
-    function : Expression
-        The function; for an equation the left side minus the right side.
-    is_equation : bool
-        Whether the value itself is stated, which then is 0. Otherwise the function is constant at
-        an unknown level.
-    """
-
-    function: Expression
+    function: Expression  # for an equation the left side minus the right side
+    # Whether the value itself is stated, which then is 0. Otherwise the function is constant at an
+    # unknown level.
     is_equation: bool
 
 
@@ -46,15 +39,12 @@ def parse_constraint(
     """
     if isinstance(constraint, str):
         parsed = _read(constraint, names)
+    elif isinstance(constraint, Constraint):
+        parsed = constraint
     else:
-        given = (
-            constraint
-            if isinstance(constraint, Constraint)
-            else Constraint(constraint, is_equation=False)
-        )
-        parsed = (
-            given if names is None else Constraint(given.function.rename(names), given.is_equation)
-        )
+        parsed = Constraint(constraint, is_equation=False)
+    if names is not None:
+        parsed = replace(parsed, function=parsed.function.rename(names))
     if parsed.function.tree.is_constant:
         raise ExpressionError(
             f"No input occurs in the constraint '{constraint}'; name the function that is constant."

@@ -183,14 +183,20 @@ def evaluate(tree: Tree, points: FloatArray) -> FloatArray:
     return np.array(np.broadcast_to(result, len(points)))
 
 
-def gradient(tree: Tree, points: FloatArray) -> FloatArray:
-    """Input gradients at points, shape (n_points, n_inputs); nan where the value is not finite."""
+def values_and_gradient(tree: Tree, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values and input gradients at points, as they come."""
     with np.errstate(all="ignore"):
         result, columns = value_and_gradient(tree, list(points.T))
     array = np.zeros(points.shape)
     for column, derivative in columns.items():
         array[:, column] = derivative
-    array[~np.broadcast_to(np.isfinite(result), len(points))] = np.nan
+    return np.broadcast_to(np.asarray(result, dtype=np.float64), len(points)), array
+
+
+def gradient(tree: Tree, points: FloatArray) -> FloatArray:
+    """Input gradients at points, shape (n_points, n_inputs); nan where the value is not finite."""
+    values, array = values_and_gradient(tree, points)
+    array[~np.isfinite(values)] = np.nan
     return array
 
 

@@ -142,11 +142,6 @@ def parse_sums(text: str, groups: Mapping[str, Group], inputs: Sequence[str]) ->
 
     groups: with columns as sites.
     inputs: the names of all columns.
-
-    Raises
-    ------
-    ExpressionError
-        If a sum is not one over the sites of one group.
     """
     pieces: list[str] = []
     sums: dict[str, SiteSum] = {}

@@ -34,14 +34,8 @@ class JsonFormat:
         return _converter(self.is_strict).unstructure(data)
 
     def structured(self, content: Any, kind: type[T]) -> T:
-        """What `plain` was made from.
-
-        Raises
-        ------
-        StorageError
-            If it holds an operator that is not defined here.
-        Exception
-            Of any kind, if the content does not fit; `load` says which file it was.
+        """What `plain` was made from. Content that does not fit raises errors of any kind; `load`
+        says which file it was.
         """
         try:
             return _converter(self.is_strict).structure(content, kind)
@@ -65,16 +59,12 @@ class JsonFormat:
         """What a file holds, made by `build` from its plain content."""
         try:
             with reading(path, f"pass a file that {self.written_by} wrote"):
-                return build(self._read(path))
+                return build(self.checked(_content(path), path))
         except OSError as error:
             raise StorageError(
                 f"{path} cannot be read ({error.strerror}); pass a file that {self.written_by} "
                 "wrote."
             ) from error
-
-    def _read(self, path: str | Path) -> dict[str, Any]:
-        """Plain content of a file."""
-        return self.checked(_content(path), path)
 
     def checked(self, content: Any, path: str | Path) -> dict[str, Any]:
         """Content without its format and schema, if this version reads them."""

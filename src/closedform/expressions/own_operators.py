@@ -23,28 +23,23 @@ def completed(operator: Operator) -> None:
     if not operator.slope_forms:
         if callable(operator.value):
             raise ExpressionError(
-                f"The operator {name!r} is a function without derivatives: pass slopes=..., "
-                f"one function for each "
-                "operand, or define it by a formula such as 'log(1 + exp(a))', whose "
-                "derivatives are derived."
+                f"The operator {name!r} is a function without derivatives: pass slopes=..., one "
+                "function for each operand, or define it by a formula such as 'log(1 + exp(a))', "
+                "whose derivatives are derived."
             )
         from closedform.expressions.sympy_bridge import derived_slopes
 
         object.__setattr__(operator, "slopes", derived_slopes(operator))
-    if len(operator.slope_forms) != count:
-        raise _wrong_count(operator, "slopes", len(operator.slope_forms))
     if not operator.bend_forms:
-        object.__setattr__(
-            operator, "bends", tuple(_Bend(operator, place) for place in range(count))
-        )
-    if len(operator.bend_forms) != count:
-        raise _wrong_count(operator, "bends", len(operator.bend_forms))
+        bends = tuple(_Bend(operator, place) for place in range(count))
+        object.__setattr__(operator, "bends", bends)
+    for what, forms in (("slopes", operator.slope_forms), ("bends", operator.bend_forms)):
+        if len(forms) != count:
+            raise ExpressionError(
+                f"The operator {name!r} has {count} operand(s) and {len(forms)} {what}; give one "
+                f"for each operand."
+            )
     _try(operator)
-
-
-def _wrong_count(operator: Operator, what: str, count: int) -> ExpressionError:
-    message = f"The operator {operator.name!r} has {operator.arity} operand(s) and {count} {what}"
-    return ExpressionError(f"{message}; give one for each operand.")
 
 
 class _Bend:
@@ -62,20 +57,11 @@ class _Bend:
         largest = np.maximum.reduce([np.abs(change) for change in changes])
         size = np.maximum.reduce([np.abs(operand) for operand in operands])
         step = STEP * np.maximum(size, 1.0) / np.where(largest > 0, largest, 1.0)
-        above, below = (
-            self._slope(
-                [
-                    operand + sign * step * change
-                    for operand, change in zip(operands, changes, strict=True)
-                ]
-            )
-            for sign in (1, -1)
-        )
-        return (above - below) / (2 * step)
-
-    def _slope(self, operands: list[Any]) -> Any:
-        bound = NUMPY.bound(self.operator)
-        return bound.slopes[self.place](*operands, bound.value(*operands))
+        bound, ends = NUMPY.bound(self.operator), []
+        for sign in (1, -1):
+            moved = [a + sign * step * change for a, change in zip(operands, changes, strict=True)]
+            ends.append(bound.slopes[self.place](*moved, bound.value(*moved)))
+        return (ends[0] - ends[1]) / (2 * step)
 
 
 def _try(operator: Operator) -> None:

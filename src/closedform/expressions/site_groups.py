@@ -105,11 +105,6 @@ GroupsLike = Mapping[str, Any]
 def as_groups(groups: GroupsLike, names: Sequence[str]) -> dict[str, Group]:
     """Groups with their sites as columns of a table with these names.
 
-    Raises
-    ------
-    FieldError
-        If a site is not an input, or stands in two groups.
-
     Examples
     --------
     >>> as_groups({"s": ["b", "c", "d"]}, ["a", "b", "c", "d"])["s"].sites

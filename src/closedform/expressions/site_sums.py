@@ -22,16 +22,6 @@ NEIGHBOURS = "neighbours"
 class SiteSum:
     """A sum over the sites of a group, or over its pairs of neighbours.
 
-    Attributes
-    ----------
-    name : str
-        The group's.
-    group : Group
-        With columns as sites.
-    term : Expression
-        Of one input, the value at a site, or of two, those at neighbouring sites; then it does not
-        change when they are exchanged.
-
     Examples
     --------
     >>> from closedform.expressions.parse import parse
@@ -40,8 +30,10 @@ class SiteSum:
     sum(s[i]**2) [14.]
     """
 
-    name: str
-    group: Group
+    name: str  # the group's
+    group: Group  # with columns as sites
+    # Of one input, the value at a site, or of two, those at neighbouring sites; then it does not
+    # change when they are exchanged.
     term: Expression
 
     @property

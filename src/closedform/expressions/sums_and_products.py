@@ -10,14 +10,7 @@ _ONE = constant(1)
 
 
 def signed_terms(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """The terms of the outermost sum with their signs; the tree itself if it is not a sum.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> [(sign, term.size) for sign, term in signed_terms(parse("x - (3*y - 2)").tree)]
-    [(1, 1), (-1, 3), (1, 1)]
-    """
+    """The terms of the outermost sum with their signs; the tree itself if it is not a sum."""
     pending = [(1, tree)]
     while pending:
         sign, part = pending.pop()

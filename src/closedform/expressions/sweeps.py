@@ -185,21 +185,13 @@ def _written(
         branch += [
             f"    {rows[target].array}[{target}_at + k] = {formula}" for target, formula in body
         ]
-        parts.append(
-            indent(
-                f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    "),
-                " " * 8,
-            )
-            + "\n"
-        )
+        text = f"elif code == {CODES[operator.name]}:\n" + indent("\n".join(branch), "    ")
+        parts.append(indent(text, " " * 8) + "\n")
     used = {row.array for row in rows.values()}
-    arrays = ", ".join(
-        array if array in used else "values"
-        for array in ("values", "adjoints", "changes", "adjoint_changes")
-    )
-    call = (
-        f"outside({kind.value}, code, first[j] * BLOCK, second[j] * BLOCK, i * BLOCK, n, {arrays})"
-    )
+    every = ("values", "adjoints", "changes", "adjoint_changes")
+    arrays = ", ".join(array if array in used else "values" for array in every)
+    places = "first[j] * BLOCK, second[j] * BLOCK, i * BLOCK"
+    call = f"outside({kind.value}, code, {places}, n, {arrays})"
     parts.append(indent(f"else:\n    {call}\n", " " * 8))
     return "".join(parts)
 
@@ -227,25 +219,15 @@ def _adjoint_changes(operator: Operator) -> list[tuple[str, str]]:
     return statements
 
 
-_VALUES = {
-    "a": _Slot("values", "first[j]"),
-    "b": _Slot("values", "second[j]"),
-    "v": _Slot("values", "i"),
-}
-_CHANGES = {
-    "da": _Slot("changes", "first[j]"),
-    "db": _Slot("changes", "second[j]"),
-    "dv": _Slot("changes", "i"),
-}
-_ADJOINTS = {
-    "p": _Slot("adjoints", "first[j]"),
-    "q": _Slot("adjoints", "second[j]"),
-    "s": _Slot("adjoints", "i"),
-}
-_ADJOINT_CHANGES = {
-    "p": _Slot("adjoint_changes", "first[j]"), "q": _Slot("adjoint_changes", "second[j]"),
-    "ds": _Slot("adjoint_changes", "i"),
-}  # fmt: skip
+def _rows(array: str, *names: str) -> dict[str, _Slot]:
+    """What the operands and the operator itself are called in an array."""
+    nodes = ("first[j]", "second[j]", "i")
+    return {name: _Slot(array, node) for name, node in zip(names, nodes, strict=True)}
+
+
+_VALUES, _CHANGES = _rows("values", "a", "b", "v"), _rows("changes", "da", "db", "dv")
+_ADJOINTS = _rows("adjoints", "p", "q", "s")
+_ADJOINT_CHANGES = _rows("adjoint_changes", "p", "q", "ds")
 
 _TEXTS = {
     "forward": _written(
@@ -279,11 +261,8 @@ def _signature(name: str) -> Any:
 def _machine_code(name: str) -> Any:
     link(OUTSIDE_SYMBOL)
     words = set(re.findall(r"[a-z_]\w*(?=\()", _TEXTS[name])) - {name, "range", "outside"}
-    namespace = {word: _COMPILED.function(word) for word in words} | {
-        "BLOCK": BLOCK,
-        "__name__": __name__,
-    }
-    namespace |= {"outside": _OUTSIDE, "pi": math.pi}
+    namespace = {word: _COMPILED.function(word) for word in words}
+    namespace |= {"BLOCK": BLOCK, "__name__": __name__, "outside": _OUTSIDE, "pi": math.pi}
     # numba reads the lines of this file where the code says that it stands: from Python 3.13 on, a
     # place inside a string is an error.
     above = "\n" * (_machine_code.__wrapped__.__code__.co_firstlineno - 1)

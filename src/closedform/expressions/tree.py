@@ -98,6 +98,10 @@ class Tree:
                 stack.append(node(token, *operands))
         return stack[0]
 
+    def replaced(self, token: Token, tree: "Tree") -> "Tree":
+        """The tree with another in the place of a leaf, wherever it stands."""
+        return self.fold(lambda leaf: tree if leaf == token else Tree((leaf,)), apply)
+
 
 def arity(token: Token) -> int:
     """How many operands a node takes."""
@@ -106,13 +110,7 @@ def arity(token: Token) -> int:
 
 
 def constant(value: Fraction | int | float | str) -> Tree:
-    """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth.
-
-    Examples
-    --------
-    >>> constant(0.1).root
-    Constant(value=Fraction(1, 10))
-    """
+    """A number, kept exactly; a float stands for its shortest decimal, so 0.1 is one tenth."""
     if isinstance(value, float):
         if not isfinite(value):
             raise ExpressionError(

@@ -154,9 +154,7 @@ def checked_names(names: Sequence[str] | None, n_inputs: int) -> tuple[str, ...]
 
 def checked_weights(weights: ArrayLike | None, n_points: int) -> FloatArray:
     """Weights (n,), finite and not negative; 1 by default."""
-    if weights is None:
-        return np.ones(n_points)
-    array = real_array(weights, "weights", masked=0.0)
+    array = real_array(np.ones(n_points) if weights is None else weights, "weights", masked=0.0)
     check_weights(array, n_points)
     return array
 
@@ -203,10 +201,9 @@ def check_field(field: "GradientField") -> None:
         )
     if field.latents is not None:
         check_range(field.latents[np.isfinite(field.latents)], "latents")
-    if field.slopes is not None:
-        check_range(field.slopes, "slopes")
-    if field.held is not None:
-        check_range(field.held, "held values")
+    for values, what in ((field.slopes, "slopes"), (field.held, "held values")):
+        if values is not None:
+            check_range(values, what)
     counted = field.weights > 0
     check_orthonormal(field.directions[counted], "directions")
     check_orthonormal(field.frames[counted], "frames")

@@ -18,7 +18,7 @@ from closedform.errors import FieldError, ShapeError
 from closedform.expressions.expression import Expression
 from closedform.field.arguments import checked_names
 from closedform.field.gradient_field import GradientField
-from closedform.field.noise import directional_noise
+from closedform.field.quality import measured_noise
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
 from closedform.field.tangent_space import robust_spread
 from closedform.field.tolerances import RESIDUAL_VANISHES
@@ -57,7 +57,9 @@ def field_of_flow(
     scale = robust_spread(places)
     labels = checked_names(names, n_inputs)
     space = choose_tangent(places, scale, tangent, constraints, labels)
-    inside = _along(moves / scale, space)
+    # Velocities inside the data's tangent space: noise leads out of it, motion does not.
+    steps = (moves / scale)[:, :, None]
+    inside = space.ambient(space.coordinates(steps, np.ones(n_inputs)))[:, :, 0]
     with np.errstate(all="ignore"):
         across = _complements(inside / np.linalg.norm(inside, axis=1, keepdims=True))
     weights, said = _reliability(inside, scale, errors)
@@ -129,14 +131,6 @@ def _rows(values: Any, what: str) -> FloatArray:
     return array
 
 
-def _along(scaled: FloatArray, space: TangentSpace) -> FloatArray:
-    """Velocities inside the data's tangent space: noise leads out of it, motion does not."""
-    if space.basis is None:
-        return scaled
-    coordinates = np.swapaxes(space.basis, -1, -2) @ scaled[:, :, None]
-    return (space.basis @ coordinates)[:, :, 0]
-
-
 def _reliability(
     scaled: FloatArray, scale: FloatArray, errors: ArrayLike | None
 ) -> tuple[FloatArray | None, list[str]]:
@@ -157,11 +151,8 @@ def _reliability(
 
 
 def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
-    """What a field holds apart from known concepts: the residual of each after the other, with its
-    own noise.
-
-    field: of a rank above the number of concepts.
-    concepts: independent of each other; their inputs are found among the field's by name.
+    """What a field of a higher rank holds apart from known independent concepts: the residual of
+    each after the other, with its own noise.
 
     Every function of the latents still fits it, but for those of the concepts alone, which have no
     gradient left.
@@ -182,36 +173,24 @@ def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> Gradie
         left = residual_field(left, concept.rename(field.names).gradient(field.points))
     counted = np.unique(left.points[left.weights > 0], axis=0, return_index=True)[1]
     chosen = np.flatnonzero(left.weights > 0)[np.sort(counted)]
-    noise = (
-        directional_noise(
-            left.points[chosen] / left.scale, left.frames[chosen], left.tangent.subset(chosen)
-        )
-        if len(chosen)
-        else None
-    )
+    degrees, resolution = measured_noise(chosen, left.points, left.scale, left.frames, left.tangent)
     quality = replace(
         left.quality,
         rank=left.rank,
         tangent_kind=left.tangent.kind,
         tangent_rank=left.tangent.rank,
-        noise_degrees=None if noise is None else noise.degrees,
-        noise_resolution_degrees=None if noise is None else noise.resolution_degrees,
+        noise_degrees=degrees,
+        noise_resolution_degrees=resolution,
     )
     return replace(left, quality=quality)
 
 
 def residual_field(field: GradientField, gradients: ArrayLike) -> GradientField:
-    """Take a found concept's gradients out of a field: out of the tangent space, and out of the
-    network's directions.
+    """Take a found concept's gradients, in the user's coordinates, out of the tangent space and the
+    network's directions; points where they vanish or are not finite get weight 0.
 
     A candidate is then scored by what its own gradient adds to the found one's. So g1 + 0.02 x does
     not pass as a second concept after g1: what it adds is x.
-
-    field: of rank 2 or more.
-    gradients (n_points, n_inputs): the found concept's, at the field's points, in the user's
-        coordinates. Points where they vanish or are not finite get weight 0.
-
-    Rank and tangent rank are one lower.
     """
     if field.rank < 2:
         raise ShapeError(

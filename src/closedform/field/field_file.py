@@ -16,7 +16,7 @@ from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
 from closedform.expressions.units.units import Units, as_units
 from closedform.field.arguments import real_array
-from closedform.field.gradient_field import GradientField
+from closedform.field.gradient_field import BY_POINT, GradientField
 from closedform.field.quality import Quality
 from closedform.field.tangent_space import Kind, TangentSpace
 
@@ -49,26 +49,11 @@ class _Header:
 
 
 def save_field(field: GradientField, path: str | Path) -> None:
-    """Write a field.
-
-    path: the file, conventionally ``.npz``; it is replaced if it exists, as a whole or not at all.
-    """
-    arrays: dict[str, np.ndarray] = {
-        "points": field.points,
-        "directions": field.directions,
-        "frames": field.frames,
-        "weights": field.weights,
-        "scale": field.scale,
-        "tangent_spectrum": field.tangent.spectrum,
-    }
-    optional = {
-        "latents": field.latents,
-        "slopes": field.slopes,
-        "held": field.held,
-        "tangent_basis": field.tangent.basis,
-        "tangent_is_defined": field.tangent.is_defined,
-    }
-    arrays |= {name: array for name, array in optional.items() if array is not None}
+    """Write a field to a file, conventionally ``.npz``, as a whole or not at all."""
+    every = {name: getattr(field, name) for name in (*BY_POINT, "scale")}
+    of_tangent = ("spectrum", "basis", "is_defined")
+    every |= {f"tangent_{name}": getattr(field.tangent, name) for name in of_tangent}
+    arrays: dict[str, np.ndarray] = {n: array for n, array in every.items() if array is not None}
     tangent = _Tangent(field.tangent.kind, field.tangent.rank, field.tangent.local_rank)
     header = _Header(field.names, field.notes, tangent, field.quality, field.units, field.is_signed)
     content = {"format": FORMAT.name, "schema": FORMAT.schema, **FORMAT.plain(header)}

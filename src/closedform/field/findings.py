@@ -30,24 +30,12 @@ _MOST_LISTED = 8  # names and numbers in a sentence; a finding's data hold all
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a field that its user should know.
+    """Something about a field that its user should know."""
 
-    Attributes
-    ----------
-    code : str
-        A stable name, such as ``dead-neuron``.
-    severity : {'info', 'warning', 'error'}
-        Worth knowing; may spoil the answer; no answer can be trusted.
-    message : str
-        What was seen, and what to do.
-    data : dict
-        The numbers behind it, of plain Python types.
-    """
-
-    code: str
-    severity: Severity
-    message: str
-    data: dict[str, Any] = field(default_factory=dict)
+    code: str  # a stable name, such as ``dead-neuron``
+    severity: Severity  # worth knowing; may spoil the answer; no answer can be trusted
+    message: str  # what was seen, and what to do
+    data: dict[str, Any] = field(default_factory=dict)  # the numbers, of plain Python types
 
 
 def find(quality: "Quality") -> tuple[Finding, ...]:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from closedform.field.complements import Velocities
 
 
+BY_POINT = ("points", "directions", "frames", "weights", "latents", "slopes", "held")
+"""What a field holds for each point; the last three may be None."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class GradientField:
     """Points, and at each an orthonormal basis of the directions in which the latents change.
@@ -336,17 +340,9 @@ class GradientField:
         quality stay those of the whole field.
         """
         chosen = np.asarray(indices)
-        return replace(
-            self,
-            points=frozen(self.points[chosen]),
-            directions=frozen(self.directions[chosen]),
-            frames=frozen(self.frames[chosen]),
-            latents=None if self.latents is None else frozen(self.latents[chosen]),
-            weights=frozen(self.weights[chosen]),
-            tangent=self.tangent.subset(chosen),
-            slopes=None if self.slopes is None else frozen(self.slopes[chosen]),
-            held=None if self.held is None else frozen(self.held[chosen]),
-        )
+        every = {name: getattr(self, name) for name in BY_POINT}
+        some = {name: frozen(array[chosen]) for name, array in every.items() if array is not None}
+        return replace(self, tangent=self.tangent.subset(chosen), **some)
 
     def with_units(self, units: UnitsLike | None) -> "GradientField":
         """The field with the units of its inputs; None leaves it as it is.

@@ -31,8 +31,6 @@ def local_tangent(
     points and with 5,000; torus of radii 2 and 1: 5.0, 3.2, 0.8 with 2,000 points and 3.1, 1.9, 0.5
     with 5,000.
 
-    points (n_points, n_inputs)
-    scale (n_inputs,): the spread of each input.
     n_neighbors: neighbours of the fit. By default chosen from the residuals: more for noisy points,
         fewer for a strongly curved surface.
     """

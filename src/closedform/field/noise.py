@@ -53,12 +53,11 @@ def directional_noise(
     with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10 degrees) says
     how little can be told.
 
-    scaled (n_points, n_inputs): different usable points, divided by the inputs' spread.
-    frames (n_points, tangent.rank, rank): orthonormal directions in tangent coordinates.
-    tangent: at these points.
+    scaled (n_points, n_inputs): different usable points, divided by the inputs' spread; frames are
+        the directions in the tangent coordinates of these points.
 
-    None if there are too few points, more than 64 tangent
-    directions, or if the field fills the tangent space.
+    None if there are too few points, more than 64 tangent directions, or if the field fills the
+    tangent space.
     """
     rank = frames.shape[2]
     degree = _degree(len(scaled), tangent.rank)
@@ -73,9 +72,8 @@ def directional_noise(
     )
     growth = max((far[1] / near[1]) ** (degree + 1) - 1, 0.01) if near[1] > 0 else 1.0
     left = max(near[0] - max(far[0] - near[0], 0.0) / growth, 0.0)
-    known = _disagreement(
-        scaled, tree, tangent.ambient(_quadratic(scaled, tangent)), tangent, degree, counts[0]
-    )
+    plain = tangent.ambient(_quadratic(scaled, tangent))
+    known = _disagreement(scaled, tree, plain, tangent, degree, counts[0])
     return DirectionalNoise(_angle(left), _angle(known[0]))
 
 
@@ -85,9 +83,8 @@ def _quadratic(scaled: FloatArray, tangent: TangentSpace) -> FloatArray:
     gradient = tangent.coordinates(
         np.roll(centred, 1, axis=1) + np.roll(centred, -1, axis=1), np.ones(scaled.shape[1])
     )
-    return (
-        gradient / np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), np.finfo(float).tiny)
-    )[:, :, None]
+    lengths = np.linalg.norm(gradient, axis=1, keepdims=True)
+    return (gradient / np.maximum(lengths, np.finfo(float).tiny))[:, :, None]
 
 
 def _degree(n_points: int, n_coordinates: int) -> int | None:
@@ -156,10 +153,7 @@ are far apart, few are."""
 
 
 def look_at_signs(scaled: FloatArray, directions: FloatArray) -> tuple[bool, tuple[Finding, ...]]:
-    """Whether signs hold, and what to say if they are arbitrary.
-
-    scaled (n_points, n_inputs)
-    directions (n_points, n_inputs)
+    """Whether signs of directions (n_points, n_inputs) hold, and what to say if they are arbitrary.
 
     Examples
     --------

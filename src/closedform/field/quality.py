@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
 from closedform.errors import shown
@@ -26,71 +27,34 @@ class Quality:
 
     Shares of points are between 0 and 1. ``print(field.quality)`` lists the findings in plain
     sentences.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The inputs.
-    n_points, n_usable : int
-        Points, and those of them that count (weight above 0).
-    n_latents, rank : int
-        Latents, and the independent directions that they have.
-    spectrum : tuple of float
-        Pooled singular values of the Jacobians, relative to the largest.
-    rank_gap : float
-        The largest gap in that spectrum.
-    is_rank_ambiguous : bool
-        Whether the gap is too small, or has too near a rival, to trust the rank.
-    zero_share, nonfinite_share, low_rank_share, undefined_share : float
-        Points without a gradient, with one that is not finite, of lower rank, and without a tangent
-        space.
-    norm_orders : float
-        Orders of magnitude between the 5% and 95% quantiles of the gradient's norm.
-    tangent_kind : str
-    tangent_rank : int
-    local_rank : int or None
-        Dimension of the curved surface on which the data lies, if ``auto`` saw one.
-    input_shares : tuple of float
-        Each input's share of the directions' energy in scaled coordinates.
-    scales : tuple of float
-        The spread of each input.
-    constant : tuple of str
-        Inputs that do not vary.
-    redundant : tuple of Redundancy
-        Inputs that others determine.
-    duplicate_share : float
-        Points that occur before.
-    noise_degrees, noise_resolution_degrees : float or None
-        Estimated noise of the directions, and the least that can be told at these points; None if
-        there are too few points, or too many inputs.
-    findings : tuple of Finding
-        What deserves attention.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the inputs
     n_points: int
-    n_usable: int
+    n_usable: int  # points that count (weight above 0)
     n_latents: int
-    rank: int
-    spectrum: tuple[float, ...]
-    rank_gap: float
-    is_rank_ambiguous: bool
-    zero_share: float
-    nonfinite_share: float
-    low_rank_share: float
-    undefined_share: float
-    norm_orders: float
+    rank: int  # independent directions that the latents have
+    spectrum: tuple[float, ...]  # pooled singular values of the Jacobians, relative to the largest
+    rank_gap: float  # the largest gap in that spectrum
+    is_rank_ambiguous: bool  # whether it is too small, or has too near a rival
+    zero_share: float  # points without a gradient
+    nonfinite_share: float  # points with a gradient that is not finite
+    low_rank_share: float  # points of lower rank
+    undefined_share: float  # points without a tangent space
+    norm_orders: float  # orders of magnitude between 5% and 95% quantiles of the gradient's norm
     tangent_kind: str
     tangent_rank: int
-    local_rank: int | None
-    input_shares: tuple[float, ...]
-    scales: tuple[float, ...]
-    constant: tuple[str, ...]
-    redundant: tuple[Redundancy, ...]
-    duplicate_share: float
+    local_rank: int | None  # dimension of the curved surface of the data, if ``auto`` saw one
+    input_shares: tuple[float, ...]  # of the directions' energy in scaled coordinates
+    scales: tuple[float, ...]  # the spread of each input
+    constant: tuple[str, ...]  # inputs that do not vary
+    redundant: tuple[Redundancy, ...]  # inputs that others determine
+    duplicate_share: float  # points that occur before
+    # Estimated noise of the directions, and the least that can be told at these points; None if
+    # there are too few points, or too many inputs.
     noise_degrees: float | None
     noise_resolution_degrees: float | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  # what deserves attention
 
     @property
     def noise_misalignment(self) -> float:
@@ -131,22 +95,13 @@ def assess(
 
     Noise, redundant inputs and the spans of norms are estimated on at most `MOST_LOOKED_AT` points;
     shares, ranks, energies and repeated points are those of all.
-
-    points (n_points, n_inputs)
-    scale (n_inputs,)
-    rows: the field's directions in tangent coordinates, with their spectrum and norms.
-    weights (n_points,): the field's weights; 0 where a point does not count.
     """
     usable, sample = weights > 0, looked_at(len(points))
     some = points[sample]
     distinct = np.unique(some / scale, axis=0, return_index=True)[1]
     n_distinct = len(distinct) if len(some) == len(points) else count_distinct(points)
     chosen = np.sort(sample[distinct[usable[sample[distinct]]]])
-    noise = (
-        directional_noise(points[chosen] / scale, rows.frames[chosen], tangent.subset(chosen))
-        if len(chosen)
-        else None
-    )
+    degrees, resolution = measured_noise(chosen, points, scale, rows.frames, tangent)
     norms = rows.norms[sample][(rows.is_finite & ~rows.is_zero)[sample]]
     quality = Quality(
         names=names,
@@ -170,10 +125,26 @@ def assess(
         constant=tuple(names[column] for column in constant_inputs(points)),
         redundant=redundant_inputs(some, scale, names),
         duplicate_share=1.0 - n_distinct / len(points),
-        noise_degrees=None if noise is None else noise.degrees,
-        noise_resolution_degrees=None if noise is None else noise.resolution_degrees,
+        noise_degrees=degrees,
+        noise_resolution_degrees=resolution,
     )
     return replace(quality, findings=(*category_findings(points, names), *find(quality)))
+
+
+def measured_noise(
+    chosen: NDArray[np.intp],
+    points: FloatArray,
+    scale: FloatArray,
+    frames: FloatArray,
+    tangent: TangentSpace,
+) -> tuple[float | None, float | None]:
+    """The noise of directions at some points in degrees, and the least that can be told there."""
+    noise = (
+        directional_noise(points[chosen] / scale, frames[chosen], tangent.subset(chosen))
+        if len(chosen)
+        else None
+    )
+    return (None, None) if noise is None else (noise.degrees, noise.resolution_degrees)
 
 
 def _shares(vectors: FloatArray, weights: FloatArray) -> tuple[float, ...]:

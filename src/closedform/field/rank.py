@@ -31,13 +31,6 @@ class GapRank:
 def gap_rank(spectrum: ArrayLike) -> GapRank:
     """Cut a descending spectrum at its largest gap; without a gap of the least size every value
     counts.
-
-    Examples
-    --------
-    >>> gap_rank([1.0, 0.8, 0.01])
-    GapRank(rank=2, gap=80.0, is_ambiguous=False)
-    >>> gap_rank([1.0, 0.8, 0.5]).rank
-    3
     """
     values = np.asarray(spectrum, dtype=np.float64)
     if len(values) < 2 or values[0] <= 0:

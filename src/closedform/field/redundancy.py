@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 from closedform.field.findings import Finding
-from closedform.field.neighborhoods import evenly_spaced
+from closedform.field.neighborhoods import evenly_spaced, polynomial_design
 from closedform.field.tangent import affine_spectrum
 from closedform.field.tolerances import AFFINE, CONSTANT_INPUT, UNEXPLAINED
 
@@ -20,21 +20,11 @@ _MOST_INPUTS = 16  # with more, neighbours are too far to predict anything, and 
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """An input that others determine on the data.
-
-    Attributes
-    ----------
-    name : str
-        The input.
-    others : tuple of str
-        The inputs that it follows from.
-    is_affine : bool
-        Whether it is an affine combination of them, or some other function.
-    """
+    """An input that others determine on the data."""
 
     name: str
-    others: tuple[str, ...]
-    is_affine: bool
+    others: tuple[str, ...]  # the inputs that it follows from
+    is_affine: bool  # whether it is an affine combination of them, or some other function
 
 
 def constant_inputs(points: FloatArray) -> list[int]:
@@ -58,11 +48,7 @@ def redundant_inputs(
     varying = [column for column in range(points.shape[1]) if column not in constant]
     if len(points) <= len(varying) or len(varying) < 2:
         return ()
-    chosen, spread, labels = (
-        points[:, varying],
-        scale[varying],
-        [names[column] for column in varying],
-    )
+    chosen, spread, labels = points[:, varying], scale[varying], [names[c] for c in varying]
     affine = _affine(chosen, spread, labels)
     follows = {redundancy.name for redundancy in affine}
     free = [column for column, label in enumerate(labels) if label not in follows]
@@ -113,16 +99,12 @@ def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
     others = list(range(n_inputs))
     for column in reversed(range(n_inputs)):
         predictors = [other for other in others if other != column]
-        if (
-            predictors
-            and _unexplained(unique, sample, column, predictors, count)
-            < UNEXPLAINED * variances[column]
-        ):
-            found.append(
-                Redundancy(
-                    names[column], tuple(names[other] for other in predictors), is_affine=False
-                )
-            )
+        if not predictors:
+            break
+        left = _unexplained(unique, sample, column, predictors, count)
+        if left < UNEXPLAINED * variances[column]:
+            known = tuple(names[other] for other in predictors)
+            found.append(Redundancy(names[column], known, is_affine=False))
             others = predictors
     return found[::-1]
 
@@ -134,7 +116,7 @@ def _unexplained(
     inputs = points[:, predictors]
     neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
     steps = inputs[neighbors] - inputs[sample, None, :]
-    design = np.concatenate([np.ones_like(steps[:, :, :1]), steps], axis=2)
+    design = polynomial_design(steps, degree=1)
     coefficients = np.linalg.pinv(design, rcond=1e-8) @ points[neighbors, column][:, :, None]
     return float(((coefficients[:, 0, 0] - points[sample, column]) ** 2).mean())
 

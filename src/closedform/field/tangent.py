@@ -52,11 +52,7 @@ def _triangle(rows: FloatArray) -> FloatArray:
 
 
 def linear_tangent(points: FloatArray, scale: FloatArray) -> TangentSpace:
-    """One tangent space for all points: the directions in which the data varies at all.
-
-    points (n_points, n_inputs)
-    scale (n_inputs,): the spread of each input.
-    """
+    """One tangent space for all points: the directions in which the data varies at all."""
     n_points, n_inputs = points.shape
     if n_points <= n_inputs:
         raise FieldError(
@@ -97,8 +93,6 @@ def choose_tangent(
 ) -> TangentSpace:
     """The tangent space that was passed or asked for, or the one that fits the data.
 
-    points (n_points, n_inputs)
-    scale (n_inputs,): the spread of each input.
     tangent {'auto', 'none', 'linear', 'local', 'constraints'}: ``auto`` uses the exact affine
         constraints that the data satisfies, in addition to those that are stated. If none are
         stated it warns when the data seems to lie on a curved surface. ``constraints`` uses the
@@ -149,12 +143,9 @@ def _affine_constraints(points: FloatArray, scale: FloatArray) -> list[StatedCon
 
 
 def _automatic(points: FloatArray, scale: FloatArray) -> TangentSpace:
-    linear = linear_tangent(points, scale)
-    flat = (
-        TangentSpace("none", linear.rank, spectrum=linear.spectrum)
-        if linear.rank == points.shape[1]
-        else linear
-    )
+    flat = linear = linear_tangent(points, scale)
+    if linear.rank == points.shape[1]:
+        flat = TangentSpace("none", linear.rank, spectrum=linear.spectrum)
     scaled = points[looked_at(len(points))] / scale
     local_rank = curved_rank(scaled if linear.basis is None else scaled @ linear.basis)
     if local_rank is None:
@@ -176,8 +167,6 @@ def constraint_tangent(
     """Tangent spaces orthogonal, in scaled coordinates, to the gradients of functions that are
     constant on the data.
 
-    points (n_points, n_inputs)
-    scale (n_inputs,): the spread of each input.
     constraints: such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``; a callable takes points and
         returns gradients, both (n, d). Constraints that follow from each other count once.
     names: the inputs, in the order of their columns.
@@ -212,14 +201,8 @@ def constraint_tangent(
         )
     defined = finite & (values[:, n_independent - 1] > SINGLE_PRECISION)
     defined.flags.writeable = False
-    basis = frozen(left[:, :, n_independent:])
-    return TangentSpace(
-        "constraints",
-        n_inputs - n_independent,
-        basis,
-        frozen(spectrum),
-        None if defined.all() else defined,
-    )
+    basis, known = frozen(left[:, :, n_independent:]), None if defined.all() else defined
+    return TangentSpace("constraints", n_inputs - n_independent, basis, frozen(spectrum), known)
 
 
 def _gradient(

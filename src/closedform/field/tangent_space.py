@@ -2,8 +2,8 @@
 comparison goes through: angles depend on units, so each input is divided by its spread.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,36 +59,25 @@ Kind = Literal["none", "linear", "local", "constraints"]
 class TangentSpace:
     """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their
     spread).
-
-    Attributes
-    ----------
-    kind : str
-        ``none``, ``linear``, ``local`` or ``constraints``.
-    rank : int
-        Dimension of the space.
-    basis : ndarray or None
-        None for kind ``none``; shape (n_inputs, rank) for one space, (n_points, n_inputs, rank) for
-        one at each point.
-    spectrum : ndarray
-        What the rank was read off: singular values of the data (``none``, ``linear``), pooled local
-        ones (``local``), or those of the constraints' gradients, relative to the largest.
-    is_defined : ndarray of bool, shape (n_points,), or None
-        Where the space is known: constraints may have no gradient at some points. None means
-        everywhere.
-    local_rank : int or None
-        The rank that the local spectrum shows, if it was looked at and the data lies on a curved
-        surface of lower dimension.
     """
 
     kind: Kind
-    rank: int
+    rank: int  # dimension of the space
+    # None for kind ``none``; (n_inputs, rank) for one space, (n_points, n_inputs, rank) for one at
+    # each point.
     basis: FloatArray | None = None
+    # What the rank was read off: singular values of the data (``none``, ``linear``), pooled local
+    # ones (``local``), or those of the constraints' gradients, relative to the largest.
     spectrum: FloatArray = field(default_factory=lambda: frozen([]))
+    # (n_points,): where the space is known: constraints may have no gradient at some points. None
+    # means everywhere.
     is_defined: NDArray[np.bool_] | None = None
+    # The rank that the local spectrum shows, if it was looked at and the data lies on a curved
+    # surface of lower dimension.
     local_rank: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("none", "linear", "local", "constraints"):
+        if self.kind not in get_args(Kind):
             raise FieldError(
                 f"There is no tangent kind {self.kind!r}; use none, linear, local or constraints."
             )
@@ -116,12 +105,8 @@ class TangentSpace:
                 f"booleans, one for each point."
             )
         if self.basis is not None:
-            known = (
-                self.basis
-                if self.is_global or defined is None or len(defined) != len(self.basis)
-                else self.basis[defined]
-            )
-            check_orthonormal(known, "tangent bases")
+            is_whole = self.is_global or defined is None or len(defined) != len(self.basis)
+            check_orthonormal(self.basis if is_whole else self.basis[defined], "tangent bases")
 
     @property
     def n_inputs(self) -> int:
@@ -134,23 +119,8 @@ class TangentSpace:
         return self.basis is None or self.basis.ndim == 2
 
     def coordinates(self, covectors: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Restrict covectors (gradients) to the tangent space: T^T (scale * covector).
-
-        Parameters
-        ----------
-        covectors : array_like, shape (n_points, n_inputs) or (n_points, n_inputs, m)
-            In the user's coordinates.
-        scale : ndarray, shape (n_inputs,)
-            The spread of each input.
-
-        Returns
-        -------
-        ndarray, shape (n_points, rank) or (n_points, rank, m)
-
-        Raises
-        ------
-        ShapeError
-            If the shapes do not fit.
+        """Restrict covectors (gradients), (n_points, n_inputs) or (n_points, n_inputs, m) in the
+        user's coordinates, to the tangent space: T^T (scale * covector).
 
         Examples
         --------
@@ -180,17 +150,7 @@ class TangentSpace:
         )
 
     def displacements(self, coordinates: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Steps inside the tangent space, in the user's coordinates: scale * (T c).
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (n_points, rank)
-        scale : ndarray, shape (n_inputs,)
-
-        Returns
-        -------
-        ndarray, shape (n_points, n_inputs)
-        """
+        """Steps (n_points, rank) of the tangent space in the user's coordinates: scale * (T c)."""
         array = np.asarray(coordinates, dtype=np.float64)
         return self.ambient(array[:, :, None])[:, :, 0] * scale
 
@@ -221,14 +181,10 @@ class TangentSpace:
     def subset(self, indices: ArrayLike) -> "TangentSpace":
         """The tangent spaces at some of the points."""
         chosen = np.asarray(indices)
-        basis = (
-            self.basis if self.basis is None or self.is_global else _readonly(self.basis[chosen])
-        )
-        defined = None if self.is_defined is None else _readonly(self.is_defined[chosen])
-        return TangentSpace(self.kind, self.rank, basis, self.spectrum, defined, self.local_rank)
-
-
-def _readonly(array: np.ndarray) -> np.ndarray:
-    copy = np.array(array)
-    copy.flags.writeable = False
-    return copy
+        basis, defined = self.basis, self.is_defined
+        if basis is not None and not self.is_global:
+            basis = frozen(basis[chosen])
+        if defined is not None:
+            defined = defined[chosen]
+            defined.flags.writeable = False
+        return replace(self, basis=basis, is_defined=defined)

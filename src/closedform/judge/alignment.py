@@ -19,27 +19,16 @@ QUANTILES = (0.5, 0.9, 0.99)
 def measure_alignment(
     expression: Expression, field: GradientField, labels: NDArray[np.int64]
 ) -> Alignment:
-    """Compare a concept with a field.
+    """Compare a concept with a field of held-out points.
 
-    Parameters
-    ----------
-    expression : Expression
-    field : GradientField
-        Held-out points.
-    labels : ndarray of int, shape (n_points,)
-        Regions, from `closedform.judge.regions.divide`; the interval is two standard errors wide
-        on both sides, from how far they differ.
+    labels (n_points,): regions, from `divide`; the interval is two standard errors wide on both
+        sides, from how far they differ.
     """
     values = field_misalignment(expression, field)
     mean, error = mean_by_regions(values, field.weights, labels)
-    kept = np.where(values <= np.quantile(values[field.weights > 0], 1 - TRIM), field.weights, 0.0)
-    trimmed, trimmed_error = mean_by_regions(values, kept, labels)
     usable = field.weights > 0
-    quantiles = (
-        np.quantile(angles_in_degrees(values[usable]), QUANTILES)
-        if usable.any()
-        else np.full(len(QUANTILES), 90.0)
-    )
+    kept = np.where(values <= np.quantile(values[usable], 1 - TRIM), field.weights, 0.0)
+    trimmed, trimmed_error = mean_by_regions(values, kept, labels)
     loss = None
     if field.rank == 1:
         gradients = expression.rename(field.names).gradient(field.points[usable])
@@ -52,7 +41,7 @@ def measure_alignment(
         trimmed_high=min(trimmed + 2 * trimmed_error, 1.0),
         chance=chance_level(field.rank, field.tangent.rank),
         paper_loss=loss,
-        angles=tuple(quantiles.tolist()),
+        angles=tuple(np.quantile(angles_in_degrees(values[usable]), QUANTILES).tolist()),
         n_points=int(usable.sum()),
     )
 

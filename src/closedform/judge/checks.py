@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.basics.keywords import KeywordError
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
 from closedform.expressions.units.legality import carried_constants, units_sentences
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Alignment
 from closedform.interpretation.verdict import CheckResult
 from closedform.judge.alignment import measure_alignment
-from closedform.judge.confidence import FURTHEST, Judged
+from closedform.judge.confidence import Judged
 from closedform.judge.regions import divide
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.witnesses import VALUE_FLOOR, Witnesses
@@ -150,7 +151,7 @@ class Holds:
         ]
         text = (
             f"Compared with the points that it was chosen on, {' and '.join(said)}; up to "
-            f"{FURTHEST:g} standard errors more are allowed."
+            f"{COMPATIBLE:g} standard errors more are allowed."
             if said
             else "It is exact on both sets of points."
         )
@@ -228,14 +229,9 @@ class AlikeForHeld:
 class FollowsLatents:
     """For one of several concepts: modulo other formulas that are not exact either, one can fit
     better than it deserves.
-
-    Attributes
-    ----------
-    whole : GradientField
-        The field of all latents.
     """
 
-    whole: GradientField
+    whole: GradientField  # of all latents
     name: str = "latents"
     asks: str = "Does it lie in the span of all latents, not only modulo the other concepts?"
     failure: str = "a part of it is not a function of the latents"
@@ -262,11 +258,6 @@ def all_checks(
 ) -> tuple[Check, ...]:
     """The built-in checks and a user's: a verdict never rests on fewer. Units where there are any,
     and each value of held inputs.
-
-    Raises
-    ------
-    KeywordError
-        If something is not a check.
     """
     for check in further or ():
         if isinstance(check, type) or not isinstance(check, Check):
@@ -274,11 +265,9 @@ def all_checks(
                 f"{check!r:.80} is not a check; pass objects with name, asks, failure and "
                 f"measure(evidence)."
             )
-    has_units = field is not None and field.units is not None
-    is_held = field is not None and field.held is not None
-    return (
-        *CHECKS,
-        *(further or ()),
-        *((UnitsPossible(),) if has_units else ()),
-        *((AlikeForHeld(),) if is_held else ()),
-    )
+    checks = [*CHECKS, *(further or ())]
+    if field is not None and field.units is not None:
+        checks.append(UnitsPossible())
+    if field is not None and field.held is not None:
+        checks.append(AlikeForHeld())
+    return tuple(checks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.gradient_field import GradientField
@@ -23,35 +24,24 @@ everything is verified."""
 EXACT = 1e-3
 """Mean square of errors, in units of what counts at all, below which nothing is shared."""
 
-FURTHEST, SLIGHT = 3.0, 0.05
-"""Standard errors by which what is left over may be larger on unseen points than the choice's
-regions predict, and nats that matter to nobody, however small the error."""
+SLIGHT = 0.05
+"""Nats by which what is left over may be larger on unseen points, however small its error: they
+matter to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Formulas on unseen points.
+    """Formulas on unseen points."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (n_formulas,)
-        Of each form, the unknown apart: they sum to 1. Spellings of one form have the weight of the
-        best of them between them.
-    groups : tuple of int
-        Which form each formula is.
-    unknown : float
-        The share of what was not thought of.
-    means : ndarray, shape (n_formulas, 2)
-        Mean logarithms of what each leaves over, by directions and by values.
-    predicted : ndarray, shape (n_witnesses, 2)
-        For the answer, by directions and by values: by how many nats it leaves more over than the
-        choice's regions predict, and the standard error of that.
-    """
-
+    # (n_formulas,): of each form, the unknown apart: they sum to 1. Spellings of one form have the
+    # weight of the best of them between them.
     weights: FloatArray
-    groups: tuple[int, ...]
-    unknown: float
+    groups: tuple[int, ...]  # which form each formula is
+    unknown: float  # the share of what was not thought of
+    # (n_formulas, 2): mean logarithms of what each leaves over, by directions and by values.
     means: FloatArray
+    # (n_witnesses, 2): for the answer, by directions and by values: by how many nats it leaves more
+    # over than the choice's regions predict, and the standard error of that.
     predicted: FloatArray
 
     @property
@@ -68,7 +58,7 @@ class Judged:
     def holds(self) -> bool:
         """Whether the answer leaves as little over here as where it was chosen."""
         more, error = self.predicted.T
-        return bool((more <= FURTHEST * error + SLIGHT).all())
+        return bool((more <= COMPATIBLE * error + SLIGHT).all())
 
     def listed(self) -> list[int]:
         """Places of other forms, heaviest first, until all listed hold 95% of what is known."""
@@ -95,27 +85,16 @@ def judge_formulas(
 ) -> Judged:
     """Weigh formulas, the answer first, with their constants as they are.
 
-    Parameters
-    ----------
-    formulas : sequence of Expression
-        The answer, and all that competed.
-    costs, lengths : sequence of float
-        What each costs to describe, in nats, and its length.
-    seen : GradientField
-        Where phi is fitted.
-    unseen : GradientField
-        Points that judge.
-    scales, counts : (float, float)
-        Typical errors, and independent pieces of evidence, as the choice saw them.
-    rng : Generator
-        Divides points into regions.
+    costs, lengths: what each costs to describe, in nats, and its length.
+    seen, unseen: where phi is fitted, and the points that judge.
+    scales, counts: typical errors, and independent pieces of evidence, as the choice saw them.
+    rng: divides points into regions.
     """
     before = Witnesses.of(seen)
     after = Witnesses.of(unseen, before)
     earlier = [before.hear(formula.tree) for formula in formulas]
     later = [
-        after.hear(formula.tree, None if one.phi is None else one.phi.phi)
-        for formula, one in zip(formulas, earlier, strict=True)
+        after.hear(formula.tree, one.phi) for formula, one in zip(formulas, earlier, strict=True)
     ]
     means = np.array([after.means(heard, scales) for heard in later])
     fits = means @ counts
@@ -153,14 +132,11 @@ def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:
     which the errors of its values count. Without values that of the share of all points: the
     question is then whether it is noise.
     """
-    directions, values = heard.squares()
-    errors = heard.directions / np.sqrt(directions + scales[0])[:, None]
-    if values is not None:
-        errors = heard.values / np.sqrt(values + scales[1])[:, None]
+    *others, errors = witnesses.errors(heard, scales)
     pieces = float(len(errors))
     if float((errors**2).sum(axis=1).mean()) >= EXACT:
         pieces = witnesses.pieces(errors)
-    return float(np.log(pieces if values is not None else pieces / len(errors)))
+    return float(np.log(pieces if others else pieces / len(errors)))
 
 
 def _predicted(
@@ -172,19 +148,10 @@ def _predicted(
     """For directions and values: how much more is left over after than before, with its standard
     error over regions.
     """
-    (first, first_error), (second, second_error) = (
-        _by_region(witnesses, heard, scales, rng) for witnesses, heard in (before, after)
-    )
+    sides = []
+    for witnesses, heard in (before, after):
+        labels = divide(witnesses.field, rng)
+        logs = witnesses.logs(heard, scales)
+        sides.append(np.array([mean_by_regions(*pair, labels) for pair in logs]).T)
+    (first, first_error), (second, second_error) = sides
     return np.stack([second - first, np.hypot(first_error, second_error)], axis=1)
-
-
-def _by_region(
-    witnesses: Witnesses, heard: Heard, scales: Pair, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    labels = divide(witnesses.field, rng)
-    directions, values = heard.squares()
-    found = [mean_by_regions(np.log(directions + scales[0]), witnesses.weights, labels)]
-    if values is not None:
-        found.append(mean_by_regions(np.log(values + scales[1]), witnesses.steepness, labels))
-    means, errors = np.array(found).T
-    return means, errors

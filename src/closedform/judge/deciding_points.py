@@ -45,11 +45,8 @@ def angles_between(
         a, b = (expression.gradient(points) * scale for expression in (first, second))
         sizes = [np.linalg.norm(g, axis=1) for g in (a, b)]
         usable = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
-        for size in sizes:
-            usable &= (
-                size > 0.05 * np.median(size[np.isfinite(size)])
-                if np.isfinite(size).any()
-                else False
-            )
+        if usable.any():
+            for size in sizes:
+                usable &= size > 0.05 * np.median(size[np.isfinite(size)])
         cosine = np.abs(np.einsum("nd,nd->n", a, b)) / (sizes[0] * sizes[1])
         return np.where(usable, np.degrees(np.arccos(np.clip(cosine, 0.0, 1.0))), 0.0)

@@ -33,50 +33,28 @@ class Clues:
 
     Of several ways to find out whether something better was not thought of, these six lowered the
     log loss on generated problems; by values where they are known, else by directions.
-
-    Attributes
-    ----------
-    step : float
-        Logarithm of the nats by which each unit of its length pays, compared with every shorter
-        formula. Stand-ins pay less.
-    left : float
-        Mean logarithm of what it leaves over.
-    shared : float
-        Logarithm of the number of points (without values: of the share) as which what it leaves
-        over counts, from how far neighbours share it: a network's error is rough, noise even more
-        so, and a misfit is smooth.
-    gap : float
-        Nats by which it is ahead of the next form. Stand-ins come in crowds.
-    excess : float
-        Nats by which the best fit of the pool beats it, lengths not counted.
-    n_fitted : float
-        Numbers that nobody would write. Stand-ins need more of them.
     """
 
+    # Logarithm of the nats by which each unit of its length pays, compared with every shorter
+    # formula. Stand-ins pay less.
     step: float
-    left: float
+    left: float  # mean logarithm of what it leaves over
+    # Logarithm of the number of points (without values: of the share) as which what it leaves over
+    # counts, from how far neighbours share it: a network's error is rough, noise even more so, and
+    # a misfit is smooth.
     shared: float
-    gap: float
-    excess: float
-    n_fitted: float
+    gap: float  # nats by which it is ahead of the next form; stand-ins come in crowds
+    excess: float  # nats by which the best fit of the pool beats it, lengths not counted
+    n_fitted: float  # numbers that nobody would write; stand-ins need more of them
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The fitted numbers: what each witness counts, what length costs, and what the clues say.
+    """The fitted numbers: what each witness counts, what length costs, and what the clues say."""
 
-    Attributes
-    ----------
-    most : (float, float)
-        Most pieces of evidence, of directions and of values.
-    price : float
-        Nats for each unit of description.
-    sure : tuple of float
-        Log odds that the heaviest formula is the truth: a constant, and a factor for each clue.
-    """
-
-    most: Pair
-    price: float
+    most: Pair  # most pieces of evidence, of directions and of values
+    price: float  # nats for each unit of description
+    # Log odds that the heaviest formula is the truth: a constant, and a factor for each clue.
     sure: tuple[float, ...]
 
     def counts(self, pieces: Pair) -> Pair:
@@ -119,21 +97,8 @@ def clues_of(
 
 
 def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:
-    """As how many independent points errors count, from how far neighbours share them.
-
-    Parameters
-    ----------
-    errors : ndarray, shape (n_points, n_coordinates)
-    scaled : ndarray, shape (n_points, n_inputs)
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(-1, 1, (1000, 2))
-    >>> noise = independent_pieces(rng.normal(size=(1000, 1)), points)
-    >>> bias = independent_pieces(np.sin(3 * points[:, :1]), points)
-    >>> noise > 800, bias < 50
-    (True, True)
+    """As how many independent points errors (n_points, n_coordinates) count, from how far
+    neighbours in scaled inputs share them.
     """
     count = len(errors)
     most = min(NEIGHBOURS, count)
@@ -158,11 +123,6 @@ def independent_pieces(errors: FloatArray, scaled: FloatArray) -> float:
 def weights_of(scores: FloatArray, groups: Sequence[int]) -> FloatArray:
     """exp(-score), normalised, where formulas of one group (one form in several spellings) count
     once: the best of them has the group's weight, and the others have none.
-
-    Examples
-    --------
-    >>> weights_of(np.array([0.0, 0.0, 0.1]), [0, 1, 1]).round(3).tolist()
-    [0.5, 0.5, 0.0]
     """
     best = {group: min(np.flatnonzero(np.equal(groups, group)), key=lambda i: scores[i])
             for group in dict.fromkeys(groups)}  # fmt: skip

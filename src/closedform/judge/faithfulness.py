@@ -11,12 +11,7 @@ from closedform.interpretation.evidence import Faithfulness
 def compare_outputs(
     original: FloatArray, replaced: FloatArray, by_mean: FloatArray
 ) -> Faithfulness | None:
-    """Compare outputs of shape (n_points, n_outputs).
-
-    Returns
-    -------
-    Faithfulness or None
-        None if the outputs do not depend on the neuron.
+    """Compare outputs of shape (n_points, n_outputs); None if they do not depend on the neuron.
 
     Examples
     --------

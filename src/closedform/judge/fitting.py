@@ -14,35 +14,26 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
+from closedform.expressions.tolerances import STEP
 from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
+from closedform.judge.evidence import Pair
 from closedform.judge.witnesses import Heard, Witnesses
 
 STEPS, SMALL_STEP = 6, 0.02
 """Steps of a fit at most, and the gain in nats below which it ends: the search has fitted by
 directions already."""
 
-_DIFFERENCE, _DAMPING, _STEEPEST, _FAR = 1e-6, 1e-3, 1e20, 10.0
+_DAMPING, _STEEPEST, _FAR = 1e-3, 1e20, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A formula whose constants both witnesses have fitted.
-
-    Attributes
-    ----------
-    expression : Expression
-    heard : Heard
-        Each region judged with constants that were fitted without it.
-    errors : tuple of float
-        Standard errors of the constants that were fitted, from the regions (the jackknife).
-    positions : tuple of int
-        Where these stand.
-    """
+    """A formula whose constants both witnesses have fitted."""
 
     expression: Expression
-    heard: Heard
-    errors: tuple[float, ...]
-    positions: tuple[int, ...]
+    heard: Heard  # each region judged with constants that were fitted without it
+    errors: tuple[float, ...]  # standard errors of these constants, from the regions (jackknife)
+    positions: tuple[int, ...]  # where they stand
 
 
 class Adjustable(Protocol):
@@ -70,48 +61,25 @@ class Adjustable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Where a fit ended.
-
-    Attributes
-    ----------
-    numbers : ndarray, shape (n_numbers,)
-    heard : Heard
-        Each region judged with numbers that were fitted without it.
-    errors : tuple of float
-        Standard errors of the numbers, from the regions (the jackknife).
-    widths : tuple of float
-        How far each number may move until the loss has risen by half a nat: its standard error if
-        every witness counts as many pieces of evidence as the fitter says.
-    loss : float
-        Nats, over all points.
-    """
+    """Where a fit ended."""
 
     numbers: FloatArray
-    heard: Heard
-    errors: tuple[float, ...]
+    heard: Heard  # each region judged with numbers that were fitted without it
+    errors: tuple[float, ...]  # standard errors of the numbers, from the regions (the jackknife)
+    # How far each number may move until the loss has risen by half a nat: its standard error if
+    # every witness counts as many pieces of evidence as the fitter says.
     widths: tuple[float, ...]
-    loss: float
+    loss: float  # nats, over all points
 
 
 @dataclass(frozen=True, slots=True)
 class Fitter:
-    """Fits formulas at the points of the witnesses.
-
-    Attributes
-    ----------
-    witnesses : Witnesses
-    labels : ndarray of int, shape (n_points,)
-        Regions, from 0 on; points of label -1 belong to none.
-    scales : (float, float)
-        Typical squared errors of directions and values.
-    counts : (float, float)
-        How many independent pieces of evidence each witness has.
-    """
+    """Fits formulas at the points of the witnesses."""
 
     witnesses: Witnesses
-    labels: NDArray[np.int64]
-    scales: tuple[float, float]
-    counts: tuple[float, float]
+    labels: NDArray[np.int64]  # regions, from 0 on; points of label -1 belong to none
+    scales: Pair  # typical squared errors of directions and values
+    counts: Pair  # how many independent pieces of evidence each witness has
 
     def fit(
         self, expression: Expression, positions: Sequence[int] | None = None, steps: int = STEPS
@@ -167,15 +135,10 @@ class Fitter:
             of_values = share * self.witnesses.steepness / (squares[1] + self.scales[1])
             changes = self._value_changes(heard, values[0], np.column_stack(value_changes))
             blocks.append((heard.values, changes, of_values))
-        return _State(numbers, heard, blocks, self._loss(squares))
-
-    def _loss(self, squares: tuple[FloatArray, FloatArray | None]) -> float:
-        """What a step has to lower: over all points, whatever inputs are held."""
-        logs = [self.counts[0] * self.witnesses.weights @ np.log(squares[0] + self.scales[0])]
-        if squares[1] is not None:
-            steepness = self.witnesses.steepness
-            logs.append(self.counts[1] * steepness @ np.log(squares[1] + self.scales[1]))
-        return float(sum(logs))
+        # What a step has to lower: over all points, whatever inputs are held.
+        logs = zip(self.counts, self.witnesses.logs(heard, self.scales), strict=False)
+        loss = float(sum(count * weights @ each for count, (each, weights) in logs))
+        return _State(numbers, heard, blocks, loss)
 
     def _value_changes(self, heard: Heard, values: FloatArray, changes: FloatArray) -> FloatArray:
         """How what phi leaves changes with each constant: by its slope, less what a new phi would
@@ -205,16 +168,15 @@ class _Formula:
         tree = expression.tree
         free = fitted_positions(tree) if positions is None else positions
         nodes = node_positions(tree)
-        chosen = [place for place in number_positions(tree, free) if place in nodes][:MOST_FITTED]
+        chosen = number_positions(tree, free)[:MOST_FITTED]
         batch = compile_tapes([tree] * (1 + len(chosen)))
         places = tuple(nodes[place] for place in chosen)
         return cls(expression, tuple(chosen), places, batch, batch.numbers[list(places)].copy())
 
     def differences(self, numbers: FloatArray) -> FloatArray:
-        return _DIFFERENCE * np.maximum(np.abs(numbers), _DIFFERENCE)
+        return STEP * np.maximum(np.abs(numbers), STEP)
 
     def evaluate(self, numbers: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Values and gradients of the formula, and of it with each constant moved a little."""
         written, starts, nodes = self.batch.numbers.copy(), self.batch.starts, list(self.nodes)
         for start in starts[:-1]:
             written[start + np.array(nodes)] = numbers

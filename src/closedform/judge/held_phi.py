@@ -3,7 +3,6 @@
 Once a formula is at hand, phi is one function of one variable.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.interpolate import BSpline
 from scipy.optimize import isotonic_regression
 
 from closedform.arrays import FloatArray
+from closedform.field.alignment.tolerances import SAME
 
 PIECES = 0.4
 """Pieces of the curve for each square root of a point: 13 for 1,050 points, enough to bend as phi
@@ -20,23 +20,17 @@ FEWEST_IN_PIECE = 4
 """Towards both ends pieces halve, down to so many points: there 1/g, exp(g) and g**3 bend most, and
 must not score otherwise than g."""
 
-_DEGREE, _RIDGE, _APART = 3, 1e-11, 1e-9
+_DEGREE, _RIDGE = 3, 1e-11
 
 
 @dataclass(frozen=True, slots=True)
 class PhiSpline:
-    """A cubic spline of the formula's values for each latent.
+    """A cubic spline of the formula's values for each latent."""
 
-    Attributes
-    ----------
-    knots : ndarray, shape (n_knots,)
-        At quantiles of the formula's values, so that it hardly matters how the formula is written.
-    coefficients : ndarray, shape (n_coefficients, n_latents)
-        Each column rises or falls, and so does the curve.
-    """
-
+    # (n_knots,): at quantiles of the formula's values, so that it hardly matters how the formula is
+    # written.
     knots: FloatArray
-    coefficients: FloatArray
+    coefficients: FloatArray  # (n_coefficients, n_latents): each column rises or falls
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """phi at values of the formula, shape (n_points, n_latents); constant beyond the data."""
@@ -56,19 +50,11 @@ class PhiSpline:
 
 @dataclass(frozen=True, slots=True)
 class PhiFit:
-    """A spline, and what it leaves of the latents where it was fitted.
-
-    Attributes
-    ----------
-    phi : PhiSpline
-    left : ndarray, shape (n_points, n_latents)
-        Each point judged by the spline that has not seen it.
-    basis, inverse, weights : ndarray
-        What takes out of any function of the points what the spline would follow.
-    """
+    """A spline, and what it leaves of the latents where it was fitted."""
 
     phi: PhiSpline
-    left: FloatArray
+    left: FloatArray  # (n_points, n_latents): each point judged by the spline without it
+    # What takes out of any function of the points what the spline would follow.
     basis: FloatArray
     inverse: FloatArray
     weights: FloatArray
@@ -80,24 +66,8 @@ class PhiFit:
 
 
 def fit_phi_spline(values: FloatArray, latents: FloatArray, weights: FloatArray) -> PhiFit | None:
-    """Fit phi to values of a formula and of latents; None where the formula hardly varies.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_points,)
-    latents : ndarray, shape (n_points, n_latents)
-    weights : ndarray, shape (n_points,)
-
-    Examples
-    --------
-    >>> g = np.random.default_rng(0).uniform(1, 2, 400)
-    >>> latent = np.tanh(g)[:, None] + 0.01 * np.random.default_rng(1).normal(size=(400, 1))
-    >>> sizes = [
-    ...     float((fit_phi_spline(way, latent, np.ones(400)).left ** 2).mean())
-    ...     for way in (g, 1 / g, np.exp(g), g**3)
-    ... ]
-    >>> max(sizes) < 1.05 * min(sizes)
-    True
+    """Fit phi to values (n_points,) of a formula and latents (n_points, n_latents); None where the
+    formula hardly varies.
     """
     if not np.isfinite(values).all():
         return None
@@ -138,7 +108,7 @@ def _knots(values: FloatArray) -> FloatArray:
     shares = np.sort(np.concatenate([np.arange(pieces + 1) / pieces, tail, 1 - tail]))
     # What np.quantile does, which takes ten times as long.
     found = np.interp(shares * (count - 1), np.arange(count), np.sort(values))
-    keep = np.diff(found, prepend=-np.inf) > _APART * (found[-1] - found[0])
+    keep = np.diff(found, prepend=-np.inf) > SAME * (found[-1] - found[0])
     return found[keep]
 
 
@@ -147,77 +117,45 @@ def _padded(knots: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPhi:
-    """A spline for each value of the held inputs; none where the formula hardly varies.
-
-    Attributes
-    ----------
-    splines : dict of float to PhiSpline
-        By the label of the held values.
+class HeldFit:
+    """A spline for each value of the held inputs, none where the formula hardly varies, and what
+    they leave of the latents.
     """
 
-    splines: dict[float, PhiSpline]
+    # For each label of held values, at which points its spline was fitted, and how.
+    fits: dict[float, tuple[np.ndarray, PhiFit]]
+    left: FloatArray  # (n_points, n_latents): each point judged by the spline without it
 
     def left_of(self, latents: FloatArray, values: FloatArray, held: FloatArray) -> FloatArray:
-        """What the splines leave of latents; a whole spread where there is no spline, or the
-        formula is not finite.
+        """What the splines leave of latents at other points; a whole spread where there is no
+        spline, or the formula is not finite.
         """
         left = np.ones_like(latents)
         finite = np.isfinite(values)
-        for label, spline in self.splines.items():
+        for label, (_, fit) in self.fits.items():
             rows = np.flatnonzero((held == label) & finite)
-            left[rows] = latents[rows] - spline(values[rows])
+            left[rows] = latents[rows] - fit.phi(values[rows])
         return left
-
-
-@dataclass(frozen=True, slots=True)
-class HeldFit:
-    """Splines, and what they leave of the latents where they were fitted.
-
-    Attributes
-    ----------
-    fits : dict of float to (ndarray of int, PhiFit)
-        For each label of held values, at which points its spline was fitted, and how.
-    left : ndarray, shape (n_points, n_latents)
-        Each point judged by the spline that has not seen it.
-    """
-
-    fits: dict[float, tuple[np.ndarray, PhiFit]]
-    left: FloatArray
-
-    @property
-    def phi(self) -> HeldPhi:
-        """What serves at other points."""
-        return HeldPhi({label: fit.phi for label, (_, fit) in self.fits.items()})
 
     def slopes(self, values: FloatArray) -> FloatArray:
         """How steep phi is at these points, shape (n_points, n_latents); 0 beyond the data."""
         steep = np.zeros_like(self.left)
-        for rows, fit in self._parts():
+        for rows, fit in self.fits.values():
             steep[rows] = fit.phi.slopes(values[rows])
         return steep
 
     def beyond(self, columns: FloatArray) -> FloatArray:
         """What no spline can follow of columns, shape (n_points, m)."""
         left = np.array(columns)
-        for rows, fit in self._parts():
+        for rows, fit in self.fits.values():
             left[rows] = fit.beyond(columns[rows])
         return left
-
-    def _parts(self) -> Iterator[tuple[np.ndarray, PhiFit]]:
-        return iter(self.fits.values())
 
 
 def fit_held_phi(
     values: FloatArray, latents: FloatArray, weights: FloatArray, held: FloatArray
 ) -> HeldFit | None:
-    """Fit phi to values of a formula and of latents, among the points of each label; None where the
-    formula varies among none.
-
-    Parameters
-    ----------
-    values, weights, held : ndarray, shape (n_points,)
-    latents : ndarray, shape (n_points, n_latents)
+    """Fit phi among the points of each label; None where the formula varies among none.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree, Variable, apply, constant
+from closedform.expressions.tree import Variable, constant
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.misalignment import weighted_mean
 from closedform.field.gradient_field import GradientField
@@ -25,29 +25,15 @@ def leave_one_out(expression: Expression, field: GradientField) -> tuple[InputNe
     concept = expression.rename(field.names)
     plain = weighted_mean(field_misalignment(concept, field), field.weights)
     used = field.points[field.weights > 0] if (field.weights > 0).any() else field.points
-    lows, medians, highs = used.min(axis=0), np.median(used, axis=0), used.max(axis=0)
+    spans = np.stack([used.min(axis=0), np.median(used, axis=0), used.max(axis=0)], axis=1).tolist()
     needs = []
     for column, name in enumerate(field.names):
         is_used = column in concept.tree.variables
         without = plain
         if is_used:
-            held = Expression(_held(concept.tree, column, float(medians[column])), field.names)
-            without = (
-                1.0
-                if held.tree.is_constant
-                else weighted_mean(field_misalignment(held, field), field.weights)
-            )
+            held = concept.tree.replaced(Variable(column), constant(spans[column][1]))
+            left = field_misalignment(Expression(held, field.names), field)
+            without = 1.0 if held.is_constant else weighted_mean(left, field.weights)
         share = float(field.quality.input_shares[column])
-        span = (float(each[column]) for each in (lows, medians, highs))
-        needs.append(InputNeed(name, is_used, without, share, *span))
+        needs.append(InputNeed(name, is_used, without, share, *spans[column]))
     return tuple(needs)
-
-
-def _held(tree: Tree, column: int, value: float) -> Tree:
-    number = constant(value)
-    return tree.fold(
-        lambda token: (
-            number if isinstance(token, Variable) and token.index == column else Tree((token,))
-        ),
-        apply,
-    )

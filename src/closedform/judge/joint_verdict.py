@@ -11,42 +11,23 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.misalignment import chance_level, trimmed_mean
 from closedform.field.gradient_field import GradientField
+from closedform.field.tolerances import SINGLE_PRECISION
 from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.judge.neighbours.same_form import unit_gradients
 from closedform.judge.thresholds import Thresholds
 
 EXPLAINED = 0.95
 """Least share of the latents' variance that the concepts must explain."""
 
 MOST_IN_REGRESSION = 1500
-_DEPENDENT = 1e-6
 
 
 def measure_together(
     concepts: Sequence[Expression], seen: GradientField, held: GradientField
 ) -> JointEvidence:
     """Compare the span of the concepts' gradients with that of the latents both ways, and predict
-    the latents.
-
-    Parameters
-    ----------
-    concepts : sequence of Expression
-    seen : GradientField
-        Points on which the latents may be fitted.
-    held : GradientField
-        Points on which everything is judged.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 3))
-    >>> jacobians = np.stack([points * [1, 1, 0], points * [0, 2, 1]], axis=1)
-    >>> field = cf.GradientField.from_arrays(
-    ...     points, jacobians, names=["x", "y", "z"], tangent="none"
-    ... )
-    >>> joint = measure_together([cf.parse("x**2 + y**2"), cf.parse("2*y**2 + z**2")], field, field)
-    >>> joint.sentence, joint.outside < 1e-12, joint.missing < 1e-12
-    ('rank 2, read 2', True, True)
+    the latents; fitted on the points that were seen, and judged on those that were held out.
     """
     outside = missing = 1.0
     if concepts:
@@ -76,34 +57,30 @@ def judge_together(
 ) -> Verdict:
     """The verdict on all concepts at once; that on each of them is its own."""
     lines = Thresholds() if thresholds is None else thresholds
-    results = {
-        "rank": _rank(joint),
-        "parts": _parts(parts),
-        "span": _span(joint, lines),
-        "regression": _explained(joint),
-    }
-    checks = tuple(replace(result, name=name) for name, result in results.items())
+    results = (_rank(joint), _parts(parts), _span(joint, lines), _explained(joint))
+    checks = tuple(
+        replace(result, name=name) for name, result in zip(_FAILURES, results, strict=True)
+    )
     count = min((part.n_points for part in parts if part.n_points is not None), default=None)
     if joint.read == 0:
         said = f"No closed form was found that the latents follow here ({joint.sentence})."
         return Verdict("none", said, checks, count)
-    why = [_FAILURES[check.name] for check in checks if check.passed is False]
-    if not why:
+    failed = [check.name for check in checks if check.passed is False]
+    if not failed:
         text = (
             f"Together the latents are an invertible function of these {joint.read} formulas "
             f"({joint.sentence})."
         )
         return Verdict("verified", text, checks, count)
     others = tuple(formula for part in parts for formula in part.alternatives)
-    if [check.name for check in checks if check.passed is False] == ["parts"] and all(
-        part.status in ("verified", "ambiguous") for part in parts
-    ):
+    if failed == ["parts"] and all(part.status in ("verified", "ambiguous") for part in parts):
         text = (
             f"Together these {joint.read} formulas fit the latents as well as anything found "
             f"({joint.sentence}). For some of them others fit as well; the truth may be another."
         )
         return Verdict("ambiguous", text, checks, count, others)
-    said = f"The latents follow these formulas in part ({joint.sentence}): {' and '.join(why)}."
+    why = " and ".join(_FAILURES[name] for name in failed)
+    said = f"The latents follow these formulas in part ({joint.sentence}): {why}."
     return Verdict("approximate", said, checks, count)
 
 
@@ -161,19 +138,12 @@ def _spans(concepts: Sequence[Expression], field: GradientField) -> tuple[FloatA
     """Orthonormal bases of the concepts' gradients in tangent coordinates, and where they are
     independent.
     """
-    with np.errstate(all="ignore"):
-        columns = [
-            field.project(concept.rename(field.names).gradient(field.points))
-            for concept in concepts
-        ]
-        units = np.stack(
-            [column / np.linalg.norm(column, axis=1, keepdims=True) for column in columns], axis=2
-        )
+    units = np.stack([unit_gradients(concept, field) for concept in concepts], axis=2)
     finite = np.asarray(np.isfinite(units).all(axis=(1, 2)))
     bases, sizes, _ = np.linalg.svd(
         np.where(finite[:, None, None], units, 0.0), full_matrices=False
     )
-    return bases, finite & (sizes[:, -1] > _DEPENDENT)
+    return bases, finite & (sizes[:, -1] > SINGLE_PRECISION)
 
 
 def _regression(
@@ -191,12 +161,9 @@ def _regression(
         return (), None
     # Quantiles, for a latent may be any function of a concept: only the order of its values is
     # known.
-    quantiles = QuantileTransformer(
-        n_quantiles=min(300, len(fitted[0])), output_distribution="uniform"
-    )
-    model = make_pipeline(quantiles, KernelRidge(kernel="rbf", gamma=10.0)).set_params(
-        kernelridge__alpha=1e-3
-    )
+    quantiles = QuantileTransformer(n_quantiles=min(300, len(fitted[0])))
+    regression = KernelRidge(kernel="rbf", gamma=10.0).set_params(alpha=1e-3)
+    model = make_pipeline(quantiles, regression)
     centre = fitted[1].mean(axis=0)
     model.fit(fitted[0], fitted[1] - centre)
     left = ((judged[1] - centre - model.predict(judged[0])) ** 2).mean(axis=0)

@@ -48,34 +48,16 @@ error, which neighbours share, far fewer do."""
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is judged.
+    """What is judged."""
 
-    Attributes
-    ----------
-    contenders : tuple of Contender
-        The answer first, then all that competed with it.
-    shown : tuple of int
-        Those of them that stand on the front.
-    field : GradientField
-        The whole.
-    seen, unseen : ndarray of int
-        Points of search, choice and fitting, and those that judge.
-    drop : int or None
-        What the paper's rule chooses.
-    reason : str
-        Why the answer was chosen; empty for a stated formula.
-    structure : Decomposition or None
-        Which inputs enter together, as the search saw it.
-    """
-
-    contenders: tuple[Contender, ...]
-    shown: tuple[int, ...]
-    field: GradientField
-    seen: NDArray[np.int64]
-    unseen: NDArray[np.int64]
-    drop: int | None = None
-    reason: str = ""
-    structure: Decomposition | None = None
+    contenders: tuple[Contender, ...]  # the answer first, then all that competed with it
+    shown: tuple[int, ...]  # those of them that stand on the front
+    field: GradientField  # the whole
+    seen: NDArray[np.int64]  # points of search, choice and fitting
+    unseen: NDArray[np.int64]  # points that judge
+    drop: int | None = None  # what the paper's rule chooses
+    reason: str = ""  # why the answer was chosen; empty for a stated formula
+    structure: Decomposition | None = None  # which inputs enter together, as the search saw it
 
     @property
     def concept(self) -> Expression:

@@ -14,24 +14,8 @@ N_CURVE, N_SAMPLE = 60, 300
 
 
 def fit_phi(expression: Expression, field: GradientField) -> Phi | None:
-    """Fit phi for one latent.
-
-    Returns
-    -------
-    Phi or None
-        None without the latent's values, for several latents, if one of both does not vary, or
-        where held inputs make phi another for each of their values.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 2))
-    >>> field = cf.GradientField.from_arrays(
-    ...     points, points, latents=np.exp(-(points**2).sum(axis=1)), names=["x", "v"]
-    ... )
-    >>> phi = fit_phi(cf.parse("x**2 + v**2"), field)
-    >>> round(phi.rank_correlation, 6), phi.r2 > 0.99
-    (-1.0, True)
+    """Fit phi for one latent. None without the latent's values, for several latents, if one of both
+    does not vary, or where held inputs make phi another for each of their values.
     """
     if field.latents is None or field.latents.shape[1] != 1 or field.held is not None:
         return None

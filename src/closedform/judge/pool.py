@@ -12,7 +12,6 @@ from dataclasses import field as attribute
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.recognised_constants import recognise_constants
 from closedform.expressions.complexity import description_length, hoped_length
@@ -27,9 +26,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, Weighing, weighing
 from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.neighbours.exchanged import Stock
-from closedform.judge.neighbours.made_forms import made_forms, stock_of
+from closedform.judge.neighbours.made_forms import FEWEST_MADE, made_forms, stock_of
 from closedform.judge.neighbours.variants import as_sum, variants
 from closedform.judge.regions import divide
+from closedform.judge.rules import TIE
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
@@ -38,9 +38,8 @@ MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 24, 6, (4, 2)
 """Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
 canonical form, and those that get plainer numbers, twice: those of the best scores."""
 
-LONGEST_TIDY, SPELLING = 24, 1.0
-"""Nodes of the longest formula that gets a canonical form, and nats that spellings of one concept
-may differ by: phi's spline follows some a little better than others."""
+LONGEST_TIDY = 24
+"""Nodes of the longest formula that gets a canonical form."""
 
 ALIKE = 1e-3
 """Share by which numbers of one formula differ that was fitted twice."""
@@ -52,12 +51,14 @@ for every second of them."""
 WIDENING = 2 / 3
 """Share of the time of the choice in which neighbours are made: plainer numbers have the rest."""
 
-LOOK_POINTS, LOOK_STEPS, LOOK_AT_ONCE = 400, 10, 100
-"""Points and steps of the first look at hundreds of neighbours, and how many are looked at before
-the clock is."""
+LOOK_POINTS, LOOK_STEPS = 400, 10
+"""Points and steps of the first look at hundreds of neighbours."""
 
 Outline = tuple[object, ...]
 """A formula's nodes without its fitted numbers."""
+
+Candidate = tuple[Expression, Sequence[int] | None, str]
+"""A formula, the constants that may move (None: those that nobody would write), and its source."""
 
 Priced = Callable[[Expression, float], float]
 """From a formula, and what a unit of length costs, to the nats that its description costs."""
@@ -65,28 +66,20 @@ Priced = Callable[[Expression, float], float]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A formula of the pool.
+    """A formula of the pool."""
 
-    Attributes
-    ----------
-    expression : Expression
-        Constants fitted on both witnesses, at all points that the choice sees.
-    fitted : Fitted
-        With what both witnesses say where it was not fitted.
-    cost : float
-        Nats that it costs to describe.
-    engine : str
-        Which engine found it, or 'neighbour'.
-    """
-
-    fitted: Fitted
-    cost: float
-    engine: str
+    fitted: Fitted  # on both witnesses, at all points that the choice sees
+    cost: float  # nats that it costs to describe
+    engine: str  # which engine found it, or 'neighbour'
 
     @property
     def expression(self) -> Expression:
         """The formula."""
         return self.fitted.expression
+
+    def misalignment(self, witnesses: Witnesses) -> float:
+        """The mean, where it was not fitted."""
+        return float(witnesses.weights @ self.fitted.heard.squares()[0])
 
 
 @dataclass(slots=True)
@@ -104,7 +97,7 @@ class Pool:
     entries: dict[Tree, Entry] = attribute(default_factory=dict)
     looked_at: set[Outline] = attribute(default_factory=set)
 
-    def add(self, forms: Iterable[tuple[Expression, Sequence[int] | None, str]]) -> None:
+    def add(self, forms: Iterable[Candidate]) -> None:
         """Fit formulas, given with the constants that may move, and weigh all anew."""
         for formula, positions, engine in forms:
             if formula.tree.is_constant or formula.tree in self.entries:
@@ -119,20 +112,7 @@ class Pool:
 
     def _has_like(self, entry: Entry) -> bool:
         """Whether there is the same formula already, but for digits that nobody would tell."""
-        return any(
-            len(tokens) == len(other.tokens)
-            and all(
-                one == two
-                or (
-                    isinstance(one, Constant)
-                    and isinstance(two, Constant)
-                    and abs(one.value - two.value) < ALIKE * abs(two.value)
-                )
-                for one, two in zip(tokens, other.tokens, strict=True)
-            )
-            for tokens in (entry.expression.tree.tokens,)
-            for other in self.entries
-        )
+        return any(_are_alike(entry.expression.tree, other) for other in self.entries)
 
     def tidy(self, most: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
         """Put canonical forms in the place of the best formulas, if they fit as well; the longest
@@ -146,7 +126,8 @@ class Pool:
             if plain.tree == tree:
                 continue
             tidy = self.fitted(plain, None, entry.engine)
-            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + SPELLING:
+            # phi's spline follows some spellings of a concept a little better than others.
+            if np.isfinite(tidy.cost) and self.fit(tidy) <= self.fit(entry) + TIE:
                 del self.entries[tree]
                 if not self._has_like(tidy):
                     self.entries[tidy.expression.tree] = tidy
@@ -202,6 +183,20 @@ class Pool:
         )
 
 
+def _are_alike(first: Tree, second: Tree) -> bool:
+    """Whether two formulas differ by nothing but the last digits of numbers."""
+    if first.size != second.size:
+        return False
+    for one, two in zip(first.tokens, second.tokens, strict=True):
+        if one == two:
+            continue
+        if not (isinstance(one, Constant) and isinstance(two, Constant)):
+            return False
+        if abs(one.value - two.value) >= ALIKE * abs(two.value):
+            return False
+    return True
+
+
 def weigh(
     heard: Heard, witnesses: Witnesses, numbers: Weighing, floor: float = 0.0
 ) -> tuple[Pair, Pair]:
@@ -210,12 +205,8 @@ def weigh(
     """
     first, second = typical(heard)
     scales = max(first, floor), max(second, floor)
-    directions, values = heard.squares()
-    pieces = witnesses.pieces(heard.directions / np.sqrt(directions + scales[0])[:, None])
-    if values is None:
-        return scales, numbers.counts((pieces, 0.0))
-    also = witnesses.pieces(heard.values / np.sqrt(values + scales[1])[:, None])
-    return scales, numbers.counts((pieces, also))
+    pieces, *also = (witnesses.pieces(errors) for errors in witnesses.errors(heard, scales))
+    return scales, numbers.counts((pieces, sum(also, 0.0)))
 
 
 def gather(
@@ -230,21 +221,11 @@ def gather(
 ) -> Pool:
     """Everything that may become the answer, from what a search found.
 
-    Parameters
-    ----------
-    front : Front
-    field : GradientField
-        The points that the choice sees.
-    space : SearchSpace
-        Limits what is made.
-    priced : callable
-        What a formula costs to describe, in nats.
-    rng : Generator
-    used : callable
-        Share of the time that is used up, asked before each longer step; at 1, what there is has to
-        do.
-    floor : float
-        Squared errors below it count as this one.
+    field: the points that the choice sees.
+    space: limits what is made.
+    used: share of the time that is used up, asked before each longer step; at 1, what there is has
+        to do.
+    floor: squared errors below it count as this one.
     """
     witnesses = Witnesses.of(field)
     numbers = weighing(has_values=witnesses.has_values)
@@ -287,19 +268,16 @@ def gather(
             # The best whatever the time: how busy a machine is must not decide between 1/2 and
             # 0.498.
             if place == 0 or may_go_on():
-                pool.add(_plainer(entry, field.points))
+                plainer = variants(entry.expression, entry.fitted.errors, field.points)
+                pool.add((form, None, entry.engine) for form in plainer)
         pool.tidy(count, may_go_on)
     return pool
 
 
 def _is_exact(pool: Pool) -> bool:
+    """Whether the best formula fits as well as one can, where it was not fitted."""
     best = pool.best()
-    return best is not None and field_error(best, pool) <= PERFECT
-
-
-def field_error(entry: Entry, pool: Pool) -> float:
-    """Mean misalignment of an entry, where it was not fitted."""
-    return float(pool.witnesses.weights @ entry.fitted.heard.squares()[0])
+    return best is not None and best.misalignment(pool.witnesses) <= PERFECT
 
 
 def neighbours_of(
@@ -308,13 +286,13 @@ def neighbours_of(
     stock: Stock,
     may_go_on: Callable[[], bool] = lambda: True,
     most: int = MOST_NEAR,
-) -> list[tuple[Expression, Sequence[int] | None, str]]:
+) -> list[Candidate]:
     """The nearest of the forms that differ from one in a part, in canonical form."""
     field = pool.witnesses.field
-    made, _ = made_forms(parent, field, stock, may_go_on=may_go_on)
+    made = made_forms(parent, field, stock, may_go_on)
     logarithm = as_sum(parent)
     if logarithm is not None:
-        made |= made_forms(logarithm, field, stock, may_go_on=may_go_on)[0]
+        made |= made_forms(logarithm, field, stock, may_go_on)
     # Neighbours of one formula are mostly neighbours of the next one too.
     new = {_outline(tree, free): (tree, free) for tree, free in made.items()}
     drafts = [
@@ -333,11 +311,8 @@ def _outline(tree: Tree, free: Sequence[int] | None = None) -> Outline:
 
 
 def _nearest(
-    drafts: Sequence[tuple[Expression, Sequence[int] | None, str]],
-    pool: Pool,
-    most: int,
-    may_go_on: Callable[[], bool] = lambda: True,
-) -> list[tuple[Expression, Sequence[int] | None, str]]:
+    drafts: Sequence[Candidate], pool: Pool, most: int, may_go_on: Callable[[], bool] = lambda: True
+) -> list[Candidate]:
     """Of many drafts the best, as a few steps on few points show, constants fitted by directions.
 
     Each is given the benefit that its fitted numbers may become plain ones.
@@ -347,11 +322,11 @@ def _nearest(
     few = pool.witnesses.field.subset(np.arange(min(LOOK_POINTS, pool.witnesses.field.n_points)))
     look, comparison = Witnesses.of(few), comparison_of(few)
     heard: list[Heard] = []
-    looked: list[tuple[Expression, Sequence[int] | None, str]] = []
-    for start in range(0, len(drafts), LOOK_AT_ONCE):
+    looked: list[Candidate] = []
+    for start in range(0, len(drafts), FEWEST_MADE):
         if looked and not may_go_on():
             break
-        some = drafts[start : start + LOOK_AT_ONCE]
+        some = drafts[start : start + FEWEST_MADE]
         free = [fitted_positions(f.tree) if places is None else places for f, places, _ in some]
         fitted, _ = Tapes.of([form for form, _, _ in some], free).fit(comparison, LOOK_STEPS)
         with np.errstate(all="ignore"):
@@ -377,14 +352,6 @@ def _promising(pool: Pool, most: int) -> list[Entry]:
     hoped = sorted(pool.entries.values(), key=pool.hoped_score)
     found = {id(entry): entry for entry in (*pool.ordered()[:most], *hoped[:most])}
     return list(found.values())
-
-
-def _plainer(entry: Entry, points: FloatArray) -> list[tuple[Expression, None, str]]:
-    """A formula with plainer numbers, and without small terms."""
-    return [
-        (form, None, entry.engine)
-        for form in variants(entry.expression, entry.fitted.errors, points)
-    ]
 
 
 def _exactly(fitted: Fitted, field: GradientField) -> Fitted:

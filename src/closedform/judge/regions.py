@@ -18,26 +18,13 @@ N_REGIONS, SMALLEST_REGION = 24, 5
 so many points on average; with fewer points there are fewer regions."""
 
 
-def divide(
-    field: GradientField, rng: np.random.Generator, n_regions: int = N_REGIONS
-) -> NDArray[np.int64]:
-    """Number the points by region: cells of nearest centres in scaled inputs (k-means).
-
-    Returns
-    -------
-    ndarray of int, shape (n_points,)
-        From 0 on, without gaps among the points that count; -1 for those of weight 0.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    >>> labels = divide(GradientField.from_arrays(points, points), np.random.default_rng(0))
-    >>> len(set(labels.tolist())) > 15
-    True
+def divide(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Number the points by region, cells of nearest centres in scaled inputs (k-means): from 0 on,
+    without gaps among the points that count; -1 for those of weight 0.
     """
     usable = np.flatnonzero(field.weights > 0)
     labels = np.full(field.n_points, -1, dtype=np.int64)
-    count = int(min(n_regions, max(len(usable) // SMALLEST_REGION, 1)))
+    count = int(min(N_REGIONS, max(len(usable) // SMALLEST_REGION, 1)))
     if count < 2:
         labels[usable] = 0
         return labels

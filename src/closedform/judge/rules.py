@@ -1,6 +1,5 @@
 """Rules of choice: which contender is the concept, and why."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -31,54 +30,25 @@ UNIT_CHARGE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A form that competes to be the concept.
+    """A form that competes to be the concept."""
 
-    Attributes
-    ----------
-    expression : Expression
-        Constants fitted on both witnesses, at all points that the choice sees.
-    complexity : int
-    score : float
-        Nats: what both witnesses leave over, and the length. Lower is better.
-    cost : float
-        The part of the score that is its length.
-    misalignment : float
-        Mean over regions, each judged with constants that were fitted without it.
-    left : float or None
-        Share of the latent's variance that phi leaves, in the same way.
-    errors : tuple of float
-        Standard errors of the fitted constants, in the order in which they are written.
-    engine : str
-        Which engine found it, or 'neighbour'.
-    """
-
-    expression: Expression
+    expression: Expression  # fitted on both witnesses, at all points that the choice sees
     complexity: int
-    score: float
-    cost: float
-    misalignment: float
-    left: float | None = None
-    errors: tuple[float, ...] = ()
-    engine: str = ""
+    score: float  # nats: what both witnesses leave over, and the length; lower is better
+    cost: float  # the part of the score that is its length
+    misalignment: float  # mean over regions, each judged with constants fitted without it
+    left: float | None = None  # share of the latent's variance that phi leaves, in the same way
+    errors: tuple[float, ...] = ()  # of the fitted constants, in the order of writing
+    engine: str = ""  # which engine found it, or 'neighbour'
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The contender that was chosen.
+    """The contender that was chosen."""
 
-    Attributes
-    ----------
-    index : int
-        Which contender.
-    reason : str
-        Why, in words.
-    steepest_drop : int
-        What the paper's rule would have chosen.
-    """
-
-    index: int
-    reason: str
-    steepest_drop: int
+    index: int  # which contender
+    reason: str  # why, in words
+    steepest_drop: int  # what the paper's rule would have chosen
 
 
 @runtime_checkable
@@ -92,10 +62,13 @@ class Prior(Protocol):
         ...
 
 
-class Rule(ABC):
-    """A rule of choice."""
+@dataclass(frozen=True)
+class Rule:
+    """A rule of choice; as it stands, what both witnesses and a formula's length speak for."""
 
-    name: str = ""
+    name: str = "evidence"
+    settles: ClassVar[float] = PERFECT
+    """Where a formula is as exact as this, one that fails at a few points is not what it is."""
 
     @property
     def floor(self) -> float:
@@ -110,19 +83,6 @@ class Rule(ABC):
         """
         carried = 0.0 if units is None else charge(formula.tree, units, formula.names)
         return price * (description_length(formula.tree, costs) + UNIT_CHARGE * carried)
-
-    @abstractmethod
-    def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
-        """Which contender, and why."""
-
-
-@dataclass(frozen=True)
-class ByEvidence(Rule):
-    """What both witnesses and its length speak for."""
-
-    name: str = "evidence"
-    settles: ClassVar[float] = PERFECT
-    """Where a formula is as exact as this, one that fails at a few points is not what it is."""
 
     def pick(self, contenders: Sequence[Contender]) -> tuple[int, str]:
         """The lowest score, or within a nat of it what has fewer fitted numbers: such a number
@@ -152,7 +112,7 @@ class ByEvidence(Rule):
 
 
 @dataclass(frozen=True)
-class Material(ByEvidence):
+class Material(Rule):
     """The same where a small angle matters to nobody: below it the simpler formula wins.
 
     Attributes
@@ -177,7 +137,7 @@ class Material(ByEvidence):
 
 
 @dataclass(frozen=True)
-class ByPrior(ByEvidence):
+class ByPrior(Rule):
     """The evidence with a user's penalty in place of the length."""
 
     prior: Any = None
@@ -238,18 +198,11 @@ class AtMost(Rule):
 RuleLike = str | int | Rule | Prior
 """What a public function takes as `rule`."""
 
-_RULES: dict[str, Rule] = {
-    rule.name: rule for rule in (ByEvidence(), SteepestDrop(), MostAccurate())
-}
+_RULES: dict[str, Rule] = {rule.name: rule for rule in (Rule(), SteepestDrop(), MostAccurate())}
 
 
 def as_rule(rule: RuleLike) -> Rule:
     """A rule from its name, from a complexity, or from a prior.
-
-    Raises
-    ------
-    ChoiceError
-        If there is no such rule.
 
     Examples
     --------
@@ -276,13 +229,7 @@ def as_rule(rule: RuleLike) -> Rule:
 
 
 def choose(rule: Rule, contenders: Sequence[Contender]) -> Choice:
-    """Let a rule choose.
-
-    Raises
-    ------
-    ChoiceError
-        If no contender meets the rule.
-    """
+    """Let a rule choose."""
     index, reason = rule.pick(contenders)
     return Choice(index, reason, steepest_drop(contenders))
 

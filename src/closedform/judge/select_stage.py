@@ -151,13 +151,13 @@ def select(
 
 
 def _contender(entry: Entry, pool: Pool, result: SearchResult) -> Contender:
-    directions, values = entry.fitted.heard.squares()
+    _, values = entry.fitted.heard.squares()
     return Contender(
         expression=entry.expression,
         complexity=entry.expression.complexity(result.costs),
         score=pool.score(entry),
         cost=entry.cost,
-        misalignment=float(pool.witnesses.weights @ directions),
+        misalignment=entry.misalignment(pool.witnesses),
         left=None if values is None else float(pool.witnesses.steepness @ values),
         errors=entry.fitted.errors,
         engine=entry.engine,
@@ -165,13 +165,7 @@ def _contender(entry: Entry, pool: Pool, result: SearchResult) -> Contender:
 
 
 def check_field(result: SearchResult, field: GradientField) -> None:
-    """Make sure that a result belongs to a field.
-
-    Raises
-    ------
-    ChoiceError
-        If it does not.
-    """
+    """Make sure that a result belongs to a field."""
     if result.digest != field.digest():
         raise ChoiceError(
             "The search result belongs to another field; pass the field that was searched, "

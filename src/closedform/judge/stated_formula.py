@@ -14,25 +14,7 @@ def as_formula(
 ) -> Expression:
     """Read a formula over the field's inputs, and see whether the field can say anything about it.
 
-    Parameters
-    ----------
-    formula : str or Expression
-    field : GradientField
-    what : str
-        What it is to the user, for messages.
-
-    Returns
-    -------
-    Expression
-        With the field's names.
-
-    Raises
-    ------
-    ExpressionError
-        If it is not a formula of the field's inputs, or has no finite value or no gradient at any
-        point that counts.
-    UnitsError
-        If it is a hypothesis that the units of the inputs make impossible.
+    what: what it is to the user, for messages; a hypothesis must be possible in the inputs' units.
 
     Examples
     --------

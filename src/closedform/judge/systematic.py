@@ -41,10 +41,8 @@ class ChangeParts:
 
 
 def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> ChangeParts:
-    """Split changes into what the place predicts and the rest.
-
-    changes (n_rows,)
-    scaled (n_rows, n_inputs): where they occur, in spreads.
+    """Split changes (n_rows,), which occur at scaled inputs, into what the place predicts and the
+    rest.
     """
     if not np.isfinite(changes).all():
         return ChangeParts(np.inf, np.inf)
@@ -53,22 +51,19 @@ def split_change(changes: FloatArray, scaled: FloatArray, rng: np.random.Generat
         return ChangeParts(total, total)
     most = MOST_MEDIANS * float(np.median(np.abs(changes)))
     calm = np.clip(changes, -most, most) if most > 0 else changes
-    shares = [_predicted(calm, scaled, rng), _neighbours(calm, scaled)]
-    return ChangeParts(total, float(np.sqrt(max(shares))))
-
-
-def _predicted(changes: FloatArray, scaled: FloatArray, rng: np.random.Generator) -> float:
-    """The mean square that a polynomial fitted to one half of the rows explains in the other."""
-    return _surely_positive(predict_by_place(changes, scaled, rng) * changes)
+    # Products with what a polynomial says that was fitted to the other half, and with the change at
+    # the nearest neighbour: their mean is 0 for noise.
+    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
+    others = (predict_by_place(calm, scaled, rng), calm[nearest])
+    share = max(_surely_positive(calm * other) for other in others)
+    return ChangeParts(total, float(np.sqrt(share)))
 
 
 def predict_by_place(
     changes: FloatArray, scaled: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """What a polynomial of the place, fitted to one half of the rows, says of the other.
-
-    changes (n_rows,) or (n_rows, n_columns)
-    scaled (n_rows, n_inputs): where they occur, in spreads.
+    """What a polynomial of the place, fitted to one half of the rows, says of the other; changes
+    may have columns.
     """
     features = _polynomials(scaled)
     order = rng.permutation(len(changes))
@@ -79,12 +74,6 @@ def predict_by_place(
         gram = block.T @ block + _RIDGE * len(fitted) * np.eye(block.shape[1])
         predicted[judged] = features[judged] @ np.linalg.solve(gram, block.T @ changes[fitted])
     return predicted
-
-
-def _neighbours(changes: FloatArray, scaled: FloatArray) -> float:
-    """The mean product of the changes at nearest neighbours: 0 for noise."""
-    nearest = np.asarray(KDTree(scaled).query(scaled, 2)[1])[:, 1]
-    return _surely_positive(changes * changes[nearest])
 
 
 def _surely_positive(products: FloatArray) -> float:

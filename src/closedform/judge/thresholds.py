@@ -34,13 +34,7 @@ class Thresholds:
 
 
 def as_thresholds(thresholds: Thresholds | None) -> Thresholds:
-    """The lines themselves, or the usual ones.
-
-    Raises
-    ------
-    KeywordError
-        If it is something else.
-    """
+    """The lines themselves, or the usual ones."""
     lines = Thresholds() if thresholds is None else thresholds
     required_kind(lines, Thresholds, "thresholds", "pass closedform.Thresholds(...)")
     return lines

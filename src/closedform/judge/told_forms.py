@@ -33,6 +33,7 @@ from closedform.judge.neighbours.same_form import (
     field_of,
     formula_shape,
     free_positions,
+    growth,
 )
 from closedform.judge.pool import LONGEST_TIDY
 from closedform.judge.rules import Contender
@@ -69,18 +70,11 @@ def told_forms(
     field: GradientField,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[tuple[Contender, ...], list[Told]]:
-    """Contenders as they are written, and those that are told as rivals, heaviest first.
+    """Contenders, the answer first, as they are written, and those that are told as rivals,
+    heaviest first.
 
-    Parameters
-    ----------
-    contenders : sequence of Contender
-        The answer first.
-    judged : Judged
-        Their weights.
-    field : GradientField
-        Points that judge.
-    may_go_on : callable
-        When it says no, only the forms that hold the known weight are told, as they were found.
+    may_go_on: when it says no, only the forms that hold the known weight are told, as they were
+        found.
     """
     written = [_upright(one, field) for one in contenders]
     written[0] = _plainest(contenders[0], field, keep_functions=True)
@@ -96,44 +90,23 @@ def told_forms(
         if is_hurried and place not in listed:
             break
         forms.add(judged.groups[place])
-        one = (
-            _upright(contenders[place], field)
-            if is_hurried
-            else _plainest(contenders[place], field)
-        )
+        one = (_upright if is_hurried else _plainest)(contenders[place], field)
         weight = float((1 - judged.unknown) * judged.weights[place])
-        if is_same_form(one.expression, written[0].expression, few):
-            continue
-        twin = next(
-            (
-                number
-                for number, known in enumerate(told)
-                if is_same_form(one.expression, written[known.place].expression, few)
-            ),
-            None,
-        )
-        if twin is not None:
-            told[twin] = replace(told[twin], weight=told[twin].weight + weight)
-            continue
-        written[place] = one
-        told.append(Told(place, weight, place in listed))
+        said = [written[at].expression for at in (0, *(each.place for each in told))]
+        alike = (n for n, known in enumerate(said) if is_same_form(one.expression, known, few))
+        twin = next(alike, None)
+        # The first is the answer.
+        if twin is None:
+            written[place] = one
+            told.append(Told(place, weight, place in listed))
+        elif twin:
+            told[twin - 1] = replace(told[twin - 1], weight=told[twin - 1].weight + weight)
     return tuple(written), told
 
 
 def is_same_form(first: Expression, second: Expression, field: GradientField) -> bool:
     """Whether two formulas are one form: without their numbers, or once the numbers of one of them
     move a little.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (100, 2))
-    >>> field = cf.GradientField.from_arrays(points, points, names=["x", "y"])
-    >>> one, two, three = (
-    ...     cf.parse(text, names=["x", "y"]) for text in ("x**2/y", "x/y**0.5025", "x/y**0.6")
-    ... )
-    >>> is_same_form(one, two, field), is_same_form(one, three, field)
-    (True, False)
     """
     if formula_shape(first.tree) == formula_shape(second.tree):
         return True
@@ -211,9 +184,8 @@ def _rewritten(one: Contender, formula: Expression) -> Contender:
     places = [fitted_positions(tree) for tree in trees]
     old, new = (constant_values(tree, at) for tree, at in zip(trees, places, strict=True))
     # Canonical forms round the last digit.
-    origin = [
-        next((at for at, known in enumerate(old) if _is_equal(value, known)), None) for value in new
-    ]
+    close = [[isclose(abs(value), abs(number), rel_tol=SAME) for number in old] for value in new]
+    origin = [row.index(True) if any(row) else None for row in close]
     kept = [
         value if at is None else copysign(old[at], value)
         for value, at in zip(new, origin, strict=True)
@@ -230,34 +202,23 @@ def _rewritten(one: Contender, formula: Expression) -> Contender:
     )
 
 
-def _is_equal(first: float, second: float) -> bool:
-    """Whether numbers are the same but for rounding and sign."""
-    return isclose(abs(first), abs(second), rel_tol=SAME)
-
-
 def right_way_up(formula: Expression, field: GradientField) -> Expression:
     """A sum led by a positive term, and of a quotient and its reciprocal the one that grows with
     the latent, where signs are known.
 
     An energy is not written -x**2 - v**2, and a rate not as its inverse. Which way a sum grows does
     not matter: the Boltzmann weight of an energy falls with it.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> points = np.random.default_rng(0).uniform(1, 2, (200, 3))
-    >>> names = ["s", "k", "Sigma"]
-    >>> truth = cf.parse("s*k/Sigma", names=names)
-    >>> field = cf.GradientField.from_arrays(points, truth.gradient(points), names=names)
-    >>> print(right_way_up(cf.parse("Sigma/(k*s)", names=names), field))
-    k*s/Sigma
-    >>> print(right_way_up(cf.parse("-s**2 - 2*k**2", names=names), field))
-    s**2 + 2*k**2
     """
     own = formula.rename(field.names)
     tree = _positive_first(own.tree)
     if tree.root == "div" and not tree.children[0].is_constant and _falls(own, field):
-        above, below = (_without_factor(part) for part in tree.children)
+        # Without the number that each begins with: a concept has no scale.
+        above, below = (
+            part.children[1]
+            if part.root == "mul" and isinstance(part.children[0].root, Constant)
+            else part
+            for part in tree.children
+        )
         turned = apply("div", below, above)
         # Where it changes its sign, the inverse is another concept.
         if Sample(own.tree, field.points[field.weights > 0]).is_same(turned):
@@ -290,17 +251,10 @@ def _split(sign: int, term: Tree) -> tuple[int, Tree]:
     return sign, term
 
 
-def _without_factor(tree: Tree) -> Tree:
-    """A product without the number that it begins with: a concept has no scale."""
-    is_scaled = tree.root == "mul" and isinstance(tree.children[0].root, Constant)
-    return tree.children[1] if is_scaled else tree
-
-
 def _falls(formula: Expression, field: GradientField) -> bool:
     """Whether a formula falls where the latent grows; not where signs are not known."""
     if not field.is_signed or field.rank > 1:
         return False
     with np.errstate(all="ignore"):
-        slopes = field.project(formula.gradient(field.points))
-        along = np.einsum("nd,nd->n", field.frames[:, :, 0], slopes)
-    return bool(np.nan_to_num(field.weights * np.sign(along)).sum() < 0)
+        signs = field.weights * np.sign(growth(formula, field))
+    return bool(np.nan_to_num(signs).sum() < 0)

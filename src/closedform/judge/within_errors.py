@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform.arrays import FloatArray, as_points
+from closedform.arrays import as_points
 from closedform.canonical.constants import with_coefficients
 from closedform.canonical.tolerances import COMPATIBLE
 from closedform.errors import ConceptError, DomainError
@@ -25,7 +25,7 @@ from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.judge.evidence import weighing
 from closedform.judge.fitting import Fitter
-from closedform.judge.neighbours.same_form import REFIT_STEPS, field_of, free_positions
+from closedform.judge.neighbours.same_form import REFIT_STEPS, field_of, free_positions, growth
 from closedform.judge.regions import divide
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.witnesses import Witnesses, typical
@@ -43,32 +43,11 @@ def compare_within_errors(
     fitted: GradientField | None = None,
     constants: Sequence[ConstantEstimate] = (),
 ) -> "Equivalence":
-    """Compare a concept with a formula on the points of a field.
+    """Compare a concept with a formula on the points of a field, whose directions do not matter.
 
-    Parameters
-    ----------
-    concept : Expression
-    formula : Expression
-    field : GradientField
-        Where the two are compared; its directions do not matter.
-    fitted : GradientField, optional
-        What the concept's constants are estimated on, those that are not written (the 1 of x + y)
-        too.
-    constants : sequence of ConstantEstimate
-        Estimates of the concept's constants, where there is no such field.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(1, 2, (600, 2))
-    >>> gradients = np.array([1.0, 2.03]) + 0.05 * rng.normal(size=(600, 2))
-    >>> field = cf.GradientField.from_arrays(points, gradients, names=["x", "y"], tangent="none")
-    >>> concept, near, far = (cf.parse(f"x + {c}*y") for c in ("2.03", "2.032", "2.3"))
-    >>> compare_within_errors(concept, near, field, fitted=field).status
-    'within errors'
-    >>> compare_within_errors(concept, far, field, fitted=field).status
-    'different'
+    fitted: what the concept's constants are estimated on, those that are not written (the 1 of x +
+        y) too.
+    constants: estimates of the concept's constants, where there is no such field.
     """
     from closedform.canonical.equivalence.same_concept import (  # brings SymPy
         Equivalence,
@@ -128,9 +107,7 @@ def _is_one_way(formula: Expression, target: GradientField) -> bool:
     """Whether a formula whose gradients are parallel to those of a field always grows with it, or
     always falls.
     """
-    used = target.subset(np.flatnonzero(target.weights > 0))
-    slopes: FloatArray = used.project(formula.gradient(used.points))
-    along = np.einsum("nd,nd->n", used.frames[:, :, 0], slopes)
+    along = growth(formula, target.subset(np.flatnonzero(target.weights > 0)))
     return bool((along > 0).all() or (along < 0).all())
 
 
@@ -199,25 +176,7 @@ def estimate_constants(
     concept: Expression, field: GradientField, rng: np.random.Generator
 ) -> tuple[ConstantEstimate, ...]:
     """All constants that a fit may move, fitted at once on both witnesses, with the jackknife over
-    regions.
-
-    Parameters
-    ----------
-    concept : Expression
-    field : GradientField
-    rng : Generator
-        Divides the points into regions.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(1, 2, (600, 2))
-    >>> gradients = np.array([1.0, 2.03]) + 0.02 * rng.normal(size=(600, 2))
-    >>> field = cf.GradientField.from_arrays(points, gradients, names=["x", "y"], tangent="none")
-    >>> (found,) = estimate_constants(cf.parse("x + 2*y"), field, rng)
-    >>> found.value, found.is_plain, abs(found.fitted - 2.03) < 3 * found.error < 0.1
-    (2.0, True, True)
+    regions, into which the generator divides the points.
     """
     own = concept.rename(field.names)
     numbers = number_places(own)

@@ -14,10 +14,11 @@ from closedform.arrays import FloatArray
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.misalignment import split
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import independent_pieces
-from closedform.judge.held_phi import HeldFit, HeldPhi, fit_held_phi
+from closedform.judge.evidence import Pair, independent_pieces
+from closedform.judge.held_phi import HeldFit, fit_held_phi
 
 VALUE_FLOOR = 1e-6
 """Share of a latent's variance below which differences do not count: the spline itself leaves about
@@ -26,24 +27,16 @@ as much of an exact latent when the formula is written as exp(g)."""
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What both witnesses say of a formula, point by point.
+    """What both witnesses say of a formula, point by point."""
 
-    Attributes
-    ----------
-    directions : ndarray, shape (n_points, n_inputs)
-        The part of the formula's unit gradient outside the field's directions. Its sign is that of
-        the formula's gradient, which is smooth: the sign of a noisy direction depends on the noise,
-        and neighbours would seem to share it.
-    values : ndarray, shape (n_points, n_latents)
-        What phi leaves of the latents, in their spreads; no columns without values.
-    is_turned : ndarray of bool, shape (n_points,)
-        Where the gradient points against the field.
-    phi : HeldFit or None
-    """
-
+    # (n_points, n_inputs): the part of the formula's unit gradient outside the field's directions.
+    # Its sign is that of the formula's gradient, which is smooth: the sign of a noisy direction
+    # depends on the noise, and neighbours would seem to share it.
     directions: FloatArray
+    # (n_points, n_latents): what phi leaves of the latents, in their spreads; no columns without
+    # values.
     values: FloatArray
-    is_turned: np.ndarray
+    is_turned: np.ndarray  # (n_points,): where the gradient points against the field
     phi: HeldFit | None = None
 
     def squares(self) -> tuple[FloatArray, FloatArray | None]:
@@ -56,34 +49,22 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """Points of a field, and what can be said of a formula there.
-
-    Attributes
-    ----------
-    field : GradientField
-        The points.
-    latents : ndarray, shape (n_points, n_latents)
-        In their spreads; no columns where the values are not known, or belong to several concepts.
-    steepness : ndarray, shape (n_points,)
-        How much each point's value counts: the slope of the network's own latent, the same for all
-        formulas, so that saturated points do not vote. Sums to 1.
-    weights : ndarray, shape (n_points,)
-        How much each direction counts; sums to 1.
-    is_signed : bool
-        Whether pointing against the field is an error.
-    centre, spread : ndarray, shape (n_latents,)
-        Of the latents as they were given; the spread among points of the same held values.
-    held : ndarray, shape (n_points,)
-        Labels of the values of inputs that the field does not show; phi is another for each.
-    """
+    """Points of a field, and what can be said of a formula there."""
 
     field: GradientField
+    # (n_points, n_latents): in their spreads; no columns where the values are not known, or belong
+    # to several concepts.
     latents: FloatArray
+    # (n_points,): how much each point's value counts: the slope of the network's own latent, the
+    # same for all formulas, so that saturated points do not vote. Sums to 1.
     steepness: FloatArray
-    weights: FloatArray
-    is_signed: bool
+    weights: FloatArray  # (n_points,): how much each direction counts; sums to 1
+    # (n_latents,): of the latents as they were given; the spread among points of the same held
+    # values.
     centre: FloatArray
     spread: FloatArray
+    # (n_points,): labels of the values of inputs that the field does not show; phi is another for
+    # each.
     held: FloatArray
 
     @classmethod
@@ -110,7 +91,7 @@ class Witnesses:
         is_known = is_known and latents.shape[1] == len(centre)
         latents = (latents - centre) / spread if is_known else latents[:, :0]
         weights = field.weights / field.weights.sum()
-        return cls(field, latents, steepness, weights, field.is_signed, centre, spread, held)
+        return cls(field, latents, steepness, weights, centre, spread, held)
 
     @property
     def has_values(self) -> bool:
@@ -130,12 +111,12 @@ class Witnesses:
             ]
         return min(found)
 
-    def hear(self, tree: Tree, phi: HeldPhi | None = None) -> Heard:
+    def hear(self, tree: Tree, phi: HeldFit | None = None) -> Heard:
         """What both say of a formula; with a phi that was fitted elsewhere, or one fitted here."""
         values, gradients, _ = values_and_gradients(compile_tapes([tree]), self.field.points)
         return self.heard(values[0], gradients[0], phi)
 
-    def heard(self, values: FloatArray, gradients: FloatArray, phi: HeldPhi | None = None) -> Heard:
+    def heard(self, values: FloatArray, gradients: FloatArray, phi: HeldFit | None = None) -> Heard:
         """The same from a formula's values and gradients."""
         directions, is_turned = self.direction_errors(values, gradients)
         if not self.has_values:
@@ -152,24 +133,21 @@ class Witnesses:
         """The part of unit gradients outside the field's directions, of length 1 where there is no
         gradient, and where they point against the field.
         """
-        frames = self.field.frames
         with np.errstate(all="ignore"):
             units = self.field.project(gradients)
             lengths = np.linalg.norm(units, axis=1)
-            units = units / lengths[:, None]
-            along = np.einsum("ndk,nd->nk", frames, units)
-            left = units - np.einsum("ndk,nk->nd", frames, along)
+            left, along = split(units / lengths[:, None], self.field.frames)
         bad = ~(np.isfinite(left).all(axis=1) & np.isfinite(values) & np.isfinite(lengths))
         left[bad] = np.eye(left.shape[1])[0]
         # In the inputs' coordinates: the bases of a curved surface differ from point to point.
         left = self.field.tangent.ambient(left[:, :, None])[:, :, 0]
         sign = np.where(along[:, 0] < 0, -1.0, 1.0)
         is_turned = np.zeros(len(left), dtype=bool)
-        if self.is_signed:
+        if self.field.is_signed:
             is_turned = sign * np.sign((self.weights * sign)[~bad].sum() or 1.0) < 0
         return left, is_turned
 
-    def means(self, heard: Heard, scales: tuple[float, float]) -> tuple[float, float]:
+    def means(self, heard: Heard, scales: Pair) -> Pair:
         """Mean logarithms of squared errors, directions and values; 0 without values. Where inputs
         are held, of the value for which they are largest: a concept has to be the same for each,
         and one that is exact for some would make up for any error at the others.
@@ -177,11 +155,24 @@ class Witnesses:
         The scale is what errors typically are: an error far below it counts as the scale, and one
         far above it, of which a network has some, only by its logarithm.
         """
-        directions, values = heard.squares()
-        first = self._worst(np.log(directions + scales[0]), self.weights)
-        if values is None:
-            return first, 0.0
-        return first, self._worst(np.log(values + scales[1]), self.steepness)
+        first, *second = (self._worst(*pair) for pair in self.logs(heard, scales))
+        return first, sum(second, 0.0)
+
+    def logs(self, heard: Heard, scales: Pair) -> list[tuple[FloatArray, FloatArray]]:
+        """Logarithms of squared errors, and how much each counts: of directions, and of values
+        where they are known.
+        """
+        parts = zip(heard.squares(), scales, (self.weights, self.steepness), strict=True)
+        return [
+            (np.log(squares + s), weights) for squares, s, weights in parts if squares is not None
+        ]
+
+    def errors(self, heard: Heard, scales: Pair) -> list[FloatArray]:
+        """Errors in units of what counts at all: of directions, and of values where they are
+        known.
+        """
+        parts = zip((heard.directions, heard.values), heard.squares(), scales, strict=True)
+        return [e / np.sqrt(each + s)[:, None] for e, each, s in parts if each is not None]
 
     def _worst(self, logs: FloatArray, weights: FloatArray) -> float:
         """The largest mean of the points of a label."""
@@ -204,7 +195,7 @@ def _means_among(latents: FloatArray, weights: FloatArray, held: FloatArray) -> 
     return (sums / np.maximum(total, 1e-300)[:, None])[places]
 
 
-def typical(heard: Heard) -> tuple[float, float]:
+def typical(heard: Heard) -> Pair:
     """Median squared errors, not below rounding and the spline's own error."""
     directions, values = heard.squares()
     first = max(float(np.median(directions)), ROUNDING)

@@ -189,7 +189,7 @@ class SearchSpace:
         """Whether an expression may be a part of one: `allows` without templates, which describe
         whole expressions.
         """
-        is_possible = self.legality is None or self.legality.allows_part(tree, names)
+        is_possible = self.legality is None or self.legality.allows(tree, names, is_whole=False)
         return is_possible and self._is_spelled(tree, names)
 
     def _is_spelled(self, tree: Tree, names: Sequence[str]) -> bool:

@@ -82,9 +82,9 @@ def sample(
             break
     if found < 20 and equations:
         raise DomainError(
-            f"Only {found} points of the box satisfy the constraints with both formulas "
-            f"finite; the surface may miss the box "
-            f"({box.low.min():g} to {box.high.max():g}). State a domain that it passes through."
+            f"Only {found} points of the box satisfy the constraints with both formulas finite; "
+            f"the surface may miss the box ({box.low.min():g} to {box.high.max():g}). State a "
+            f"domain that it passes through."
         )
     if found < 20:
         names = ", ".join(functions[0].names)
@@ -120,11 +120,6 @@ def given(points: ArrayLike, functions: Sequence[Expression]) -> FloatArray:
     return array
 
 
-def constraint_gradients(constraints: Sequence[Constraint], points: FloatArray) -> FloatArray:
-    """Gradients of the constraints, shape (n_points, n_constraints, n_inputs)."""
-    return np.stack([constraint.function.gradient(points) for constraint in constraints], axis=1)
-
-
 def _finite(functions: Sequence[Expression], points: FloatArray) -> np.ndarray:
     good = np.ones(len(points), dtype=bool)
     for function in functions:
@@ -148,30 +143,24 @@ def _corners(box: Box, rng: np.random.Generator) -> FloatArray:
 def _extremes(
     functions: Sequence[Expression], points: FloatArray, box: Box, until: float
 ) -> FloatArray:
+    def objective(x: FloatArray, sign: float, function: Expression) -> tuple[float, FloatArray]:
+        if time.perf_counter() <= until:
+            value, slope = function(x[None])[0], function.gradient(x[None])[0]
+            if np.isfinite(slope).all():
+                return sign * value, sign * slope
+        return 1e300, np.zeros(len(x))
+
     found: list[FloatArray] = []
     for function in functions:
         values = function(points)
         for sign, start in ((1.0, points[values.argmin()]), (-1.0, points[values.argmax()])):
-
-            def objective(
-                x: FloatArray, sign: float = sign, function: Expression = function
-            ) -> tuple[float, FloatArray]:
-                if time.perf_counter() > until:
-                    return 1e300, np.zeros(len(x))
-                value, slope = function(x[None])[0], function.gradient(x[None])[0]
-                return (
-                    (sign * value, sign * slope)
-                    if np.isfinite(slope).all()
-                    else (1e300, np.zeros(len(x)))
-                )
-
-            bounds = list(zip(box.low, box.high, strict=True))
             with np.errstate(all="ignore"):
                 result = minimize(
                     objective,
                     start,
+                    (sign, function),
                     jac=True,
-                    bounds=bounds,
+                    bounds=list(zip(box.low, box.high, strict=True)),
                     method="L-BFGS-B",
                     options={"maxiter": 50},
                 )

@@ -58,11 +58,15 @@ def _prove(a: Expression, b: Expression, constraints: Sequence[Constraint]) -> b
     size = len(rows)
     if size > len(inputs):
         return True
-    ideal = _ideal(equations, inputs)
-    return all(
-        _vanishes(_determinant(rows, columns), ideal)
+    ideal = None
+    if equations:
+        numerators = [sympy.fraction(sympy.together(equation))[0] for equation in equations]
+        ideal = sympy.groebner(numerators, *inputs, order="grevlex")
+    minors = (
+        sympy.Matrix([[row[column] for column in columns] for row in rows])
         for columns in combinations(range(len(inputs)), size)
     )
+    return all(_vanishes(minor.det(method="berkowitz"), ideal) for minor in minors)
 
 
 def _eliminate(
@@ -76,29 +80,16 @@ def _eliminate(
         for symbol in inputs:
             slope = sympy.diff(equation, symbol)
             if slope.is_number and slope != 0:
-                solution = sympy.expand(symbol - equation / slope)
-                forms = [form.xreplace({symbol: solution}) for form in forms]
-                levels = [form.xreplace({symbol: solution}) for form in levels]
-                pending = [sympy.expand(form.xreplace({symbol: solution})) for form in pending]
-                remaining = [sympy.expand(form.xreplace({symbol: solution})) for form in remaining]
+                solved = {symbol: sympy.expand(symbol - equation / slope)}
+                forms = [form.xreplace(solved) for form in forms]
+                levels = [form.xreplace(solved) for form in levels]
+                pending = [sympy.expand(form.xreplace(solved)) for form in pending]
+                remaining = [sympy.expand(form.xreplace(solved)) for form in remaining]
                 inputs = [other for other in inputs if other != symbol]
                 break
         else:
             remaining.append(equation)
     return (forms, levels), [form for form in remaining if form != 0], inputs
-
-
-def _ideal(equations: list[Any], inputs: list[Any]) -> Any | None:
-    if not equations:
-        return None
-    numerators = [sympy.fraction(sympy.together(equation))[0] for equation in equations]
-    return sympy.groebner(numerators, *inputs, order="grevlex")
-
-
-def _determinant(rows: list[list[Any]], columns: tuple[int, ...]) -> Any:
-    return sympy.Matrix([[row[column] for column in columns] for row in rows]).det(
-        method="berkowitz"
-    )
 
 
 def _vanishes(form: Any, ideal: Any | None) -> bool:
@@ -149,11 +140,9 @@ def _numerator_vanishes(form: Any) -> bool:
     )
     for angle in {function.args[0] for function in form.atoms(sympy.sin, sympy.cos)}:
         sine, cosine = sympy.Dummy(real=True), sympy.Dummy(real=True)
-        form = form.xreplace({sympy.sin(angle): sine, sympy.cos(angle): cosine})
-        relations = [
-            (s, relation.xreplace({sympy.sin(angle): sine, sympy.cos(angle): cosine}))
-            for s, relation in relations
-        ]
+        named = {sympy.sin(angle): sine, sympy.cos(angle): cosine}
+        form = form.xreplace(named)
+        relations = [(symbol, relation.xreplace(named)) for symbol, relation in relations]
         relations.append((sine, sine**2 + cosine**2 - 1))
     numerator = sympy.expand(sympy.fraction(sympy.together(form))[0])
     # The newest symbol first: an inner root may occur in the relation of an outer one.
@@ -171,18 +160,7 @@ class DeadlineExceeded(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread.
-
-    Examples
-    --------
-    >>> try:
-    ...     with time_limit(0.05):
-    ...         while True:
-    ...             pass
-    ... except DeadlineExceeded:
-    ...     print("stopped")
-    stopped
-    """
+    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread."""
     target = ctypes.c_ulong(threading.get_ident())
     lock = threading.Lock()
     is_over = is_sent = has_arrived = False

@@ -28,6 +28,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.parse import names_in, parse, sort_names
 from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.alignment.tolerances import SAME
+from closedform.field.neighborhoods import evenly_spaced
 
 T = TypeVar("T")
 Status = Literal["proved", "numerical", "within errors", "different"]
@@ -188,7 +189,7 @@ class _Question:
         # What a busy machine took of the proof's time is not added to the rest.
         self.until = min(self.until + time.perf_counter() - began, end)
         if not proved:
-            different = self._not_parallel_precisely()
+            different = self._angle_at(evenly_spaced(len(self.points), PRECISE_POINTS))
             if different is not None:
                 return different
         if points is None and not self.constraints:
@@ -224,7 +225,8 @@ class _Question:
         scale = self._scale()
         gradients = [formula.gradient(self.points) * scale for formula in (self.a, self.b)]
         if self.constraints:
-            normals = domains.constraint_gradients(self.constraints, self.points) * scale
+            slopes = [each.function.gradient(self.points) for each in self.constraints]
+            normals = np.stack(slopes, axis=1) * scale
             tangent = _null_space(normals)
             gradients = [np.einsum("ndr,nd->nr", tangent, gradient) for gradient in gradients]
         return gradients[0], gradients[1]
@@ -262,16 +264,17 @@ class _Question:
         """Confirm at high precision the points that look worst in floating point."""
         lengths = [np.linalg.norm(gradient, axis=1) for gradient in self._gradients()]
         comparable = np.where((lengths[0] > 0) & (lengths[1] > 0), residuals, 0.0)
-        for index in self._in_time(np.argsort(comparable)[::-1][:5]):
-            if comparable[index] > SAME and self._sine(self.points[index]) > ZERO:
-                return self._angle_result(index)
-        return None
+        worst = np.argsort(comparable)[::-1][:5]
+        return self._angle_at(worst[comparable[worst] > SAME])
 
-    def _not_parallel_precisely(self) -> Equivalence | None:
-        count = min(PRECISE_POINTS, len(self.points))
-        for index in self._in_time(np.linspace(0, len(self.points) - 1, count).astype(int)):
-            if self._sine(self.points[index]) > ZERO:
-                return self._angle_result(index)
+    def _angle_at(self, indices: np.ndarray) -> Equivalence | None:
+        """The first of some points at which the gradients differ in high precision."""
+        for index in self._in_time(indices):
+            sine = self._sine(self.points[index])
+            if sine > ZERO:
+                degrees = np.degrees(np.arcsin(min(1.0, float(sine) ** 0.5)))
+                reason = f"The gradients differ by {degrees:.3g} degrees."
+                return self._different(reason, self.points[index], dependent=False)
         return None
 
     def _in_time(self, items: Iterable[T]) -> Iterator[T]:
@@ -285,11 +288,6 @@ class _Question:
         direction = compare_at(point, self.a, self.b, self.constraints, self._scale())
         squared = None if direction is None else direction.squared_sine
         return 0.0 if squared is None else squared
-
-    def _angle_result(self, index: int) -> Equivalence:
-        degrees = np.degrees(np.arcsin(min(1.0, float(self._sine(self.points[index])) ** 0.5)))
-        reason = f"The gradients differ by {degrees:.3g} degrees."
-        return self._different(reason, self.points[index], dependent=False)
 
     def _reversal(self) -> Equivalence | None:
         """Where the gradients turn from parallel to opposite, or one of them vanishes alone."""

@@ -173,17 +173,12 @@ class _Pass:
 
     def read(self, tree: Tree) -> _Value:
         """The whole tree, from the leaves up."""
-        stack: list[_Value] = []
-        for token in tree.tokens:
-            count = arity(token)
-            if count == 0:
-                stack.append(self._leaf(token))
-                continue
-            operands = stack[-count:]
-            del stack[-count:]
-            whole = Tree((*(t for operand in operands for t in operand.tree.tokens), token))
-            stack.append(replace(self._node(str(token), operands), tree=whole))
-        return stack[0]
+
+        def node(name: str, *operands: _Value) -> _Value:
+            whole = Tree((*(t for operand in operands for t in operand.tree.tokens), name))
+            return replace(self._node(name, operands), tree=whole)
+
+        return tree.fold(self._leaf, node)
 
     def fixed(self, form: FloatArray) -> Exponents:
         """Exponents of the base units, once unknowns that nothing settles are pure numbers."""
@@ -254,26 +249,22 @@ class _Pass:
         self._constants[index] = value
         return _Value(tree, "plain", self._unknown(index), value)
 
-    def _node(self, name: str, operands: list[_Value]) -> _Value:
-        operator = OPERATORS[name]
+    def _node(self, name: str, operands: Sequence[_Value]) -> _Value:
+        operator, (first, *_) = OPERATORS[name], operands
         if name in ("add", "sub"):
-            return self._sum(operands[0], operands[1], 1.0 if name == "add" else -1.0)
+            return self._sum(first, operands[1], 1.0 if name == "add" else -1.0)
         if name in ("mul", "div"):
-            return self._product(operands[0], operands[1], 1.0 if name == "mul" else -1.0)
+            return self._product(first, operands[1], 1.0 if name == "mul" else -1.0)
         if name == "neg":
-            return replace(
-                operands[0], number=None if operands[0].number is None else -operands[0].number
-            )
+            return replace(first, number=None if first.number is None else -first.number)
         if operator.power is not None:
-            return self._power(operands[0], float(operator.power))
-        if name == "pow":
-            if operands[1].number is not None:
-                return self._power(operands[0], operands[1].number)
-            return self._numbers(operands)
+            return self._power(first, float(operator.power))
+        if name == "pow" and operands[1].number is not None:
+            return self._power(first, operands[1].number)
         if name == "exp":
-            return self._exponential(operands[0])
+            return self._exponential(first)
         if name == "log":
-            return self._logarithm(operands[0])
+            return self._logarithm(first)
         if operator.homogeneous is not None and operator.arity == 2:
             first, second = (self._plain(operand) for operand in operands)
             self._equal(first, second)
@@ -305,11 +296,9 @@ class _Pass:
         return replace(value, kind="log") if self._make_pure(value.form) else None
 
     def _product(self, first: _Value, second: _Value, sign: float) -> _Value:
-        number = (
-            None
-            if first.number is None or second.number is None
-            else _times(first.number, second.number, sign)
-        )
+        number = None
+        if first.number is not None and second.number is not None:
+            number = _times(first.number, second.number, sign)
         for one, other in ((first, second), (second, first)):
             if other.number is None or one.number is not None:
                 continue
@@ -348,13 +337,13 @@ class _Pass:
         plain = self._plain(argument)
         return plain if self._is_pure(plain.form) else replace(plain, kind="log")
 
-    def _numbers(self, operands: list[_Value]) -> _Value:
+    def _numbers(self, operands: Sequence[_Value]) -> _Value:
         """A function that takes pure numbers."""
         for operand in operands:
             self._equal(self._plain(operand), None)
         return self._number(operands)
 
-    def _number(self, operands: list[_Value]) -> _Value:
+    def _number(self, operands: Sequence[_Value]) -> _Value:
         number = 1.0 if all(operand.number is not None for operand in operands) else None
         return _Value(operands[0].tree, "plain", self.pure, number)
 

@@ -28,14 +28,6 @@ def point_misalignment(
         data's tangent space, one for all points or one for each.
 
     Returns an array of shape (n_points,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> point_misalignment(
-    ...     np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([[[1.0], [0.0]], [[1.0], [0.0]]])
-    ... )
-    array([0., 1.])
     """
     projected = gradients if tangent is None else np.einsum("...dr,...d->...r", tangent, gradients)
     if frames.shape[:2] != projected.shape:
@@ -52,6 +44,14 @@ def point_misalignment(
         aligned = np.einsum("nk,nk->n", share, share) / norm
         good = np.isfinite(total) & (total > 0) & (norm > ZERO_SHARE) & np.isfinite(aligned)
     return np.where(good, np.clip(1 - aligned, 0.0, 1.0), 1.0)
+
+
+def split(vectors: FloatArray, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The part of vectors (n_points, n) outside orthonormal frames (n_points, n, k), and their
+    components along these.
+    """
+    along = np.einsum("ndk,nd->nk", frames, vectors)
+    return vectors - np.einsum("ndk,nk->nd", frames, along), along
 
 
 def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> float:

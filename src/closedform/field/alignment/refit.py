@@ -39,10 +39,8 @@ class Tapes:
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
         chosen = tuple(
-            tuple(place for place in number_positions(expression.tree, places) if place in nodes)[
-                :MOST_FITTED
-            ]
-            for expression, places, nodes in zip(expressions, free, nodes_of, strict=True)
+            tuple(number_positions(expression.tree, places)[:MOST_FITTED])
+            for expression, places in zip(expressions, free, strict=True)
         )
         batch = compile_tapes([expression.tree for expression in expressions])
         is_free = np.zeros(len(batch.codes), dtype=bool)

@@ -40,20 +40,11 @@ SUMMED_POWERS, MOST_SUMS = (1, 2, 3, 4, -1, -2), 4
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """Functions of quantities, each list made once.
+    """Functions of quantities, each list made once."""
 
-    Attributes
-    ----------
-    data : Data
-        Points at which slopes are compared.
-    space : SearchSpace
-        Limits what is made.
-    known : dict
-        By quantity: its values and its functions; None where it has no slope.
-    """
-
-    data: Data
-    space: SearchSpace
+    data: Data  # points at which slopes are compared
+    space: SearchSpace  # limits what is made
+    # By quantity: its values and its functions; None where it has no slope.
     known: dict[Tree, tuple[Quantity, Forms] | None] = attribute(default_factory=dict)
 
     def of(self, inner: Tree) -> tuple[Quantity, Forms] | None:
@@ -120,13 +111,11 @@ def _functions(
     for form, sign, factor in forms.nearest(slopes, FAMILIES, weights):
         for has_offset in (False,) if place.is_term else (False, True):
             draft = Draft()
-            new = _placed(draft, form, place.inner)
-            if form.is_log:
-                new = apply("log", new if sign > 0 else apply("neg", new))
-            new = apply("mul", draft.hole(factor), new)
-            if has_offset:
-                new = apply("add", new, draft.hole(0.0))
-            yield draft.done(place.filled(new))
+            new = _placed(draft, form, sign, place.inner)
+            new = apply("mul", draft.hole(factor), apply("log", new) if form.is_log else new)
+            yield draft.done(
+                place.filled(apply("add", new, draft.hole(0.0)) if has_offset else new)
+            )
 
 
 def _powers(
@@ -135,12 +124,12 @@ def _powers(
     """A factor as a power of a function, or as an exponential: in logarithms a product is a sum."""
     for form, sign, factor in forms.nearest(slopes, FAMILIES, weights):
         draft = Draft()
-        new = _placed(draft, form, place.inner)
-        if form.is_log:
-            new = apply("pow", new if sign > 0 else apply("neg", new), draft.hole(factor))
-        else:
-            new = apply("exp", apply("mul", draft.hole(factor), new))
-        yield draft.done(place.filled(new))
+        new = _placed(draft, form, sign, place.inner)
+        number = draft.hole(factor)
+        grown = (
+            apply("pow", new, number) if form.is_log else apply("exp", apply("mul", number, new))
+        )
+        yield draft.done(place.filled(grown))
 
 
 def _simple_powers(
@@ -156,9 +145,8 @@ def _simple_powers(
             # Other powers of what changes its sign are no map.
             continue
         draft = Draft()
-        new = _placed(draft, form, place.inner)
         # A whole power may change the sign of all, which says nothing.
-        new = new if sign > 0 or exponent.denominator == 1 else apply("neg", new)
+        new = _placed(draft, form, sign if exponent.denominator > 1 else 1, place.inner)
         raised = power_of(new, abs(exponent))
         yield draft.done(
             place.filled(raised if exponent > 0 else apply("div", constant(1), raised))
@@ -173,16 +161,10 @@ def _sums(
     """
     with np.errstate(all="ignore"):
         target = slopes / quantity.lengths
-    for (first, a), (second, b) in _sums_of_powers(
-        quantity.values, target, weights * quantity.lengths
-    ):
+    for pair in _sums_of_powers(quantity.values, target, weights * quantity.lengths):
         draft = Draft()
-        new = apply(
-            "add",
-            apply("mul", draft.hole(a), power_of(place.inner, first)),
-            apply("mul", draft.hole(b), power_of(place.inner, second)),
-        )
-        yield draft.done(place.filled(new))
+        terms = [apply("mul", draft.hole(a), power_of(place.inner, power)) for power, a in pair]
+        yield draft.done(place.filled(apply("add", *terms)))
 
 
 def _sums_of_powers(
@@ -212,8 +194,9 @@ def _sums_of_powers(
     return [pair for _, pair in sorted(found)[:MOST_SUMS]]
 
 
-def _placed(draft: Draft, form: Form, inner: Tree) -> Tree:
-    """A form of a quantity, with holes for its constants."""
-    first = variable(0)
-    outer = draft.form(form, 0)
-    return outer.fold(lambda token: inner if Tree((token,)) == first else Tree((token,)), apply)
+def _placed(draft: Draft, form: Form, sign: int, inner: Tree) -> Tree:
+    """A form of a quantity, with holes for its constants; positive, where a logarithm or a power
+    needs that.
+    """
+    new = draft.form(form, 0).replaced(variable(0).root, inner)
+    return apply("neg", new) if form.is_log and sign < 0 else new

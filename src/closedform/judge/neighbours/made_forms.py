@@ -15,8 +15,9 @@ from closedform.canonical.small_terms import without_small_terms
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.alignment.misalignment import split
 from closedform.field.gradient_field import GradientField
-from closedform.judge.neighbours.exchanged import Stock, exchanged_parts
+from closedform.judge.neighbours.exchanged import Stock, Written, exchanged_parts
 from closedform.judge.neighbours.same_form import free_positions
 from closedform.searching.space import DEFAULT_OPERATORS, SearchSpace
 from closedform.searching.structure_search.quantities import Data
@@ -26,7 +27,8 @@ Drafts = dict[Tree, tuple[int, ...]]
 """Trees, each with the positions of the constants that are to be fitted."""
 
 FEWEST_MADE, MOST_MADE, MOST_ADDED = 100, 600, 6
-"""Forms that are made though the time is over, forms in all, and terms that are added."""
+"""Forms that are made, and looked at, though the time is over; forms in all; terms that are
+added."""
 
 MOST_LENGTHENED = 12
 """Inputs of which further terms are made: 300 terms, which take a tenth of a second."""
@@ -53,53 +55,34 @@ def made_forms(
     concept: Expression,
     field: GradientField,
     stock: Stock,
-    *,
     may_go_on: Callable[[], bool] = lambda: True,
-) -> tuple[Drafts, bool]:
-    """Forms near a formula: a part exchanged, a term less, a term more.
+) -> Drafts:
+    """Forms near a formula over the field's inputs: a part exchanged, a term less, a term more.
 
-    Parameters
-    ----------
-    concept : Expression
-        Over the field's inputs.
-    field : GradientField
-    stock : Stock
-        What parts are exchanged for; see `stock_of`.
-    may_go_on : callable
-        Asked from form to form, after the first few.
-
-    Returns
-    -------
-    drafts : dict
-    is_complete : bool
-        Whether nothing stopped it.
+    may_go_on: asked from form to form, after the first few.
     """
     drafts: Drafts = {}
     makers = (_shortened, _lengthened, *((exchanged_parts,) if field.rank == 1 else ()))
     for maker in makers:
         for tree, holes in maker(concept, field, stock):
             if len(drafts) >= FEWEST_MADE and not may_go_on():
-                return drafts, False
+                return drafts
             if tree != concept.tree and not tree.is_constant:
                 # Beside another function plain numbers stay plain; beside one term more or less
                 # all have to give way.
                 is_other = maker is exchanged_parts
                 others = fitted_positions(tree) if is_other else free_positions(tree, field.names)
                 drafts.setdefault(tree, tuple(dict.fromkeys([*holes, *others])))
-    return dict(list(drafts.items())[:MOST_MADE]), True
+    return dict(list(drafts.items())[:MOST_MADE])
 
 
-def _shortened(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+def _shortened(concept: Expression, field: GradientField, stock: Stock) -> Iterator[Written]:
     """Without one term."""
     for form in without_small_terms(concept, stock.data.points):
         yield form.tree, ()
 
 
-def _lengthened(
-    concept: Expression, field: GradientField, stock: Stock
-) -> Iterator[tuple[Tree, tuple[int, ...]]]:
+def _lengthened(concept: Expression, field: GradientField, stock: Stock) -> Iterator[Written]:
     """With one more term, or with the exponential of one as a factor: those that explain most of
     what is left over.
     """
@@ -110,8 +93,7 @@ def _lengthened(
     for coefficient, term, is_factor in further_terms(*own, few, allows):
         draft = Draft()
         number = draft.hole(coefficient)
-        tree, holes = draft.done(with_term(concept.tree, number, term, is_factor=is_factor))
-        yield tree, holes
+        yield draft.done(with_term(concept.tree, number, term, is_factor=is_factor))
 
 
 def with_term(formula: Tree, number: Tree, term: Tree, *, is_factor: bool) -> Tree:
@@ -140,34 +122,18 @@ def further_terms(
         slopes = [field.project(Expression(t, field.names).gradient(field.points)) for t in terms]
         # The gradient of c*exp(t) is along that of c, and c times that of t.
         sizes = (1.0 / lengths, values / lengths)
-    known = list(zip(terms, slopes, strict=True))
     for is_factor in (False, True):
-        for coefficient, term in _most_gained(left, sizes[is_factor], field, known):
-            yield coefficient, term, is_factor
-
-
-def _most_gained(
-    left: FloatArray,
-    sizes: FloatArray,
-    field: GradientField,
-    terms: Sequence[tuple[Tree, FloatArray]],
-) -> list[tuple[float, Tree]]:
-    """The terms, given with their slopes, that explain most of what is left over, with their
-    coefficients, as one step of least squares sees it.
-    """
-    gains: list[tuple[float, float, Tree]] = []
-    for tree, own in terms:
-        with np.errstate(all="ignore"):
-            slopes = own * sizes[:, None]
-            across = slopes - np.einsum(
-                "ndk,nk->nd", field.frames, np.einsum("ndk,nd->nk", field.frames, slopes)
-            )
-            size = float((across**2).sum())
-            along = float((across * left).sum())
-        if np.isfinite(size) and size > 0 and np.isfinite(along):
-            gains.append((along**2 / size, -along / size, tree))
-    gains.sort(key=lambda gain: -gain[0])
-    return [(coefficient, tree) for _, coefficient, tree in gains[:MOST_ADDED]]
+        gains: list[tuple[float, float, Tree]] = []
+        for tree, own in zip(terms, slopes, strict=True):
+            with np.errstate(all="ignore"):
+                across, _ = split(own * sizes[is_factor][:, None], field.frames)
+                size = float((across**2).sum())
+                along = float((across * left).sum())
+            # What one step of least squares explains, and the coefficient that it gives.
+            if np.isfinite(size) and size > 0 and np.isfinite(along):
+                gains.append((along**2 / size, -along / size, tree))
+        gains.sort(key=lambda gain: -gain[0])
+        yield from ((coefficient, tree, is_factor) for _, coefficient, tree in gains[:MOST_ADDED])
 
 
 def _left_over(gradients: FloatArray, field: GradientField) -> tuple[FloatArray, FloatArray]:
@@ -177,9 +143,8 @@ def _left_over(gradients: FloatArray, field: GradientField) -> tuple[FloatArray,
     with np.errstate(all="ignore"):
         inside = field.project(gradients)
         lengths = np.linalg.norm(inside, axis=1)
-        along = np.einsum("ndk,nd->nk", field.frames, inside)
+        left, along = split(inside, field.frames)
         sign = np.where(along[:, :1] < 0, -1.0, 1.0)
-        left = inside - np.einsum("ndk,nk->nd", field.frames, along)
         return sign * left / lengths[:, None], lengths * sign[:, 0]
 
 

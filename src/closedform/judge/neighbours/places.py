@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from closedform.canonical.constants import subtrees
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import product_of, signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.field.alignment.tolerances import SAME
 from closedform.searching.structure_search.quantities import Data
 
 SLOT = variable(10**6)
 """Stands for the part in what is around it."""
 
-N_COMBINED, ROUNDED = 20, 1e-9
-"""Points at which gradients show what is a function of what, and how far rounding may turn them."""
+N_COMBINED = 20
+"""Points at which gradients show what is a function of what."""
 
 Factors = list[tuple[Tree, int]]
 """Factors of a product, with powers 1 and -1."""
@@ -25,20 +27,11 @@ Factors = list[tuple[Tree, int]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a formula that is a function of one quantity.
+    """A part of a formula that is a function of one quantity."""
 
-    Attributes
-    ----------
-    around : Tree
-        The formula, with `SLOT` for the part.
-    part : Tree
-    inner : Tree
-        The quantity: an input, or a combination of several.
-    """
-
-    around: Tree
+    around: Tree  # the formula, with `SLOT` for the part
     part: Tree
-    inner: Tree
+    inner: Tree  # the quantity: an input, or a combination of several
 
     @property
     def is_term(self) -> bool:
@@ -48,11 +41,11 @@ class Place:
     @property
     def is_factor(self) -> bool:
         """Whether the formula is a product and this is a factor of it: its scale says nothing."""
-        return any(base == SLOT for base, _ in factors_of(self.around, 1))
+        return any(base == SLOT for base, _ in factors_of(self.around))
 
     def filled(self, new: Tree) -> Tree:
         """The formula with another part."""
-        return self.around.fold(lambda token: new if token == SLOT.root else Tree((token,)), apply)
+        return self.around.replaced(SLOT.root, new)
 
 
 def places(tree: Tree, data: Data) -> list[Place]:
@@ -91,13 +84,11 @@ def _around_parts_of_one(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
         yield from _groups_of_terms(terms)
         yield from _inside(terms, sum_of, least=2)
     elif tree.root in ("mul", "div"):
-        factors = list(factors_of(tree, 1))
+        factors = list(factors_of(tree))
         yield from _groups_of_factors(factors)
-        powers = [power for _, power in factors]
+        bases, powers = zip(*factors, strict=True)
         yield from _inside(
-            [base for base, _ in factors],
-            lambda bases: quotient_of(list(zip(bases, powers, strict=True)), 1),
-            least=2,
+            bases, lambda others: quotient_of(list(zip(others, powers, strict=True))), least=2
         )
     else:
         yield from _inside(tree.children, lambda parts: apply(str(tree.root), *parts), least=1)
@@ -106,7 +97,7 @@ def _around_parts_of_one(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
 def _inside(
     parts: Sequence[Tree], joined: Callable[[list[Tree]], Tree], *, least: int
 ) -> Iterator[tuple[Tree, Tree]]:
-    """The same within each of several trees that depends on so many inputs."""
+    """The same within each of several trees that depends on at least so many inputs."""
     for at, each in enumerate(parts):
         if len(each.variables) >= least:
             for around, part in _around_parts_of_one(each):
@@ -115,7 +106,7 @@ def _inside(
 
 def _groups_of_terms(terms: Sequence[Tree]) -> Iterator[tuple[Tree, Tree]]:
     """Terms of a sum that depend on one input beside the same cofactor."""
-    split = [list(factors_of(term, 1)) for term in terms]
+    split = [list(factors_of(term)) for term in terms]
     for column in sorted(set().union(*(term.variables for term in terms))):
         groups: dict[object, list[int]] = {}
         for number, factors in enumerate(split):
@@ -130,8 +121,8 @@ def _groups_of_terms(terms: Sequence[Tree]) -> Iterator[tuple[Tree, Tree]]:
                 continue
             cofactor = [f for f in split[numbers[0]] if _is_cofactor(f[0], column)]
             rest = [term for n, term in enumerate(terms) if n not in numbers]
-            around = quotient_of([*cofactor, (SLOT, 1)], 1)
-            yield sum_of([*rest, around]), sum_of([quotient_of(each, 1) for each in own])
+            around = quotient_of([*cofactor, (SLOT, 1)])
+            yield sum_of([*rest, around]), sum_of([quotient_of(each) for each in own])
 
 
 def _groups_of_factors(factors: Factors) -> Iterator[tuple[Tree, Tree]]:
@@ -140,7 +131,7 @@ def _groups_of_factors(factors: Factors) -> Iterator[tuple[Tree, Tree]]:
         own = [pair for pair in factors if pair[0].variables == {column}]
         rest = [pair for pair in factors if pair not in own]
         if own and all(column not in base.variables for base, _ in rest):
-            yield quotient_of([*rest, (SLOT, 1)], 1), quotient_of(own, 1)
+            yield quotient_of([*rest, (SLOT, 1)]), quotient_of(own)
 
 
 def _is_cofactor(tree: Tree, column: int) -> bool:
@@ -168,15 +159,15 @@ def _are_parallel(first: Tree, second: Tree, points: FloatArray, names: tuple[st
     with np.errstate(all="ignore"):
         a, b = (Expression(tree, names).gradient(points) for tree in (first, second))
         cosines = (a * b).sum(axis=1) ** 2 / ((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return bool(np.all(cosines > 1 - ROUNDED))
+    return bool(np.all(cosines > 1 - SAME))
 
 
 def _functions_of_quotients(tree: Tree) -> Iterator[Place]:
     """In a product, sums of two terms: a + b is a*(1 + b/a), and b*(a/b + 1)."""
-    factors = list(factors_of(tree, 1))
+    factors = list(factors_of(tree))
     for number, (base, power) in enumerate(factors):
         terms = [
-            [pair for pair in factors_of(term, 1) if not pair[0].is_constant]
+            [pair for pair in factors_of(term) if not pair[0].is_constant]
             for _, term in signed_terms(base)
         ]
         if len(terms) != 2 or not all(terms):
@@ -185,14 +176,14 @@ def _functions_of_quotients(tree: Tree) -> Iterator[Place]:
         for first, second in (terms, terms[::-1]):
             below = [(part, -place) for part, place in first]
             shared = {part for part, _ in first} & {part for part, _ in second}
-            inner = quotient_of([pair for pair in second + below if pair[0] not in shared], 1)
+            inner = quotient_of([pair for pair in second + below if pair[0] not in shared])
             if len(inner.variables) > 1:
                 outside = [(part, power * place) for part, place in first]
-                around = quotient_of([*others, *outside, (SLOT, power)], 1)
-                yield Place(around, quotient_of([(base, 1), *below], 1), inner)
+                around = quotient_of([*others, *outside, (SLOT, power)])
+                yield Place(around, quotient_of([(base, 1), *below]), inner)
 
 
-def factors_of(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
+def factors_of(tree: Tree, power: int = 1) -> Iterator[tuple[Tree, int]]:
     """The factors of a product or quotient, with powers 1 and -1."""
     if tree.root == "mul":
         for child in tree.children:
@@ -207,11 +198,9 @@ def factors_of(tree: Tree, power: int) -> Iterator[tuple[Tree, int]]:
         yield tree, power
 
 
-def quotient_of(factors: Sequence[tuple[Tree, int]], sign: int) -> Tree:
-    """The product, or quotient, of factors with powers 1 and -1, times a sign."""
+def quotient_of(factors: Factors) -> Tree:
+    """The product, or quotient, of factors with powers 1 and -1."""
     above = [base for base, power in factors if power > 0]
     below = [base for base, power in factors if power < 0]
     tree = product_of(above) if above else constant(1)
-    for base in below:
-        tree = apply("div", tree, base)
-    return tree if sign > 0 else apply("neg", tree)
+    return reduce(lambda whole, base: apply("div", whole, base), below, tree)

@@ -12,7 +12,6 @@ from closedform.canonical.constants import free_constants
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import number_positions, with_numbers
 from closedform.expressions.sums_and_products import signed_terms, sum_of
-from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import Tree, apply
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
@@ -64,10 +63,10 @@ other: where it can, it has by then."""
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
     """Whether a formula, with its constants fitted or a term left out, becomes another."""
     target = field_of(special, field)
-    places = free_positions(general.tree, general.names)
     if not (target.weights > 0).any():
         return False
     form = general.rename(field.names)
+    places = free_positions(form.tree, form.names)
     # Where gradients vanish a fit may stick before what was added is gone.
     trees = [with_numbers(form.tree, [place], [0.0]) for place in places]
     terms = [apply("neg", term) if sign < 0 else term for sign, term in signed_terms(form.tree)]
@@ -89,9 +88,8 @@ def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
     >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
     (1,)
     """
-    nodes = node_positions(tree)
     free = [each.position for each in free_constants(Expression(tree, names))]
-    return tuple(place for place in number_positions(tree, free) if place in nodes)
+    return tuple(number_positions(tree, free))
 
 
 def field_of(expression: Expression, field: GradientField) -> GradientField:
@@ -123,28 +121,36 @@ def group_by_form(formulas: Sequence[Expression], field: GradientField) -> list[
     [0, 1, 0, 1, 1]
     """
     few = field.subset(np.flatnonzero(field.weights > 0)[:N_COMPARED])
-    units = [_units(formula, few) for formula in formulas]
+    units = [unit_gradients(formula, few) for formula in formulas]
     shapes = [formula_shape(formula.tree) for formula in formulas]
     groups: list[int] = []
-    for place in range(len(formulas)):
-        for earlier in range(place):
-            apart = 1 - np.einsum("nd,nd->n", units[place], units[earlier]) ** 2
-            # Without a gradient in both, as of x**2 and x**4 at 0, which whole numbers reach, they
-            # do not differ.
-            neither = np.isnan(units[place]).any(axis=1) & np.isnan(units[earlier]).any(axis=1)
-            apart[neither] = 0.0
-            if (
-                float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
-                or shapes[place] == shapes[earlier]
-            ):
-                groups.append(groups[earlier])
-                break
-        else:
-            groups.append(max(groups, default=-1) + 1)
+    for place, shape in enumerate(shapes):
+        same = (
+            groups[earlier]
+            for earlier in range(place)
+            if _are_parallel(units[place], units[earlier]) or shape == shapes[earlier]
+        )
+        groups.append(next(same, max(groups, default=-1) + 1))
     return groups
 
 
-def _units(formula: Expression, field: GradientField) -> FloatArray:
+def _are_parallel(first: FloatArray, second: FloatArray) -> bool:
+    apart = 1 - np.einsum("nd,nd->n", first, second) ** 2
+    # Without a gradient in both, as of x**2 and x**4 at 0, which whole numbers reach, they do not
+    # differ.
+    apart[np.isnan(first).any(axis=1) & np.isnan(second).any(axis=1)] = 0.0
+    return float(np.nan_to_num(apart, nan=1.0).mean()) < SAME
+
+
+def growth(formula: Expression, field: GradientField) -> FloatArray:
+    """How fast a formula grows along the first of the field's directions, at each point."""
+    with np.errstate(all="ignore"):
+        slopes = field.project(formula.gradient(field.points))
+        return np.einsum("nd,nd->n", field.frames[:, :, 0], slopes)
+
+
+def unit_gradients(formula: Expression, field: GradientField) -> FloatArray:
+    """Unit gradients of a formula in the field's tangent space; not finite where it has none."""
     with np.errstate(all="ignore"):
         gradients = field.project(formula.rename(field.names).gradient(field.points))
         return gradients / np.linalg.norm(gradients, axis=1, keepdims=True)

@@ -189,10 +189,10 @@ def weigh_hall(hall: Hall) -> Weighed:
     for one in fitted:
         fit = before.heard(*one.theory.at(one.numbers, before.field.points)).phi
         told = one.theory.at(one.numbers, hall.unseen.points)
-        heard.append(after.heard(*told, None if fit is None else fit.phi))
+        heard.append(after.heard(*told, fit))
     for rival in hall.rivals:
         fit = before.hear(rival.expression.tree).phi
-        heard.append(after.hear(rival.expression.tree, None if fit is None else fit.phi))
+        heard.append(after.hear(rival.expression.tree, fit))
     # A theory was stated before anybody looked, so that only its free constants are charged; what
     # was made or found to fit is charged what it adds: a correction its place among the terms that
     # there are, and its number.

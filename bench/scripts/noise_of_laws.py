@@ -38,7 +38,7 @@ def measure(system: System, noise: float, seed: int) -> None:
     some = pairs[rng.permutation(len(pairs))[:MOST_PAIRS]]
     seen, held = Orbits(some, system.inputs, robust_spread(pairs[:, 0])).split(rng)
     clock = Budget(seconds=60.0).start()
-    search = LawSearch(seen, held, SearchSpace(max_complexity=MOST_COMPLEX), clock, rng)
+    search = LawSearch(seen, held, SearchSpace(max_complexity=MOST_COMPLEX), rng)
     search.run(len(system.inputs) - 1, lambda: clock.used >= SUMS_SHARE)
     needed = {concept: held.needed_noise(concept) for concept in search.pool}
     rows: dict[bool, list[tuple[float, float]]] = {True: [], False: []}

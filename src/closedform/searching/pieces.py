@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.basics.progress import Progress, Snapshot
+from closedform.basics.progress import Progress, Silent, Snapshot
 from closedform.basics.threads import single_threaded
 from closedform.canonical.form import canonical_form
 from closedform.expressions.complexity import complexity
@@ -126,7 +126,12 @@ class _Run:
         points = self.field.points[every]
         # A power or a pole is peeled off where it is monotone on its own side.
         sides = canonical_form(first, points[is_first]), canonical_form(second, points[~is_first])
-        forms = [Expression(tree, self.field.names) for tree in joined(*sides, points, is_first)]
+        forms = [
+            Expression(tree, self.field.names)
+            for tree in joined(*sides, points, is_first)
+            if self.space.allows(tree, self.field.names)
+            and complexity(tree, self.space.costs) <= self.space.max_complexity
+        ]
         values = [float(field_misalignment(form, self.field).mean()) for form in forms]
         return [
             Candidate(form, value, complexity(form.tree, self.space.costs), self.options.name)
@@ -154,7 +159,7 @@ class _Run:
         limit = self.clock.budget.share(self.options.each).within(self.clock.remaining())
         (rng,) = self.rng.spawn(1)
         result = self.options.sides.search(
-            self.field.subset(rows), self.space, limit, rng, _Quiet()
+            self.field.subset(rows), self.space, limit, rng, Silent()
         )
         if result.status == "interrupted":
             raise KeyboardInterrupt
@@ -196,13 +201,3 @@ def _grown(links: list[list[tuple[float, int]]], start: int, size: int) -> list[
             for link in links[point]:
                 heappush(border, link)
     return sorted(reached)
-
-
-class _Quiet:
-    """Says nothing of formulas that hold on one side only."""
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Of one side."""
-
-    def close(self) -> None:
-        """It is not the end."""

@@ -154,14 +154,7 @@ class StructureRun:
         if engine is None or self.clock.stop_reason(self.lowest) is not None:
             return
         limit = self.clock.budget.share(self.options.divided).within(self.clock.remaining())
-        (rng,) = self.rng.spawn(1)
-        result = engine.search(
-            self.field, self.space, limit, rng, _Passing(self.progress, self.clock)
-        )
-        self.clock.evaluations += result.evaluations
-        if result.status == "interrupted":
-            raise KeyboardInterrupt
-        self.front = self.front.merge(result.front)
+        self.front = self.front.merge(self._searched(engine, self.field, self.space, limit).front)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
@@ -306,20 +299,25 @@ class StructureRun:
             return []
         space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
         goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > ROUNDING else 1e-12
-        (rng,) = self.rng.spawn(1)
-        # Values of quantities may be of any size; what overflows is no answer.
-        with np.errstate(all="ignore"):
-            result = engine.search(
-                field, space, replace(budget, target=goal), rng, _Passing(self.progress, self.clock)
-            )
-        self.clock.evaluations += int(result.statistics.get("evaluations", 0))
-        if result.status == "interrupted":
-            raise KeyboardInterrupt
+        result = self._searched(engine, field, space, replace(budget, target=goal))
         found = sorted(result.front, key=lambda candidate: candidate.misalignment)
         trees = [in_inputs(candidate.expression, state) for candidate in found]
         if keep:
             self._keep(trees)
         return trees[:FORMULAS]
+
+    def _searched(
+        self, engine: Engine, field: GradientField, space: SearchSpace, budget: Budget
+    ) -> SearchResult:
+        """What another engine finds, with its evaluations counted here."""
+        (rng,) = self.rng.spawn(1)
+        # Values of quantities may be of any size; what overflows is no answer.
+        with np.errstate(all="ignore"):
+            result = engine.search(field, space, budget, rng, _Passing(self.progress, self.clock))
+        self.clock.evaluations += result.evaluations
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        return result
 
     def _judge(self) -> None:
         """Formulas of the states so far; quantities of larger states are the simple ones on the

@@ -66,7 +66,8 @@ class Portfolio:
         Share for a first look at sums of few terms of many inputs before it: where one is exact,
         nothing else runs.
     structured : float
-        Share for it; a field in which it sees no structure costs a third of that.
+        Share for it; where nothing merges exactly, three quarters of that, and a third where it
+        sees no structure.
     beside : float
         Share for sums of terms where it has found a formula as good as a network's bias.
 
@@ -82,10 +83,10 @@ class Portfolio:
     small: int = 8
     confirm: float = 0.1
     structure: StructureSearch | None = field(
-        default_factory=lambda: StructureSearch(pieces=Pieces())
+        default_factory=lambda: StructureSearch(pieces=Pieces(), inexact=0.75)
     )
     look: float = 0.03
-    structured: float = 0.7
+    structured: float = 0.95
     beside: float = 0.2
 
     @property

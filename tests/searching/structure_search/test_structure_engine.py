@@ -50,6 +50,7 @@ def search(field, space=None, **limits):
         pytest.param("(p + 0.5/v**2)*(v - 0.3)/t", "pvt", marks=pytest.mark.slow),
         pytest.param("n*tanh(m*b/t)*m", "nmbt", marks=pytest.mark.slow),
         pytest.param("x/(y*(1 + z**4))", "xyz", marks=pytest.mark.slow),
+        ("(d + 2*e)*exp(-a) + 3*b*c*d", "abcde"),
     ],
 )
 def test_formulas_of_many_inputs_are_found(truth, names):

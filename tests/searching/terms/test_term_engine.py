@@ -258,4 +258,4 @@ def test_it_is_an_engine_and_checks_its_options():
     with pytest.raises(SpaceError, match="width"):
         TermSearch(width=0)
     with pytest.raises(SpaceError, match="stages"):
-        TermSearch(stages=())
+        TermSearch(stages=(0,))

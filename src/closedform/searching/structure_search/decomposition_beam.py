@@ -66,10 +66,12 @@ class DecompositionBeam:
     ----------
     finder : MergeFinder
         Finds merges, and knows what they may lose.
+    exact_sums : callable
+        Formulas of a state, in the inputs, that an engine finds as sums of terms.
     """
 
-    def __init__(self, finder: MergeFinder) -> None:
-        self.finder = finder
+    def __init__(self, finder: MergeFinder, exact_sums: Callable[[State], list[Tree]]) -> None:
+        self.finder, self.exact_sums = finder, exact_sums
         self.states: dict[int, dict[frozenset[Tree], State]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()
 
@@ -195,11 +197,12 @@ class DecompositionBeam:
         def of_all(find: Callable[[State], Iterator[State]]) -> Callable[[], list[State]]:
             return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
 
-        whole = [of_all(self.quotients_of), of_all(self.sums_of)]
+        pairs_of_terms, quotient = of_all(self.sums_of), of_all(self.quotients_of)
         if state.size > 2:
-            return [*kinds[:2], similar, kinds[2], whole[0], profiles, whole[1]]
+            exact = [of_all(self.exact_sums_of)] if self.level <= ROUNDING else []
+            return [*kinds[:2], *exact, similar, kinds[2], quotient, pairs_of_terms, profiles]
         doubles = from_merges(lambda: self.finder.doubles(state))
-        return [*kinds, similar, profiles, *whole, doubles]
+        return [*kinds, similar, profiles, quotient, pairs_of_terms, doubles]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
@@ -222,6 +225,10 @@ class DecompositionBeam:
         yield from self._similar(state)
         yield from self._best_of(state, self.finder.doubles(state))
         yield from self.sums_of(state)
+
+    def exact_sums_of(self, state: State) -> Iterator[State]:
+        """Children by sums of terms of all quantities."""
+        yield from self._whole(state, self.exact_sums(state))
 
     def sums_of(self, state: State) -> Iterator[State]:
         """Children by sums of two terms of all quantities."""

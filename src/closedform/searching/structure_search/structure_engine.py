@@ -40,8 +40,10 @@ class StructureSearch:
         Looks for minima and maxima where nothing merges exactly.
     exactly : bool
         Whether exact merges are all that is tried.
+    inexact : float
+        Share of the budget that is used where nothing merges exactly.
     apart : float
-        Share of the budget for merging quantities.
+        Share of that for merging quantities.
     small : float
         Share for small fields, all together.
     divided : float
@@ -66,6 +68,7 @@ class StructureSearch:
     evolution: Evolution = default(default_factory=Evolution)
     pieces: Engine | None = None
     exactly: bool = False
+    inexact: float = 1.0
     apart: float = 0.85
     small: float = 0.6
     divided: float = 0.3

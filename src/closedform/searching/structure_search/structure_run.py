@@ -88,7 +88,7 @@ class StructureRun:
         self.unused: tuple[str, ...] = ()
         self.limit = ClockShare(clock, options.apart)
         self.beam = DecompositionBeam(
-            MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
+            MergeFinder(self.data, space, self.limit, ROUNDING, self._show), self._exact_sums
         )
         self.levels = EXACT
         self.is_known = True
@@ -107,6 +107,9 @@ class StructureRun:
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known
+        if levels is not EXACT:
+            # Only where quantities merge exactly it is known that this is the way.
+            self.clock.budget = self.clock.budget.share(self.options.inexact)
         if self.options.exactly:
             self._merge_at(ROUNDING, self.options.apart)
             return
@@ -258,6 +261,11 @@ class StructureRun:
             if good and size > 1:
                 return good
         return []
+
+    def _exact_sums(self, state: State) -> list[Tree]:
+        """A look at sums of terms that fit a state exactly: those come from null spaces alone."""
+        limit = self.clock.budget.share(LOOK).within(self.clock.remaining())
+        return self._ask(replace(self.options.terms, stages=()), state, limit, keep=True)
 
     def _read_whole(self, state: State) -> None:
         """A state's own field by the term search."""

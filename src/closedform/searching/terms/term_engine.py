@@ -28,7 +28,8 @@ class TermSearch:
     per_complexity : int
         Supports of each complexity that it keeps in addition.
     stages : tuple of int
-        Sizes of the libraries that are searched one after the other, until one fits perfectly.
+        Sizes of the libraries that are searched one after the other, until one fits perfectly;
+        without any, only sums in null spaces are found, which fit exactly.
     n_points : int
         Points on which coefficients are fitted; the result is judged on all.
     reweightings : int
@@ -70,7 +71,7 @@ class TermSearch:
                 raise SpaceError(
                     f"The term search's {name} must be at least 1; got {getattr(self, name)}."
                 )
-        if not self.stages or min(self.stages) < 1:
+        if min(self.stages, default=1) < 1:
             raise SpaceError(
                 f"The term search's stages must be positive library sizes; got {self.stages}."
             )

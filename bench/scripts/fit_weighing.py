@@ -26,9 +26,8 @@ from sklearn.model_selection import cross_val_predict
 
 import closedform as cf
 from closedform.expressions.complexity import description_length
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.comparison import field_misalignment
-from closedform.judge.confidence import shared_error
+from closedform.judge.confidence import shared_error, unproved_numbers
 from closedform.judge.evidence import Weighing, clues_of, weights_of
 from closedform.judge.neighbours.same_form import group_by_form
 from closedform.judge.pool import weigh
@@ -124,7 +123,7 @@ def measure(case: VerdictCase, seed: int) -> PoolRow | None:
                 (
                     mean[int(after.has_values)],
                     shared_error(before, heard, found.scales),
-                    len(fitted_positions(formula.tree)),
+                    unproved_numbers(formula, heard),
                 )
                 for formula, heard, mean in zip(formulas, first, means, strict=True)
             ]

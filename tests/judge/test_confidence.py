@@ -3,8 +3,9 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.complexity import description_length
-from closedform.judge.confidence import judge_formulas
+from closedform.judge.confidence import judge_formulas, unproved_numbers
 from closedform.judge.evidence import weighing
+from closedform.judge.witnesses import Witnesses
 
 NAMES = ["x", "v"]
 RNG = np.random.default_rng(0)
@@ -70,3 +71,14 @@ def test_weights_are_those_of_forms():
     assert len(set(found.groups)) == 3
     assert sum(found.weights) == pytest.approx(1)
     assert min(found.weights[:2]) == 0
+
+
+def test_numbers_count_only_where_a_stand_in_could_need_them():
+    """What is exact to rounding on all points has been tested far beyond its four numbers."""
+    points = np.random.default_rng(0).uniform(1, 2, (300, 2))
+    truth = cf.parse("x*(log(y**1.4/x**0.7 + 2.3228) - 0.84278)", names=["x", "y"])
+    near = cf.parse("x*(log(y**1.4/x**0.7 + 2.3228) - 0.843)", names=["x", "y"])
+    field = cf.GradientField.from_arrays(points, truth.gradient(points), names=["x", "y"])
+    witnesses = Witnesses.of(field)
+    assert unproved_numbers(truth, witnesses.hear(truth.tree)) == 0
+    assert unproved_numbers(near, witnesses.hear(near.tree)) == 4

@@ -11,6 +11,7 @@ from closedform.arrays import FloatArray
 from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import fitted_positions
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, clues_of, weighing, weights_of
 from closedform.judge.neighbours.same_form import group_by_form
@@ -109,7 +110,7 @@ def judge_formulas(
             np.asarray(lengths),
             float(means[best, int(after.has_values)]),
             shared_error(before, earlier[best], scales),
-            len(fitted_positions(formulas[best].tree)),
+            unproved_numbers(formulas[best], later[best]),
         )
     )
     heaviest = float(weights[best])
@@ -125,6 +126,15 @@ def judge_formulas(
         means=means,
         predicted=_predicted((before, earlier[0]), (after, later[0]), scales, rng),
     )
+
+
+def unproved_numbers(formula: Expression, heard: Heard) -> int:
+    """Numbers that nobody would write, for which a stand-in may thank its fit; none where the
+    formula is exact to rounding on all points, which no stand-in is.
+    """
+    if float(heard.squares()[0].mean()) <= ROUNDING:
+        return 0
+    return len(fitted_positions(formula.tree))
 
 
 def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:

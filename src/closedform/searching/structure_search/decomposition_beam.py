@@ -223,8 +223,8 @@ class DecompositionBeam:
         ]
         yield from self._best_of(state, merges)
         yield from self._similar(state)
-        yield from self._best_of(state, self.finder.doubles(state))
         yield from self.sums_of(state)
+        yield from self._best_of(state, self.finder.doubles(state))
 
     def exact_sums_of(self, state: State) -> Iterator[State]:
         """Children by sums of terms of all quantities."""
@@ -236,7 +236,8 @@ class DecompositionBeam:
         if field is None:
             return
         self.finder.count(FITTED // REFINED)
-        found = two_terms(field, self.finder.space.over(field.names), self._is_over)
+        space, yardstick = self.finder.space.over(field.names), self.data.yardstick
+        found = two_terms(field, space, yardstick, self._is_over)
         yield from self._whole(state, [in_inputs(one, state) for one in found])
 
     def quotients_of(self, state: State) -> Iterator[State]:

@@ -124,7 +124,8 @@ class StructureRun:
             is_biased = self.levels.is_biased
             if self.lowest <= PERFECT if is_biased else not self._may_go_on():
                 return
-            if number == 0:
+            # A trained network follows neither side of a minimum exactly.
+            if number == 0 and not has_latents:
                 self._read_pieces()
                 if self.lowest <= PERFECT:
                     return

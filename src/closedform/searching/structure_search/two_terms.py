@@ -6,10 +6,10 @@ term, whatever the other one is. So the n^2 sums of a library of n terms are com
 matrices, and only the nearest are fitted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import FINE, values_and_gradients
 from closedform.expressions.parse import parse
@@ -28,17 +29,18 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.products import product_of_powers
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import substitute
+from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
 
 FUNCTIONS = {
     "x": (1.0,),
     "log(x)": (1.0,),
     "exp(b*x)": (-3.0, -1.0, -0.4, 0.4, 1.0, 3.0),
-    "log(b*x + 1)": (0.2, 0.7, 2.0, 7.0),
+    "log(b*x + 1)": (0.15, 0.4, 1.0, 2.5, 7.0),
     "1/(x + c)": (0.15, 0.5, 1.5, 5.0),
     "sqrt(x + c)": (0.15, 0.5, 1.5, 5.0),
-    "sin(b*x)": (0.5, 1.0, 2.0, 4.0),
-    "cos(b*x)": (0.5, 1.0, 2.0, 4.0),
-    "tanh(b*x)": (0.4, 1.0, 2.5),
+    "sin(b*x)": (0.5, 0.8, 1.3, 2.0, 3.0, 4.5),
+    "cos(b*x)": (0.5, 0.8, 1.3, 2.0, 3.0, 4.5),
+    "tanh(b*x)": (0.35, 0.6, 1.0, 1.7, 3.0),
 }
 """What a term may be of a monomial, with the constants to start from: c in units of the monomial's
 median, and b of its inverse."""
@@ -101,6 +103,12 @@ class Term(NamedTuple):
         return self.powers, self.function, self.column, self.factor
 
     @property
+    def cost(self) -> int:
+        """Complexity, and a little more where parts could be spelt together."""
+        factor = 2 + abs(self.factor) if self.factor else 0
+        return _cost(self.function) - 1 + _cost(self.powers) + factor
+
+    @property
     def tree(self) -> Tree:
         """Over the inputs."""
         shape = parse(self.function, names=["x", "b", "c"]).tree
@@ -123,27 +131,41 @@ class Library:
         What is along them.
     sizes : ndarray, shape (n_terms,)
         What gradients were divided by.
+    prices : ndarray, shape (n_terms,)
+        By how much the loss of a sum counts more for each term's complexity: terms with constants
+        inside are many, and some of them come near anything.
+    floor : float
+        Losses far below it are alike.
     """
 
     terms: list[Term]
     across: NDArray[np.float32]
     along: NDArray[np.float32]
     sizes: FloatArray
+    prices: NDArray[np.float32]
+    floor: float
+
+    def priced(self, losses: FloatArray, first: object, second: object) -> FloatArray:
+        """What ranks sums of some terms: the exponential of their descriptions."""
+        return (losses + self.floor) * self.prices[first] * self.prices[second]
 
 
 def two_terms(
-    field: GradientField, space: SearchSpace, is_over: Callable[[], bool] = lambda: False
+    field: GradientField,
+    space: SearchSpace,
+    yardstick: Yardstick = USUAL_YARDSTICK,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> list[Expression]:
     """The best sums of two terms of a field's inputs, constants fitted; none once time is over."""
     if not 2 <= len(field.names) <= MOST_INPUTS:
         return []
-    library = make_library(_some(field, N_POINTS), space)
+    library = make_library(_some(field, N_POINTS), space, yardstick)
     if len(library.terms) < 2 or is_over():
         return []
     near = _near_pairs(library, is_over)
     if is_over():
         return []
-    pairs, factors = _by_loss(library, near)
+    pairs, factors = _by_price(library, near)
     chosen: dict[object, Tree] = {}
     for (one, other), factor in zip(pairs.tolist(), factors.tolist(), strict=True):
         first, second = library.terms[one], library.terms[other]
@@ -163,7 +185,11 @@ def two_terms(
     ]
     fitted, left = Tapes.of(sums, free).fit(comparison_of(_some(field, N_FITTED)), STEPS)
     expressions = fitted.read()
-    return [expressions[place] for place in np.argsort(left, kind="stable")[:BEST]]
+    lengths = yardstick(left, [complexity(one.tree) for one in expressions])
+    # log(x) and log(1/x) lose the same.
+    order = np.argsort(lengths, kind="stable").tolist()
+    found = {f"{left[place]:.6g}": place for place in reversed(order)}
+    return [expressions[place] for place in sorted(found.values(), key=order.index)[:BEST]]
 
 
 def _some(field: GradientField, count: int) -> GradientField:
@@ -176,31 +202,33 @@ def _number(value: float) -> Tree:
     return constant(float(f"{value:.4g}") * (1 + 1e-9))
 
 
-def make_library(field: GradientField, space: SearchSpace) -> Library:
+def make_library(
+    field: GradientField, space: SearchSpace, yardstick: Yardstick = USUAL_YARDSTICK
+) -> Library:
     """Functions of monomials, with every constant, alone and times a power of an input."""
     directions, roots = field.frames[:, :, 0], np.sqrt(field.weights)[:, None]
-    terms: list[Term] = []
-    found: list[tuple[FloatArray, FloatArray]] = []
-    for new, gradients in _slopes(field, space):
-        with np.errstate(all="ignore"):
-            every = gradients * roots
-            energy = (every**2).sum(axis=2)
-            spread = energy.sum(axis=1) ** 2 / (energy**2).sum(axis=1) / field.n_points
-        kept = np.flatnonzero(spread > SPREAD)[: MOST_TERMS - len(terms)]
-        terms += [new[place] for place in kept]
-        found.append((every[kept], np.sqrt(energy[kept].sum(axis=1))))
-        if len(terms) == MOST_TERMS:
-            break
-    sizes = np.concatenate([own for _, own in found])
-    units = np.concatenate([each / own[:, None, None] for each, own in found])
+    terms, gradients = _slopes(field, space)
+    with np.errstate(all="ignore"):
+        every = gradients * roots
+        energy = (every**2).sum(axis=2)
+        spread = energy.sum(axis=1) ** 2 / (energy**2).sum(axis=1) / field.n_points
+    kept = np.flatnonzero(spread > SPREAD)
+    terms = [terms[place] for place in kept]
+    sizes = np.sqrt(energy[kept].sum(axis=1))
+    units = every[kept] / sizes[:, None, None]
     along = np.einsum("tnd,nd->tn", units, directions)
     across = units - along[:, :, None] * directions
-    return Library(terms, across.astype(np.float32), along.astype(np.float32), sizes)
+    lengths = yardstick(1.0, [term.cost for term in terms]) - yardstick(1.0, 0)
+    prices = np.exp(lengths * 2 / yardstick.effective)
+    return Library(
+        terms, *(each.astype(np.float32) for each in (across, along)), sizes,
+        prices.astype(np.float32), yardstick.floor,
+    )  # fmt: skip
 
 
-def _slopes(field: GradientField, space: SearchSpace) -> Iterator[tuple[list[Term], FloatArray]]:
-    """Terms and their gradients in units of the inputs: functions of monomials, then those times a
-    power of an input.
+def _slopes(field: GradientField, space: SearchSpace) -> tuple[list[Term], FloatArray]:
+    """The cheapest terms and their gradients in units of the inputs: functions of monomials, alone
+    and times a power of an input.
     """
     points, scale = field.points, field.scale
 
@@ -226,32 +254,26 @@ def _slopes(field: GradientField, space: SearchSpace) -> Iterator[tuple[list[Ter
         inner = np.array(powers)[:, None, :] / points * scale
         gradients = (slopes * units)[..., None] * inner
         fine = (status == FINE).all(axis=2) & np.isfinite(gradients).all(axis=(2, 3))
-    # Plain monomials come first, since there may be more terms than are kept.
-    rows = [(int(f), int(m)) for m, f in np.argwhere(fine.T)]
-    named = partial(_named, functions=functions, powers=powers, sizes=sizes)
-    yield named(rows), gradients[_columns(rows)]
-    rows = [row for row in rows if functions[row[0]][0] not in ("x", "log(x)")]
-    for power, column in product(FACTORS, range(len(field.names))):
-        with np.errstate(all="ignore"):
-            factor = points[:, column] ** float(power)
-            own = power * factor / points[:, column] * scale[column]
-            new = gradients[_columns(rows)] * factor[:, None]
-            new[:, :, column] += values[_columns(rows)] * own
-        if np.isfinite(own).all():
-            yield named(rows, column=column, power=power), new
-
-
-def _columns(rows: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    first, second = np.array(rows, dtype=np.int64).reshape(-1, 2).T
-    return first, second
-
-
-def _named(
-    rows: list[tuple[int, int]], functions: list[tuple[str, float]],
-    powers: list[tuple[float, ...]], sizes: FloatArray, column: int = 0, power: int = 0,
-) -> list[Term]:  # fmt: skip
-    """The terms of some functions of some monomials."""
-    return [Term(powers[m], *functions[f], float(sizes[m]), column, power) for f, m in rows]
+        factors = [
+            (0, 0),
+            *((column, power) for power, column in product(FACTORS, range(len(field.names)))),
+        ]
+        grown = np.stack([points[:, column] ** float(power) for column, power in factors])
+        own = np.zeros((len(factors), *points.shape))
+        for place, (column, power) in enumerate(factors):
+            own[place, :, column] = power * grown[place] / points[:, column] * scale[column]
+    terms, rows = [], []
+    for number, each in enumerate(factors):
+        for m, f in np.argwhere(fine.T).tolist() if np.isfinite(own[number]).all() else ():
+            # A monomial times a power is another monomial.
+            if number == 0 or functions[f][0] != "x":
+                terms.append(Term(powers[m], *functions[f], float(sizes[m]), *each))
+                rows.append((f, m, number))
+    cheapest = np.argsort([term.cost for term in terms], kind="stable")[:MOST_TERMS]
+    f, m, number = np.array(rows, dtype=np.int64).reshape(-1, 3)[cheapest].T
+    with np.errstate(all="ignore"):
+        new = gradients[f, m] * grown[number][..., None] + values[f, m][..., None] * own[number]
+    return [terms[place] for place in cheapest], new
 
 
 @cache
@@ -259,6 +281,11 @@ def _function(text: str, share: float) -> Tree:
     """Of a monomial in units of its median."""
     shape = parse(text, names=["x", "b", "c"]).tree
     return substitute(shape, [variable(0), _number(share), _number(share)])
+
+
+@cache
+def _cost(part: str | tuple[float, ...]) -> int:
+    return complexity(_function(part, 1.0) if isinstance(part, str) else _monomial(part))
 
 
 @cache
@@ -302,8 +329,9 @@ def _near_pairs(library: Library, is_over: Callable[[], bool]) -> NDArray[np.int
         total = own_along + factors * (2 * along + factors * along_2) + left
         longer = np.maximum(own_across + own_along, factors**2 * (across_2 + along_2))
         losses = np.where(total > LEAST * longer, left / np.maximum(total, TINY), 1)
-        first, second = np.nonzero(np.triu(losses < worst, 1))
-        near = losses[first, second]
+        priced = library.priced(losses, np.s_[rows, None], np.s_[None, start:])
+        first, second = np.nonzero(np.triu(priced < worst, 1))
+        near = priced[first, second]
         best = np.argpartition(near, NEAREST)[:NEAREST] if len(near) > NEAREST else slice(None)
         found.append(np.stack([first, second], axis=1)[best] + start)
         kept.append(near[best])
@@ -324,8 +352,8 @@ def _projected(vectors: NDArray[np.float32], squares: NDArray[np.float32]) -> ND
     return short * (np.sqrt(squares) / np.maximum(lengths, TINY))[:, None]
 
 
-def _by_loss(library: Library, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], FloatArray]:
-    """Pairs by the misalignment of their sum, each with the factor of its second term."""
+def _by_price(library: Library, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], FloatArray]:
+    """Pairs by the description that their sum is, each with the factor of its second term."""
     factors, losses = (np.empty(len(pairs)) for _ in range(2))
     for rows in np.array_split(np.arange(len(pairs)), max(len(pairs) // AT_ONCE, 1)):
         (first, second), (one, other) = (
@@ -342,6 +370,6 @@ def _by_loss(library: Library, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int
             left = ((first + factor[:, None, None] * second) ** 2).sum(axis=2)
             total = (one + factor[:, None] * other) ** 2 + left
         losses[rows], factors[rows] = (left / np.maximum(total, TINY)).mean(axis=1), factor
-    order = np.argsort(losses, kind="stable")
+    order = np.argsort(library.priced(losses, *pairs.T), kind="stable")
     sizes = library.sizes[pairs]
     return pairs[order], (factors * sizes[:, 0] / sizes[:, 1])[order]

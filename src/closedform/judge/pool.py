@@ -34,7 +34,7 @@ from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
 
-MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 24, 6, (4, 2)
+MOST_FOUND, MOST_NEAR, MOST_TIDIED, MOST_PLAIN = 20, 30, 6, (4, 2)
 """Formulas of the search that are fitted, neighbours of each round, formulas that are brought into
 canonical form, and those that get plainer numbers, twice: those of the best scores."""
 
@@ -337,12 +337,16 @@ def _nearest(
             for form, (_, places, engine) in zip(fitted.read(), some, strict=True)
         ]
     scales = tuple(np.min([typical(each) for each in heard], axis=0).tolist())
-    scores = [
-        float(np.dot(pool.counts, look.means(each, scales)))
-        + BOLD * pool.numbers.price * hoped_length(form.tree)
-        for each, (form, _, _) in zip(heard, looked, strict=True)
-    ]
-    return [looked[place] for place in np.argsort(scores, kind="stable")[:most]]
+    means = np.array([look.means(each, scales) for each in heard])
+    prices = pool.numbers.price * np.array([hoped_length(form.tree) for form, _, _ in looked])
+    # Constants that were fitted by directions may be too far off for the values: so by turns the
+    # best by both if length were cheap, and by directions. Spellings of one formula leave the same.
+    orders = [np.argsort(means @ np.multiply(pool.counts, heeded) + share * prices, kind="stable")
+              for heeded, share in (((1, 1), BOLD), ((1, 0), 0.0))]  # fmt: skip
+    chosen: dict[tuple[str, ...], Candidate] = {}
+    for place in np.stack(orders, axis=1).ravel().tolist():
+        chosen.setdefault(tuple(f"{each:.3f}" for each in means[place]), looked[place])
+    return list(chosen.values())[:most]
 
 
 def _promising(pool: Pool, most: int) -> list[Entry]:

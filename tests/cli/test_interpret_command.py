@@ -53,6 +53,12 @@ def test_nothing_verified_exits_with_1(command, fields):
     assert json.loads(result.out)["verdict"] == "none"
 
 
+def test_the_opposite_of_an_option_is_an_option_too(command, fields):
+    """It was taken for a misspelled one."""
+    result = command("verify", fields / "good.npz", "v**2/2 + sin(x)", "--no-search", "--json")
+    assert result.code == 0, result.err
+
+
 def test_text_shows_the_front(command, fields):
     result = command("interpret", fields / "good.npz", "--engine", "terms", "--budget", 20)
     assert "verified" in result.out

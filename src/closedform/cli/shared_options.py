@@ -131,7 +131,11 @@ class FormulaCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Called by Typer before options and arguments are told apart."""
-        known = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        known = [
+            name
+            for parameter in self.get_params(ctx)
+            for name in (*parameter.opts, *parameter.secondary_opts)
+        ]
         for argument in args:
             match = _OPTION.fullmatch(argument)
             if match is not None and match[1] not in known:

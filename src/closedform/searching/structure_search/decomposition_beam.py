@@ -177,32 +177,39 @@ class DecompositionBeam:
         return merges
 
     def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
-        """Ways to find children, cheap and likely ones first."""
+        """Ways to find children of an exact field, cheap and likely ones first.
+
+        A new kind of merge stands here, and for noisy fields in `_noisy_merges` and
+        `_last_children`: noise makes forms alike, so there kinds compete.
+        """
 
         def from_merges(find: Callable[[], list[Merge]]) -> Callable[[], list[State]]:
             return lambda: self._merged(
                 state, [merge for merge in find() if merge.loss < self.level]
             )
 
-        kinds = [
-            from_merges(lambda: self.finder.of_pairs(state, wider=False)),
-            from_merges(lambda: find_conditional(self.data, state)),
-            from_merges(lambda: self.finder.of_pairs(state, wider=True)),
-        ]
+        def of_all(find: Callable[[State], Iterator[State]]) -> Callable[[], list[State]]:
+            return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
+
+        plain = from_merges(lambda: self.finder.of_pairs(state, wider=False))
+        conditional = from_merges(lambda: find_conditional(self.data, state))
+        wider = from_merges(lambda: self.finder.of_pairs(state, wider=True))
         profiles = from_merges(lambda: self.finder.profiles(state))
+        doubles = from_merges(lambda: self.finder.doubles(state))
+        exact_sums = of_all(self.exact_sums_of)
+        quotient, two_terms_sums = of_all(self.quotients_of), of_all(self.sums_of)
 
         def similar() -> list[State]:
             return list(self._similar(state))
 
-        def of_all(find: Callable[[State], Iterator[State]]) -> Callable[[], list[State]]:
-            return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
-
-        pairs_of_terms, quotient = of_all(self.sums_of), of_all(self.quotients_of)
-        if state.size > 2:
-            exact = [of_all(self.exact_sums_of)] if self.level <= ROUNDING else []
-            return [*kinds[:2], *exact, similar, kinds[2], quotient, pairs_of_terms, profiles]
-        doubles = from_merges(lambda: self.finder.doubles(state))
-        return [*kinds, similar, profiles, quotient, pairs_of_terms, doubles]
+        if state.size == 2:
+            return [
+                plain, conditional, wider, similar, profiles, quotient, two_terms_sums, doubles,
+            ]  # fmt: skip
+        exact = [exact_sums] if self.level <= ROUNDING else []
+        return [
+            plain, conditional, *exact, similar, wider, quotient, two_terms_sums, profiles,
+        ]  # fmt: skip
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""

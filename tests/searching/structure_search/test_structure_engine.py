@@ -51,6 +51,7 @@ def search(field, space=None, **limits):
         pytest.param("n*tanh(m*b/t)*m", "nmbt", marks=pytest.mark.slow),
         pytest.param("x/(y*(1 + z**4))", "xyz", marks=pytest.mark.slow),
         ("(d + 2*e)*exp(-a) + 3*b*c*d", "abcde"),
+        ("r/sqrt(1 - v**2/c**2/16)", "rvc"),
     ],
 )
 def test_formulas_of_many_inputs_are_found(truth, names):

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
     "log: x", "log: sin(x)", "log: cos(x)", "log: x + 1", "log: x - 1", "log: x**2 + 1",
-    "log: x**2 - 1",
+    "log: x**2 - 1", "log: 1/x + 1", "log: 1/x - 1", "log: 1/x**2 + 1", "log: 1/x**2 - 1",
     "log: exp(x) - 1", "log: exp(x) + 1", "log: log(x)", "log: log(x + 1)", "tanh(x)",
     "log: tanh(x)",
 )  # fmt: skip
-"""Forms without constants that would have to be fitted."""
+"""Forms without constants that would have to be fitted; a quotient that was found may be the
+inverse of what stands in the formula.
+"""
 
 WIDER = (
     ("exp(b*x)", "rates"), ("sin(b*x)", "waves"), ("cos(b*x)", "waves"), ("sin(b*x + c)", "phases"),

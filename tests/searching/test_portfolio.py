@@ -242,7 +242,9 @@ def test_false_structure_costs_less_than_half_of_a_reading():
     points = np.random.default_rng(0).uniform(1, 3, (600, 3))
     truth = cf.parse("x**2 + y*z", names=list("xyz"))
     known = cf.GradientField.from_arrays(points, truth.gradient(points), names=list("xyz"))
-    engine = FalseStructure(inexact=Portfolio().structure.inexact)
+    usual = Portfolio().structure
+    assert usual is not None
+    engine = FalseStructure(inexact=usual.inexact)
     with processor_seconds():
         answer = cf.interpret_field(
             known, engine=Portfolio(structure=engine), budget=8.0, rng=0, progress=False

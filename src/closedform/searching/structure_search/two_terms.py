@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,7 @@ class Library:
     prices: NDArray[np.float32]
     floor: float
 
-    def priced(self, losses: FloatArray, first: object, second: object) -> FloatArray:
+    def priced(self, losses: NDArray[Any], first: Any, second: Any) -> NDArray[Any]:
         """What ranks sums of some terms: the exponential of their descriptions."""
         return (losses + self.floor) * self.prices[first] * self.prices[second]
 
@@ -185,7 +185,7 @@ def two_terms(
     ]
     fitted, left = Tapes.of(sums, free).fit(comparison_of(_some(field, N_FITTED)), STEPS)
     expressions = fitted.read()
-    lengths = yardstick(left, [complexity(one.tree) for one in expressions])
+    lengths = yardstick(left, np.array([complexity(one.tree) for one in expressions], dtype=float))
     # log(x) and log(1/x) lose the same.
     order = np.argsort(lengths, kind="stable").tolist()
     found = {f"{left[place]:.6g}": place for place in reversed(order)}
@@ -218,12 +218,11 @@ def make_library(
     units = every[kept] / sizes[:, None, None]
     along = np.einsum("tnd,nd->tn", units, directions)
     across = units - along[:, :, None] * directions
-    lengths = yardstick(1.0, [term.cost for term in terms]) - yardstick(1.0, 0)
+    costs = np.array([term.cost for term in terms], dtype=float)
+    lengths = yardstick(1.0, costs) - yardstick(1.0, 0)
     prices = np.exp(lengths * 2 / yardstick.effective)
-    return Library(
-        terms, *(each.astype(np.float32) for each in (across, along)), sizes,
-        prices.astype(np.float32), yardstick.floor,
-    )  # fmt: skip
+    across, along, prices = (each.astype(np.float32) for each in (across, along, prices))
+    return Library(terms, across, along, sizes, prices, yardstick.floor)
 
 
 def _slopes(field: GradientField, space: SearchSpace) -> tuple[list[Term], FloatArray]:
@@ -316,7 +315,7 @@ def _near_pairs(library: Library, is_over: Callable[[], bool]) -> NDArray[np.int
     squares = [(each**2).sum(axis=1) for each in whole]
     flat = [_projected(each, lengths) for each, lengths in zip(whole, squares, strict=True)]
     found: list[NDArray[np.int64]] = []
-    kept: list[NDArray[np.float32]] = []
+    kept: list[NDArray[Any]] = []
     worst = np.inf
     for start in range(0, n_terms, AT_ONCE):
         rows = slice(start, start + AT_ONCE)

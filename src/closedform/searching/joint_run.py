@@ -3,7 +3,7 @@ progress.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,24 @@ class Bar:
     def finish(self) -> None:
         """All are done."""
         self.progress.close()
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyTime:
+    """Tells that a search goes on, without the formulas of an engine that sees other inputs than
+    the user's.
+    """
+
+    progress: Progress
+    clock: Clock  # of the whole search
+    step: str
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass on how far the search is."""
+        self.progress.show(Snapshot(self.step, min(self.clock.used, 1.0)))
+
+    def close(self) -> None:
+        """One engine is done; the search is not."""
 
 
 def _best_lines(lines: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import Data, State, substitute
@@ -23,9 +24,34 @@ quantities.
 """
 
 
+GAP = 20.0
+"""A smallest input that has so many times less of the field than the next one is tried as one that
+does not matter.
+"""
+
 WAVES = ("cos", "sin")
 MOST_WAVED = 4
 """Quantities up to which products with waves are added to the library."""
+
+
+def inputs_that_matter(data: Data, level: float) -> list[int]:
+    """The inputs that seem to matter: those above the widest gap between the inputs' shares of
+    the field.
+
+    Noise gives all inputs that do not matter about the same share.
+    """
+    shares = data.weights @ data.directions**2
+    if level == ROUNDING:
+        return [column for column, share in enumerate(shares) if share > ROUNDING]
+    order = np.argsort(shares)
+    gaps = (shares[order[1:]] + ROUNDING) / (shares[order[:-1]] + ROUNDING)
+    widest = int(gaps.argmax())
+    is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
+    # What an input that does not matter has of the field is noise, so it loses no more than a
+    # merge.
+    is_noise = shares[order[: widest + 1]].sum() < level * (widest + 1)
+    dropped = set(order[: widest + 1].tolist()) if is_wide and is_noise else set()
+    return [column for column in range(len(order)) if column not in dropped]
 
 
 def reduced_field(

@@ -18,6 +18,7 @@ from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
+from closedform.searching.joint_run import OnlyTime
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.decomposition_beam import (
@@ -36,6 +37,7 @@ from closedform.searching.structure_search.quantities import Data, State, first_
 from closedform.searching.structure_search.quotients import quotients
 from closedform.searching.structure_search.small_fields import (
     in_inputs,
+    inputs_that_matter,
     interferences,
     promising_sets,
     reduced_field,
@@ -48,11 +50,6 @@ if TYPE_CHECKING:
 COMPLETE, PARTS = 12, 2
 """States of one quantity that become formulas, and states of each other size whose quantities
 do.
-"""
-
-GAP = 20.0
-"""A smallest input that has so many times less of the field than the next one is tried as one that
-does not matter.
 """
 
 MUCH_BETTER = 0.1
@@ -116,8 +113,7 @@ class StructureRun:
         if levels is not EXACT and self.start.size < LOOKED_AT:
             # Of few inputs a short sum that no merge shows is found in a third of a second; what
             # follows may take all the time of a short budget, and would be judged without it.
-            limit = self.clock.budget.share(LOOK).within(self.clock.remaining())
-            self._ask(self.options.terms, self.start, limit, keep=True)
+            self._ask(self.options.terms, self.start, self._share(LOOK), keep=True)
         for number, (level, share) in enumerate(levels.steps):
             self._merge_at(level, self.options.apart if share is None else share)
             # What is solved up to a bias may still have an exact answer.
@@ -157,14 +153,14 @@ class StructureRun:
         engine = self.options.pieces
         if engine is None or self.clock.stop_reason(self.lowest) is not None:
             return
-        limit = self.clock.budget.share(self.options.divided).within(self.clock.remaining())
-        self.front = self.front.merge(self._searched(engine, self.field, self.space, limit).front)
+        found = self._searched(engine, self.field, self.space, self._share(self.options.divided))
+        self.front = self.front.merge(found.front)
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
         self._set_level(level)
         self.limit.share = share
-        used = self._used()
+        used = inputs_that_matter(self.data, self.beam.level)
         if len(used) < self.start.size:
             self._divide_without(used)
         if not self.unused:
@@ -199,9 +195,7 @@ class StructureRun:
                     return
                 limit = self.clock.remaining()
                 if state.size == self.start.size:
-                    limit = limit.within(
-                        self.clock.budget.share(max(ALONE - self.clock.used, 0.01))
-                    )
+                    limit = self._share(max(ALONE - self.clock.used, 0.01))
                 self._ask(self.options.evolution, state, limit, keep=True)
 
     def _divide_without(self, used: list[int]) -> None:
@@ -232,25 +226,6 @@ class StructureRun:
             return
         self._judge()
 
-    def _used(self) -> list[int]:
-        """The inputs that seem to matter: those above the widest gap between the inputs' shares of
-        the field.
-
-        Noise gives all inputs that do not matter about the same share.
-        """
-        shares = self.data.weights @ self.data.directions**2
-        if self.beam.level == ROUNDING:
-            return [column for column, share in enumerate(shares) if share > ROUNDING]
-        order = np.argsort(shares)
-        gaps = (shares[order[1:]] + ROUNDING) / (shares[order[:-1]] + ROUNDING)
-        widest = int(gaps.argmax())
-        is_wide = gaps[widest] > GAP and len(order) - widest - 1 > 1
-        # What an input that does not matter has of the field is noise, so it loses no more than a
-        # merge.
-        is_noise = shares[order[: widest + 1]].sum() < self.beam.level * (widest + 1)
-        dropped = set(order[: widest + 1].tolist()) if is_wide and is_noise else set()
-        return [column for column in range(len(order)) if column not in dropped]
-
     def _left(self) -> list[State]:
         """The states of fewest quantities that lose nothing, to be read as they are; the inputs
         themselves are not.
@@ -263,15 +238,18 @@ class StructureRun:
                 return good
         return []
 
+    def _share(self, part: float) -> Budget:
+        """A part of the budget, as far as it is left."""
+        return self.clock.budget.share(part).within(self.clock.remaining())
+
     def _exact_sums(self, state: State) -> list[Tree]:
         """A look at sums of terms that fit a state exactly: those come from null spaces alone."""
-        limit = self.clock.budget.share(LOOK).within(self.clock.remaining())
-        return self._ask(replace(self.options.terms, stages=()), state, limit, keep=True)
+        engine = replace(self.options.terms, stages=())
+        return self._ask(engine, state, self._share(LOOK), keep=True)
 
     def _read_whole(self, state: State) -> None:
         """A state's own field by the term search."""
-        limit = self.clock.budget.share(self.options.small / 2)
-        self._ask(self.options.terms, state, limit.within(self.clock.remaining()), keep=True)
+        self._ask(self.options.terms, state, self._share(self.options.small / 2), keep=True)
 
     def _read_parts(self, state: State) -> None:
         """Pairs and triples of a state by the term search; what is found becomes a quantity."""
@@ -279,8 +257,7 @@ class StructureRun:
         for places in sets:
             if not self._may_go_on():
                 return
-            share = self.clock.budget.share(self.options.small / (2 * len(sets)))
-            limit = share.within(self.clock.remaining())
+            limit = self._share(self.options.small / (2 * len(sets)))
             for tree in self._ask(self.options.terms, state, limit, places):
                 new = make_quantity(self.data, tree)
                 if new is None:
@@ -322,7 +299,8 @@ class StructureRun:
         (rng,) = self.rng.spawn(1)
         # Values of quantities may be of any size; what overflows is no answer.
         with np.errstate(all="ignore"):
-            result = engine.search(field, space, budget, rng, _Passing(self.progress, self.clock))
+            told = OnlyTime(self.progress, self.clock, self.options.name)
+            result = engine.search(field, space, budget, rng, told)
         self.clock.evaluations += result.evaluations
         if result.status == "interrupted":
             raise KeyboardInterrupt
@@ -420,17 +398,3 @@ class StructureRun:
             if good and (size < self.start.size or self.unused):
                 return decompose(self.data, good[0], self.unused)
         return None
-
-
-class _Passing:
-    """Tells that the search goes on, without formulas in other inputs than the user's."""
-
-    def __init__(self, progress: Progress, clock: Clock) -> None:
-        self.progress, self.clock = progress, clock
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Pass on how far the search is."""
-        self.progress.show(Snapshot("structure", min(self.clock.used, 1.0)))
-
-    def close(self) -> None:
-        """One engine is done; the search is not."""

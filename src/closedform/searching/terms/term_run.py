@@ -212,9 +212,9 @@ class TermRun:
 
     @property
     def _first_look(self) -> float:
-        seconds = self.clock.budget.seconds
         if not self.options.stages:
             return 1.0
+        seconds = self.clock.budget.seconds
         return FIRST_EXACT[0] if seconds is not None and seconds < SHORT_BUDGET else FIRST_EXACT[1]
 
     def _may_be_simpler(self) -> bool:
